@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace gpu::testing::ptx {
+
+/// How an instruction rounds a result that its type cannot hold. Floating modifiers (`.rn`) and
+/// the integer ones of `cvt` (`.rni`) share the enumerator: the one tells where to round, the
+/// other that the result is an integer.
+enum class rounding : std::uint8_t {
+  nearest_even,     ///< `.rn`, `.rni`
+  toward_zero,      ///< `.rz`, `.rzi`
+  toward_negative,  ///< `.rm`, `.rmi`
+  toward_positive,  ///< `.rp`, `.rpi`
+  nearest_away,     ///< `.rna`, of `cvt` to tf32
+  none,             ///< no modifier was written
+};
+
+}  // namespace gpu::testing::ptx
