@@ -1,0 +1,33 @@
+// Where things lie in the 64-bit generic address space of the simulated device.
+//
+// Every window lies above the 47 bits that an operating system gives to a process, so an address
+// from here never collides with a host mapping, and a host access to one faults at once.
+#pragma once
+
+#include <cstdint>
+
+namespace gpu::testing::machine {
+
+/// A lane's address in the generic address space of the device.
+using address = std::uint64_t;
+
+/// Device memory: grows upwards, addresses are never used twice.
+inline constexpr address device_window = 0x0001'0000'0000'0000;
+inline constexpr address device_window_end = 0x0002'0000'0000'0000;
+/// The shared memory of the block that a thread belongs to: the same window for every block.
+inline constexpr address shared_window = 0x0004'0000'0000'0000;
+/// The local memory (stack) of a thread: the same window for every thread.
+inline constexpr address local_window = 0x0005'0000'0000'0000;
+/// The parameters of the running kernel.
+inline constexpr address param_window = 0x0006'0000'0000'0000;
+/// Addresses of functions: `code_window + 16 * index`.
+inline constexpr address code_window = 0x0007'0000'0000'0000;
+/// Each of the small windows is this long.
+inline constexpr address small_window_size = address{1} << 32;
+
+/// Whether `a` lies in the small window that begins at `window`.
+constexpr bool in_window(address a, address window) noexcept {
+  return a - window < small_window_size;
+}
+
+}  // namespace gpu::testing::machine

@@ -1,0 +1,57 @@
+// The host memory behind an allocation, and the shadow that knows which bytes were written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace gpu::testing::machine {
+
+/// Bytes on the host that back device memory. Shared by every mapping of the same memory, so that
+/// two device addresses may name it (virtual memory management, inter-process handles).
+class storage {
+ public:
+  /// Zero-filled memory of its own, committed lazily by the operating system; null when the host
+  /// has too little. With `tracked` it carries a shadow of one byte per byte: 0 = never written.
+  static std::shared_ptr<storage> create(std::size_t size, bool tracked) {
+    const std::size_t n = size == 0 ? 1 : size;
+    buffer bytes{static_cast<std::byte*>(std::calloc(n, 1))};
+    if (!bytes) return nullptr;
+    buffer shadow;
+    if (tracked) {
+      shadow.reset(static_cast<std::byte*>(std::calloc(n, 1)));
+      if (!shadow) return nullptr;
+    }
+    return std::shared_ptr<storage>(new storage(static_cast<std::byte*>(bytes.get()), size,
+                                                std::move(bytes), std::move(shadow)));
+  }
+
+  /// Host memory that belongs to somebody else and outlives the mapping. It has no shadow: the host
+  /// writes to it behind the device's back.
+  static std::shared_ptr<storage> wrap(void* host, std::size_t size) {
+    return std::shared_ptr<storage>(
+        new storage(static_cast<std::byte*>(host), size, buffer{}, buffer{}));
+  }
+
+  std::byte* bytes() const noexcept { return bytes_; }
+  std::size_t size() const noexcept { return size_; }
+  /// One byte per byte, 0 = never written; null when the memory is not tracked.
+  std::uint8_t* shadow() const noexcept { return reinterpret_cast<std::uint8_t*>(shadow_.get()); }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const noexcept { std::free(p); }
+  };
+  using buffer = std::unique_ptr<std::byte, release>;
+
+  storage(std::byte* bytes, std::size_t size, buffer own, buffer shadow) noexcept
+      : bytes_{bytes}, size_{size}, own_{std::move(own)}, shadow_{std::move(shadow)} {}
+
+  std::byte* bytes_;
+  std::size_t size_;
+  buffer own_;
+  buffer shadow_;
+};
+
+}  // namespace gpu::testing::machine
