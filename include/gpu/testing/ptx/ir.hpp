@@ -226,11 +226,21 @@ struct module {
   }
 };
 
+/// What sort of refusal a diagnostic is; a driver has a code for each.
+enum class refusal : std::uint8_t {
+  malformed,                ///< not PTX, or PTX that breaks a rule of the language
+  unsupported_version,      ///< .version is newer than the parser
+  unsupported_target,       ///< .target is newer than the device
+  unsupported_instruction,  ///< legal PTX that this machine does not execute
+  too_large,                ///< a limit of the parser
+};
+
 /// Why a text was refused, and where (both from 1).
 struct diagnostic {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string text;
+  refusal reason = refusal::malformed;
 };
 
 }  // namespace gpu::testing::ptx
