@@ -30,7 +30,7 @@ struct allocation_request {
   bool writable = true;     // for kernels; the host may always write
   bool tracked = true;      // reads of bytes never written are found
   bool counts = true;       // against the capacity of the space
-  std::string site;         // who made it, for reports: "main.cpp:12", "variable 'table'"
+  std::string site{};       // who made it, for reports: "main.cpp:12", "variable 'table'"
 };
 
 /// One allocation, alive or freed, as a report sees it.
