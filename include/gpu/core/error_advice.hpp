@@ -1,0 +1,153 @@
+#pragma once
+/// \file
+/// What to do about an error of the driver or of NVRTC: one sentence a code. The refusals of `gpu`
+/// itself need no table, because they are written with their values where they are found.
+
+#include <gpu/core/error_code.hpp>
+
+namespace gpu::detail {
+
+constexpr const char* driver_advice(int code) noexcept {
+  switch (code) {
+    case 1:
+      return "One of the values passed is outside what the driver accepts here.";
+    case 2:
+      return "Free buffers that are no longer needed, trim pools, or process the data in parts.";
+    case 3:
+      return "Call the driver through gpu, which initialises it, or call cuInit(0) first.";
+    case 4:
+      return "The process is ending; release GPU objects before main returns.";
+    case 34:
+      return "A stub libcuda was loaded; put the driver's own library first on the path.";
+    case 36:
+      return "Update the NVIDIA driver.";
+    case 46:
+      return "Another process holds the device exclusively; wait for it or choose another.";
+    case 100:
+      return "Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty.";
+    case 101:
+      return "Choose an index below gpu::device::count().";
+    case 200:
+      return "Pass a cubin, a fatbin or zero-terminated PTX, whole and unmodified.";
+    case 201:
+      return "Make a context current, or use the calls that take a stream or a context.";
+    case 209:
+      return "Compile for this device's architecture, or keep PTX in the image.";
+    case 214:
+      return "The device's memory is damaged beyond correction; stop using the device.";
+    case 217:
+      return "The two devices cannot reach each other's memory; copy through the host.";
+    case 218:
+      return "The PTX is malformed; the log names the line.";
+    case 221:
+      return "Install libnvidia-ptxjitcompiler, which is part of the driver.";
+    case 222:
+      return "The PTX is newer than the driver; update the driver, or compile with an older "
+             "toolkit or straight to a cubin.";
+    case 301:
+      return "Check the path.";
+    case 304:
+      return "The operating system refused; check its limits (locked memory, file handles).";
+    case 400:
+      return "The handle was destroyed already or belongs to another context.";
+    case 401:
+      return "The object is not in the state that this call needs.";
+    case 500:
+      return "Check the spelling; kernels need extern \"C\" or their mangled name.";
+    case 600:
+      return "The work has not finished; query again or synchronize.";
+    case 700:
+      return "A kernel accessed memory that is not allocated. The context is lost; run under "
+             "compute-sanitizer, or on the CPU driver, to see the access.";
+    case 701:
+      return "Use fewer threads, registers or shared memory in a block, or pass the arguments "
+             "that the kernel expects.";
+    case 702:
+      return "A kernel ran longer than the watchdog allows. The context is lost; split the work.";
+    case 704:
+      return "Peer access is on already; nothing needs to be done.";
+    case 705:
+      return "Enable peer access first.";
+    case 708:
+      return "Set the flags before the primary context is in use.";
+    case 709:
+      return "The context was destroyed; make a new one.";
+    case 710:
+      return "A device-side assert failed. The context is lost; its message is on stderr.";
+    case 712:
+      return "The memory is page-locked already.";
+    case 713:
+      return "Register the memory first.";
+    case 714:
+      return "The device's call stack is damaged or overflowed. The context is lost; raise the "
+             "stack size limit.";
+    case 715:
+      return "A kernel executed an illegal instruction or a trap. The context is lost.";
+    case 716:
+      return "A kernel accessed memory at an address that is not a multiple of the access size. "
+             "The context is lost.";
+    case 717:
+      return "A kernel used an address in the wrong memory space. The context is lost.";
+    case 718:
+      return "A kernel jumped to an address that holds no code. The context is lost.";
+    case 719:
+      return "A kernel failed. The context is lost; run under compute-sanitizer, or on the CPU "
+             "driver, to see why.";
+    case 720:
+      return "A cooperative grid has to fit on the device all at once; launch fewer blocks.";
+    case 800:
+      return "The operation is not permitted here.";
+    case 801:
+      return "The device or the system does not support this.";
+    case 803:
+      return "The loaded libcuda and the kernel module are of different versions; reboot or "
+             "reinstall the driver.";
+    case 900:
+      return "Move this call out of the capture.";
+    case 901:
+      return "An earlier error spoiled the capture; end it and capture again.";
+    case 905:
+      return "Join the streams with events that were recorded inside the capture.";
+    case 906:
+      return "The legacy default stream cannot take part in a capture; use an explicit stream.";
+    case 908:
+      return "End the capture in the thread that began it.";
+    default:
+      return nullptr;
+  }
+}
+
+constexpr const char* nvrtc_advice(int code) noexcept {
+  switch (code) {
+    case 1:
+      return "The host ran out of memory while compiling.";
+    case 5:
+      return "NVRTC does not know one of the options; the log names it.";
+    case 6:
+      return "The log above says where the source is wrong.";
+    case 7:
+      return "libnvrtc-builtins was not found beside libnvrtc; install both.";
+    case 10:
+      return "The name expression does not name a function or variable of the program.";
+    case 11:
+      return "NVRTC failed internally; try a newer version.";
+    default:
+      return nullptr;
+  }
+}
+
+/// A sentence that says what to do, or null where the code's name says all there is.
+constexpr const char* error_advice(error_domain domain, int code) noexcept {
+  switch (domain) {
+    case error_domain::driver:
+      return driver_advice(code);
+    case error_domain::nvrtc:
+      return nvrtc_advice(code);
+    case error_domain::gpu:
+    case error_domain::curand:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace gpu::detail

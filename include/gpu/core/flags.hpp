@@ -1,0 +1,30 @@
+#pragma once
+/// \file
+/// Bitwise operators for the enumerations that are sets of flags.
+
+#include <type_traits>
+
+namespace gpu {
+
+/// Specialise as `true` for an `enum class` whose enumerators are bits.
+template <class Enum> inline constexpr bool is_flag_set = false;
+
+template <class Enum>
+concept flag_set = std::is_enum_v<Enum> && is_flag_set<Enum>;
+
+template <flag_set Enum> constexpr Enum operator|(Enum a, Enum b) noexcept {
+  using bits = std::underlying_type_t<Enum>;
+  return static_cast<Enum>(static_cast<bits>(a) | static_cast<bits>(b));
+}
+template <flag_set Enum> constexpr Enum operator&(Enum a, Enum b) noexcept {
+  using bits = std::underlying_type_t<Enum>;
+  return static_cast<Enum>(static_cast<bits>(a) & static_cast<bits>(b));
+}
+template <flag_set Enum> constexpr Enum& operator|=(Enum& a, Enum b) noexcept { return a = a | b; }
+
+/// Whether all bits of `wanted` are in `set`.
+template <flag_set Enum> constexpr bool has(Enum set, Enum wanted) noexcept {
+  return (set & wanted) == wanted;
+}
+
+}  // namespace gpu

@@ -1,0 +1,43 @@
+#pragma once
+/// \file
+/// `result<T>`: a value or a `cuda_error`. Every fallible function of the library returns one.
+
+#include <gpu/core/error.hpp>
+#include <gpu/core/expected.hpp>
+
+#include <utility>
+
+namespace gpu {
+
+/// A `T`, or the error that kept it from being made. `[[nodiscard]]`, like the function it came
+/// from.
+template <class T = void> using result = expected<T, cuda_error>;
+
+namespace detail {
+
+/// `fail(refusal(...))` reads better than the `unexpected` it makes.
+inline unexpected<cuda_error> fail(cuda_error error) noexcept {
+  return unexpected<cuda_error>(std::move(error));
+}
+
+/// What `GPU_TRY` yields: the value moved out, or nothing for `result<void>`.
+template <class T> T take_value(result<T>& r) noexcept {
+  if constexpr (!std::is_void_v<T>) return *std::move(r);
+}
+
+}  // namespace detail
+}  // namespace gpu
+
+/// Yields the value of a `result`, or returns its error from the enclosing function:
+///
+///     gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+///
+/// The one macro of the interface. It uses the statement expressions of GCC and Clang.
+#define GPU_TRY(...)                                                                  \
+  (__extension__({                                                                    \
+    auto gpu_try_result = (__VA_ARGS__);                                              \
+    if (!gpu_try_result.has_value()) [[unlikely]] {                                   \
+      return ::gpu::unexpected<::gpu::cuda_error>(std::move(gpu_try_result).error()); \
+    }                                                                                 \
+    ::gpu::detail::take_value(gpu_try_result);                                        \
+  }))

@@ -1,0 +1,170 @@
+#pragma once
+/// \file
+/// `text`: an immutable string that is one pointer wide, cheap to copy and costs no `<string>` to
+/// include. Error messages, compiler logs and names that have to outlive their source are texts.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace gpu {
+
+namespace detail {
+class text_builder;
+}
+
+/// An immutable, reference-counted, zero-terminated string. Copying costs one atomic increment.
+/// **Threads**: copies of one text may be used and destroyed in different threads.
+/// **Errors**: where memory runs out while a text is made, the text is empty.
+class text {
+ public:
+  text() noexcept = default;
+  explicit text(const char* string) noexcept
+      : text(string, string == nullptr ? 0 : std::strlen(string)) {}
+  text(const char* characters, std::size_t size) noexcept {
+    if (size == 0) return;
+    block_ = allocate(size);
+    if (block_ == nullptr) return;
+    std::memcpy(characters_of(block_), characters, size);
+    finish(size);
+  }
+  text(const text& other) noexcept : block_{other.block_} {
+    if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1u, __ATOMIC_RELAXED);
+  }
+  text(text&& other) noexcept : block_{std::exchange(other.block_, nullptr)} {}
+  text& operator=(text other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~text() {
+    if (block_ != nullptr && __atomic_sub_fetch(&block_->owners, 1u, __ATOMIC_ACQ_REL) == 0) {
+      std::free(block_);
+    }
+  }
+
+  /// The characters, terminated by zero; never null.
+  const char* c_str() const noexcept { return block_ == nullptr ? "" : characters_of(block_); }
+  const char* data() const noexcept { return c_str(); }
+  std::size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
+  bool empty() const noexcept { return size() == 0; }
+  const char* begin() const noexcept { return c_str(); }
+  const char* end() const noexcept { return c_str() + size(); }
+
+  /// Whether `part` occurs in the text.
+  bool contains(const char* part) const noexcept { return std::strstr(c_str(), part) != nullptr; }
+
+  /// Makes a `std::string`, a `std::string_view` or whatever else is built from pointer and size.
+  template <class String>
+  requires requires(const char* p, std::size_t n) {
+    String(p, n);
+  } &&(sizeof(String) > 1) explicit operator String() const {
+    return String(data(), size());
+  }
+
+  friend bool operator==(const text& a, const text& b) noexcept {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+  }
+  friend bool operator==(const text& a, const char* b) noexcept {
+    return std::strcmp(a.c_str(), b) == 0;
+  }
+
+ private:
+  friend class detail::text_builder;
+
+  struct block {
+    std::uint32_t owners;
+    std::size_t size;
+  };
+  static char* characters_of(block* b) noexcept { return reinterpret_cast<char*>(b + 1); }
+  static block* allocate(std::size_t size) noexcept {
+    return static_cast<block*>(std::malloc(sizeof(block) + size + 1));
+  }
+  void finish(std::size_t size) noexcept {
+    block_->owners = 1;
+    block_->size = size;
+    characters_of(block_)[size] = '\0';
+  }
+
+  block* block_ = nullptr;
+};
+
+namespace detail {
+
+/// Puts a text together piece by piece. Where memory runs out, what follows is left out.
+class text_builder {
+ public:
+  text_builder() noexcept = default;
+  text_builder(const text_builder&) = delete;
+  text_builder& operator=(const text_builder&) = delete;
+  ~text_builder() { std::free(block_); }
+
+  text_builder& operator<<(const char* string) noexcept {
+    return string == nullptr ? *this : append(string, std::strlen(string));
+  }
+  text_builder& operator<<(const text& t) noexcept { return append(t.data(), t.size()); }
+  text_builder& operator<<(char c) noexcept { return append(&c, 1); }
+
+  /// A number in decimal.
+  template <class Integer>
+  requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> &&
+           !std::is_same_v<Integer, bool>) text_builder&
+  operator<<(Integer value) noexcept {
+    if constexpr (std::is_signed_v<Integer>) {
+      if (value < 0) {
+        *this << '-';
+        return append_decimal(~static_cast<std::uint64_t>(value) + 1);
+      }
+    }
+    return append_decimal(static_cast<std::uint64_t>(value));
+  }
+
+  text_builder& append(const char* characters, std::size_t count) noexcept {
+    if (count == 0 || !reserve(size_ + count)) return *this;
+    std::memcpy(text::characters_of(block_) + size_, characters, count);
+    size_ += count;
+    return *this;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+
+  /// The text so far; the builder is empty afterwards.
+  text finish() noexcept {
+    text result;
+    if (block_ != nullptr) {
+      result.block_ = std::exchange(block_, nullptr);
+      result.finish(size_);
+    }
+    size_ = capacity_ = 0;
+    return result;
+  }
+
+ private:
+  text_builder& append_decimal(std::uint64_t value) noexcept {
+    char digits[20];
+    std::size_t first = sizeof digits;
+    do {
+      digits[--first] = static_cast<char>('0' + value % 10);
+      value /= 10;
+    } while (value != 0);
+    return append(digits + first, sizeof digits - first);
+  }
+  bool reserve(std::size_t size) noexcept {
+    if (size <= capacity_) return true;
+    const std::size_t capacity = size * 2 + 64;
+    void* grown = std::realloc(block_, sizeof(text::block) + capacity + 1);
+    if (grown == nullptr) return false;
+    block_ = static_cast<text::block*>(grown);
+    capacity_ = capacity;
+    return true;
+  }
+
+  text::block* block_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,41 @@
+#pragma once
+/// \file
+/// `unique_handle`: the one place where the ownership of a driver object moves.
+
+#include <utility>
+
+namespace gpu {
+
+/// Owns a handle and gives it to `Destroy` at the end. Move-only; empty after a move.
+/// `Handle` is default constructible to its empty value, comparable and cheap to copy; where it
+/// carries more than the raw handle (the context, say), all of it moves together.
+/// `Destroy` is a stateless callable that takes a `Handle`, never throws and reports its failures.
+template <class Handle, class Destroy> class unique_handle {
+ public:
+  constexpr unique_handle() noexcept = default;
+  constexpr explicit unique_handle(Handle handle) noexcept : handle_{handle} {}
+  constexpr unique_handle(unique_handle&& other) noexcept
+      : handle_{std::exchange(other.handle_, Handle{})} {}
+  constexpr unique_handle& operator=(unique_handle&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.handle_, Handle{}));
+    return *this;
+  }
+  constexpr ~unique_handle() { reset(); }
+
+  constexpr const Handle& get() const noexcept { return handle_; }
+  constexpr explicit operator bool() const noexcept { return !(handle_ == Handle{}); }
+
+  /// Gives the handle up without destroying it.
+  [[nodiscard]] constexpr Handle release() noexcept { return std::exchange(handle_, Handle{}); }
+
+  /// Destroys what is owned and takes `handle` instead.
+  constexpr void reset(Handle handle = Handle{}) noexcept {
+    Handle old = std::exchange(handle_, handle);
+    if (!(old == Handle{})) Destroy{}(old);
+  }
+
+ private:
+  Handle handle_{};
+};
+
+}  // namespace gpu

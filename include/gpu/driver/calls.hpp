@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// Checked driver calls: the one place where a `CUresult` becomes a `result`.
+
+#include <gpu/core/result.hpp>
+#include <gpu/driver/process_state.hpp>
+
+#include <gpu/core/source_location.hpp>
+
+namespace gpu::driver {
+
+namespace detail {
+
+[[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(
+    const entry_points& table, std::size_t index, source_location where) noexcept {
+  const char* call = entry_point_list[index].name;
+  gpu::detail::text_builder out;
+  std::uint64_t asked = 0;
+  errc code = table.unavailable;
+  switch (code) {
+    case errc::no_driver:
+      out << "libcuda.so.1 could not be opened (" << table.unavailable_detail
+          << "). Install the NVIDIA driver, or run without a GPU on the CPU driver: see "
+             "gpu/testing/cpu_driver.hpp.";
+      break;
+    case errc::driver_too_old:
+      asked = 12000;
+      out << "gpu needs a driver for CUDA 12.0 or newer, but " << table.unavailable_detail
+          << ". Update the NVIDIA driver to version 525 or later.";
+      break;
+    case errc::process_forked:
+      out << "the driver was in use before fork(), and a child process cannot go on with it. Fork "
+             "before the first use of the GPU, or exec in the child.";
+      break;
+    case errc::process_exiting:
+      out << "process exit has begun, and the driver is left alone. Release GPU objects before "
+             "main "
+             "returns.";
+      break;
+    default:
+      code = errc::not_supported;
+      asked = static_cast<std::uint64_t>(entry_point_list[index].version);
+      out << "this driver does not have the function, which came with CUDA "
+          << entry_point_list[index].version / 1000 << '.'
+          << entry_point_list[index].version % 1000 / 10
+          << ". Update the NVIDIA driver, or do without this feature.";
+  }
+  return gpu::detail::refusal(code, call, out.finish(), where, asked);
+}
+
+}  // namespace detail
+
+/// The error that a code of the driver stands for.
+[[gnu::cold, gnu::noinline]] inline cuda_error error_of(CUresult code, std::size_t index,
+                                                        source_location where) noexcept {
+  return cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name,
+                    where);
+}
+
+/// Calls one function of the table in force and turns what it says into a `result`:
+///
+///     GPU_TRY(driver::call<&entry_points::stream_synchronize>(where, stream));
+///
+/// Errors: the driver's code with the call's name; or why there is no such function.
+template <auto Member, class... Arguments>
+inline result<> call(source_location where, Arguments... arguments) noexcept {
+  const entry_points& table = current_entry_points();
+  const auto function = table.*Member;
+  if (function == nullptr) [[unlikely]] {
+    return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
+  }
+  const CUresult code = function(arguments...);
+  if (code != CUDA_SUCCESS) [[unlikely]] {
+    return gpu::detail::fail(error_of(code, entry_point_index(Member), where));
+  }
+  return {};
+}
+
+/// The same where one more code is an answer, not an error: `query<&...::stream_query>(
+/// CUDA_ERROR_NOT_READY, where, stream)` yields false for that code and true for success.
+template <auto Member, class... Arguments>
+inline result<bool> query(CUresult negative, source_location where,
+                          Arguments... arguments) noexcept {
+  const entry_points& table = current_entry_points();
+  const auto function = table.*Member;
+  if (function == nullptr) [[unlikely]] {
+    return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
+  }
+  const CUresult code = function(arguments...);
+  if (code == CUDA_SUCCESS) return true;
+  if (code == negative) return false;
+  return gpu::detail::fail(error_of(code, entry_point_index(Member), where));
+}
+
+/// Calls a function that destroys, from a destructor: failures go to the error reporter. Silent
+/// where nothing can be wrong: the process is ending or was forked, or the context is gone or lost,
+/// and the object with it.
+template <auto Member, class... Arguments> inline void destroy(Arguments... arguments) noexcept {
+  const entry_points& table = current_entry_points();
+  const auto function = table.*Member;
+  if (function == nullptr) return;
+  const CUresult code = function(arguments...);
+  if (code == CUDA_SUCCESS || code == CUDA_ERROR_DEINITIALIZED) [[likely]]
+    return;
+  cuda_error error = error_of(code, entry_point_index(Member), source_location{});
+  if (!error.is_sticky()) gpu::detail::report(error);
+}
+
+}  // namespace gpu::driver

@@ -1,0 +1,67 @@
+#pragma once
+/// \file
+/// `entry_points`: the table of driver functions, the one way by which the library reaches the
+/// driver.
+///
+/// The process has one table in force. It is loaded from libcuda.so.1 on first use, and it can be
+/// replaced as a whole: before first use with `use_entry_points`, or for a scope with
+/// `scoped_entry_points`. That is the seam on which the CPU driver, fault injection and tracing
+/// sit.
+
+#include <gpu/core/error_code.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+
+#if CUDA_VERSION < 13000
+#  error \
+      "gpu needs the headers of CUDA 13.0 or newer (an older driver is fine). Put a newer toolkit's include folder first, or get the headers alone: pip install nvidia-cuda-runtime"
+#endif
+
+namespace gpu::driver {
+
+/// Pointers to the driver's functions. A null member is a function that the driver does not have;
+/// calling it is `errc::not_supported`, for that call alone.
+struct entry_points {
+#define GPU_DRIVER_ENTRY(member, function, version) decltype(&::function) member;
+#include <gpu/driver/entry_points.inc>
+
+  /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
+  /// `process_exiting`.
+  errc unavailable;
+  /// What the loader said, for the message; a string that outlives the table, or null.
+  const char* unavailable_detail;
+};
+
+/// The name and position of one member of `entry_points`.
+struct entry_point_info {
+  const char* name;    ///< as in cuda.h, without a version suffix
+  int version;         ///< the first CUDA version whose driver has this form of the function
+  std::size_t offset;  ///< of the member in the table, in bytes
+};
+
+/// All entry points, in the order of the members.
+inline constexpr entry_point_info entry_point_list[] = {
+#define GPU_DRIVER_ENTRY(member, function, version) \
+  {#function, version, offsetof(entry_points, member)},
+#include <gpu/driver/entry_points.inc>
+};
+
+inline constexpr std::size_t entry_point_count = sizeof entry_point_list / sizeof *entry_point_list;
+
+static_assert(offsetof(entry_points, unavailable) == entry_point_count * sizeof(void (*)()),
+              "every member needs its line in entry_points.inc, and only that");
+
+namespace detail {
+inline constexpr entry_points null_entry_points{};
+}
+
+/// The index in `entry_point_list` of a member of the table.
+template <class Function> std::size_t entry_point_index(Function entry_points::*member) noexcept {
+  const auto* table = reinterpret_cast<const char*>(&detail::null_entry_points);
+  const auto* slot = reinterpret_cast<const char*>(&(detail::null_entry_points.*member));
+  return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
+}
+
+}  // namespace gpu::driver

@@ -1,0 +1,174 @@
+#pragma once
+/// \file
+/// What the process has one of: the driver table in force, and the hook for errors that no caller
+/// can receive.
+
+#include <gpu/core/error.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/operating_system.hpp>
+
+#include <cstdio>
+
+namespace gpu {
+
+/// Receives errors that arise where none can be returned: in destructors.
+/// **Threads**: called in the thread that destroys; must not throw.
+using error_reporter = void (*)(const cuda_error& error);
+
+namespace detail {
+
+struct process_state {
+  const driver::entry_points* table;  // null until first use
+  error_reporter reporter;            // null: print to stderr
+  pthread_mutex_t loading;            // all zero is unlocked
+  driver::entry_points loaded;
+  driver::entry_points forked;
+  driver::entry_points exiting;
+  bool hooks_set;
+  char detail[256];
+};
+
+inline process_state* find_process_state() noexcept {
+  static process_state private_state{};
+  char name[64];
+  std::snprintf(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
+                sizeof(process_state));
+  void* shared = process_wide_memory(name, sizeof(process_state));
+  return shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
+}
+
+/// The state of the process; the same object in all its shared libraries.
+inline process_state& state_of_process() noexcept {
+  static process_state* const state = find_process_state();
+  return *state;
+}
+
+inline void leave_driver_to_parent() noexcept {
+  process_state& state = state_of_process();
+  state.forked.unavailable = errc::process_forked;
+  __atomic_store_n(&state.table, &state.forked, __ATOMIC_RELEASE);
+}
+
+inline void leave_driver_alone() noexcept {
+  process_state& state = state_of_process();
+  state.exiting.unavailable = errc::process_exiting;
+  __atomic_store_n(&state.table, &state.exiting, __ATOMIC_RELEASE);
+}
+
+/// Registered when the first table comes into force, after libcuda registered its own exit
+/// handlers, and hence run before them.
+inline void set_process_hooks(process_state& state) noexcept {
+  if (state.hooks_set) return;
+  state.hooks_set = true;
+  pin_library_of(&leave_driver_alone);
+  on_fork_in_child(&leave_driver_to_parent);
+  on_process_exit(&leave_driver_alone);
+}
+
+/// Opens libcuda.so.1 and fills `table`; on failure all members are null and `unavailable` says
+/// why.
+inline void load_entry_points(driver::entry_points& table, char* detail,
+                              std::size_t size) noexcept {
+  const auto refuse = [&](errc why) {
+    table = {};
+    table.unavailable = why;
+    table.unavailable_detail = detail;
+  };
+  void* library = open_library("libcuda.so.1");
+  if (library == nullptr) {
+    std::snprintf(detail, size, "%s", open_library_failure());
+    return refuse(errc::no_driver);
+  }
+  const auto version_of =
+      find_symbol<decltype(&::cuDriverGetVersion)>(library, "cuDriverGetVersion");
+  const auto resolve = find_symbol<decltype(&::cuGetProcAddress)>(library, "cuGetProcAddress_v2");
+  int version = 0;
+  if (version_of != nullptr) version_of(&version);
+  if (resolve == nullptr || version < 12000) {
+    std::snprintf(detail, size, "this driver supports CUDA %d.%d", version / 1000,
+                  version % 1000 / 10);
+    return refuse(errc::driver_too_old);
+  }
+  for (const driver::entry_point_info& entry : driver::entry_point_list) {
+    void* function = nullptr;
+    CUdriverProcAddressQueryResult found{};
+    const CUresult code =
+        resolve(entry.name, &function, entry.version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
+    if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
+    std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
+  }
+}
+
+inline const driver::entry_points* entry_points_on_first_use() noexcept {
+  process_state& state = state_of_process();
+  pthread_mutex_lock(&state.loading);
+  const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  if (table == nullptr) {
+    load_entry_points(state.loaded, state.detail, sizeof state.detail);
+    if (state.loaded.init != nullptr) state.loaded.init(0);
+    set_process_hooks(state);
+    table = &state.loaded;
+    __atomic_store_n(&state.table, table, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&state.loading);
+  return table;
+}
+
+/// Tells the reporter about an error that arose in a destructor.
+inline void report(const cuda_error& error) noexcept {
+  if (error_reporter reporter = __atomic_load_n(&state_of_process().reporter, __ATOMIC_ACQUIRE)) {
+    reporter(error);
+  } else {
+    std::fprintf(stderr, "gpu: %s\n", error.message().c_str());
+  }
+}
+
+}  // namespace detail
+
+/// Sets who hears of errors in destructors, for the whole process; null prints them to stderr, as
+/// it is at the start. Returns the one before. **Threads**: may be called at any time.
+inline error_reporter set_error_reporter(error_reporter reporter) noexcept {
+  return __atomic_exchange_n(&detail::state_of_process().reporter, reporter, __ATOMIC_ACQ_REL);
+}
+
+namespace driver {
+
+/// The table in force; the first call loads the driver, where no table was put in its place.
+/// Never fails: without a driver all members are null and `unavailable` says why.
+/// **Threads**: any number may call it at once; the driver is loaded once.
+inline const entry_points& current_entry_points() noexcept {
+  const entry_points* table =
+      __atomic_load_n(&gpu::detail::state_of_process().table, __ATOMIC_ACQUIRE);
+  if (table == nullptr) [[unlikely]]
+    table = gpu::detail::entry_points_on_first_use();
+  return *table;
+}
+
+/// Puts `table` in force for the whole process, from now to its end; returns the one before, or
+/// null where the driver had not been used yet. `table` has to outlive all use; null goes back to
+/// loading libcuda on the next call. Objects of the old table must not be used or destroyed under
+/// the new one, unless it passes their calls on.
+inline const entry_points* use_entry_points(const entry_points* table) noexcept {
+  auto& state = gpu::detail::state_of_process();
+  pthread_mutex_lock(&state.loading);
+  gpu::detail::set_process_hooks(state);
+  const entry_points* before = __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
+  pthread_mutex_unlock(&state.loading);
+  return before;
+}
+
+/// Puts a table in force for a scope, for the whole process: for tests.
+class [[nodiscard]] scoped_entry_points {
+ public:
+  explicit scoped_entry_points(const entry_points& table) noexcept
+      : before_{use_entry_points(&table)} {}
+  scoped_entry_points(const scoped_entry_points&) = delete;
+  scoped_entry_points& operator=(const scoped_entry_points&) = delete;
+  ~scoped_entry_points() { use_entry_points(before_); }
+
+ private:
+  const entry_points* before_;
+};
+
+}  // namespace driver
+}  // namespace gpu
