@@ -1,0 +1,188 @@
+#pragma once
+/// \file
+/// `and_then`, `or_else`, `transform` and `transform_error` of the stand-in for `std::expected`,
+/// once for both of its forms.
+
+#include <gpu/core/expected_fallback_storage.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace gpu::fallback {
+
+/// `std::invoke` with one argument, without what <functional> costs.
+template <class F, class A> constexpr decltype(auto) invoke_with(F&& f, A&& a) {
+  if constexpr (!std::is_member_pointer_v<std::remove_cvref_t<F>>) {
+    return std::forward<F>(f)(std::forward<A>(a));
+  } else if constexpr (std::is_member_function_pointer_v<std::remove_cvref_t<F>>) {
+    if constexpr (requires { (std::forward<A>(a).*f)(); }) {
+      return (std::forward<A>(a).*f)();
+    } else if constexpr (requires { (a.get().*f)(); }) {
+      return (a.get().*f)();  // std::reference_wrapper
+    } else {
+      return ((*std::forward<A>(a)).*f)();
+    }
+  } else {
+    if constexpr (requires { std::forward<A>(a).*f; }) {
+      return (std::forward<A>(a).*f);
+    } else if constexpr (requires { a.get().*f; }) {
+      return (a.get().*f);
+    } else {
+      return ((*std::forward<A>(a)).*f);
+    }
+  }
+}
+
+/// Calls `f` with the value of `self`, or with nothing where the value is void.
+template <class Self, class F> constexpr decltype(auto) invoke_with_value(Self&& self, F&& f) {
+  if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) {
+    return std::forward<F>(f)();
+  } else {
+    return invoke_with(std::forward<F>(f), *std::forward<Self>(self));
+  }
+}
+
+template <class Self, class F> constexpr auto apply_and_then(Self&& self, F&& f) {
+  using result = std::remove_cvref_t<decltype(invoke_with_value(std::forward<Self>(self),
+                                                                std::forward<F>(f)))>;
+  using error_type = typename std::remove_cvref_t<Self>::error_type;
+  static_assert(is_expected<result>, "and_then: the function returns an expected");
+  static_assert(std::is_same_v<typename result::error_type, error_type>,
+                "and_then: the function returns an expected with the same error type");
+  if (self.has_value()) {
+    return result(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)));
+  }
+  return result(unexpect, std::forward<Self>(self).error());
+}
+
+template <class Self, class F> constexpr auto apply_or_else(Self&& self, F&& f) {
+  using result = std::remove_cvref_t<decltype(invoke_with(std::forward<F>(f),
+                                                          std::forward<Self>(self).error()))>;
+  using value_type = typename std::remove_cvref_t<Self>::value_type;
+  static_assert(is_expected<result>, "or_else: the function returns an expected");
+  static_assert(std::is_same_v<typename result::value_type, value_type>,
+                "or_else: the function returns an expected with the same value type");
+  if (!self.has_value()) {
+    return result(invoke_with(std::forward<F>(f), std::forward<Self>(self).error()));
+  }
+  if constexpr (std::is_void_v<value_type>) {
+    return result();
+  } else {
+    return result(std::in_place, *std::forward<Self>(self));
+  }
+}
+
+template <class Self, class F> constexpr auto apply_transform(Self&& self, F&& f) {
+  using value =
+      std::remove_cv_t<decltype(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)))>;
+  using result = expected<value, typename std::remove_cvref_t<Self>::error_type>;
+  if (!self.has_value()) return result(unexpect, std::forward<Self>(self).error());
+  if constexpr (std::is_void_v<value>) {
+    invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
+    return result();
+  } else {
+    return result(value_of_call{}, [&]() -> decltype(auto) {
+      return invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
+    });
+  }
+}
+
+template <class Self, class F> constexpr auto apply_transform_error(Self&& self, F&& f) {
+  using error =
+      std::remove_cv_t<decltype(invoke_with(std::forward<F>(f), std::forward<Self>(self).error()))>;
+  using value_type = typename std::remove_cvref_t<Self>::value_type;
+  using result = expected<value_type, error>;
+  static_assert(is_error_type<error>, "transform_error: the function returns an error object");
+  if (!self.has_value()) {
+    return result(error_of_call{}, [&]() -> decltype(auto) {
+      return invoke_with(std::forward<F>(f), std::forward<Self>(self).error());
+    });
+  }
+  if constexpr (std::is_void_v<value_type>) {
+    return result();
+  } else {
+    return result(std::in_place, *std::forward<Self>(self));
+  }
+}
+
+/// Whether the untouched value can move on into the result; `From` is how `T` is seen.
+template <class T, class From>
+inline constexpr bool value_moves_on = std::is_void_v<T> || std::is_constructible_v<T, From>;
+
+/// The monadic operations as members of `Self`, an `expected<T, E>`, which derives from this.
+template <class Self, class T, class E> class monadic {
+ public:
+  /// The value goes to `f`, which returns an `expected` with the same error type; an error stays.
+  template <class F> constexpr auto and_then(F&& f) & requires std::is_constructible_v<E, E&> {
+    return apply_and_then(self(), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto and_then(F&& f) const& requires std::is_constructible_v<E, const E&> {
+    return apply_and_then(self(), std::forward<F>(f));
+  }
+  template <class F> constexpr auto and_then(F&& f) && requires std::is_constructible_v<E, E> {
+    return apply_and_then(std::move(self()), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto and_then(F&& f) const&& requires std::is_constructible_v<E, const E> {
+    return apply_and_then(std::move(self()), std::forward<F>(f));
+  }
+
+  /// The error goes to `f`, which returns an `expected` with the same value type; a value stays.
+  template <class F>
+      constexpr auto or_else(F&& f) & requires value_moves_on<T, std::add_lvalue_reference_t<T>> {
+    return apply_or_else(self(), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto or_else(F&& f) const& requires
+      value_moves_on<T, std::add_lvalue_reference_t<const T>> {
+    return apply_or_else(self(), std::forward<F>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) && requires value_moves_on<T, T> {
+    return apply_or_else(std::move(self()), std::forward<F>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) const&& requires value_moves_on<T, const T> {
+    return apply_or_else(std::move(self()), std::forward<F>(f));
+  }
+
+  /// The value becomes what `f` returns; an error stays.
+  template <class F> constexpr auto transform(F&& f) & requires std::is_constructible_v<E, E&> {
+    return apply_transform(self(), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto transform(F&& f) const& requires std::is_constructible_v<E, const E&> {
+    return apply_transform(self(), std::forward<F>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) && requires std::is_constructible_v<E, E> {
+    return apply_transform(std::move(self()), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto transform(F&& f) const&& requires std::is_constructible_v<E, const E> {
+    return apply_transform(std::move(self()), std::forward<F>(f));
+  }
+
+  /// The error becomes what `f` returns; a value stays.
+  template <class F>
+      constexpr auto transform_error(F&& f) & requires
+      value_moves_on<T, std::add_lvalue_reference_t<T>> {
+    return apply_transform_error(self(), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto transform_error(F&& f) const& requires
+      value_moves_on<T, std::add_lvalue_reference_t<const T>> {
+    return apply_transform_error(self(), std::forward<F>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) && requires value_moves_on<T, T> {
+    return apply_transform_error(std::move(self()), std::forward<F>(f));
+  }
+  template <class F>
+  constexpr auto transform_error(F&& f) const&& requires value_moves_on<T, const T> {
+    return apply_transform_error(std::move(self()), std::forward<F>(f));
+  }
+
+ private:
+  constexpr Self& self() noexcept { return static_cast<Self&>(*this); }
+  constexpr const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+};
+
+}  // namespace gpu::fallback

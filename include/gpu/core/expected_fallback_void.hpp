@@ -1,0 +1,148 @@
+#pragma once
+/// \file
+/// The stand-in for `std::expected<void, E>`: success, or an error.
+
+#include <gpu/core/expected_fallback.hpp>
+
+#include <initializer_list>
+#include <type_traits>
+#include <utility>
+
+namespace gpu::fallback {
+
+template <class E, class U, class G, class GF>
+inline constexpr bool converts_error = std::is_void_v<U>&& std::is_constructible_v<E, GF> &&
+                                       !constructs_from_any_cvref<unexpected<E>, expected<U, G>>;
+
+/// Success, or the error that explains the failure.
+template <class T, class E>
+requires std::is_void_v<T>
+class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
+                                     public monadic<expected<T, E>, T, E> {
+  static_assert(is_error_type<E>,
+                "the error is an object type: no reference, array, const or "
+                "volatile type, and no unexpected");
+  using base = move_assigned<nothing, E>;
+
+ public:
+  using value_type = T;
+  using error_type = E;
+  using unexpected_type = unexpected<E>;
+  template <class U> using rebind = expected<U, error_type>;
+
+  /// Success.
+  constexpr expected() noexcept : base(std::in_place) {}
+  constexpr explicit expected(std::in_place_t tag) noexcept : base(tag) {}
+
+  /// Holds what `other` holds, converted.
+  template <class U, class G>
+  requires converts_error<E, U, G, const G&>
+  constexpr explicit(!std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other)
+      : base(converted{}, other) {}
+  template <class U, class G>
+  requires converts_error<E, U, G, G>
+  constexpr explicit(!std::is_convertible_v<G, E>) expected(expected<U, G>&& other)
+      : base(converted{}, std::move(other)) {}
+
+  /// Holds the error.
+  template <class G>
+  requires std::is_constructible_v<E, const G&>
+  constexpr explicit(!std::is_convertible_v<const G&, E>)
+      expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
+      : base(unexpect, failure.error()) {}
+  template <class G>
+  requires std::is_constructible_v<E, G>
+  constexpr explicit(!std::is_convertible_v<G, E>)
+      expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
+      : base(unexpect, std::move(failure).error()) {}
+
+  /// Builds the error in place.
+  template <class... Args>
+  requires std::is_constructible_v<E, Args...>
+  constexpr explicit expected(unexpect_t tag,
+                              Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
+      : base(tag, std::forward<Args>(args)...) {}
+  template <class U, class... Args>
+  requires std::is_constructible_v < E, std::initializer_list<U>
+  &, Args... >
+         constexpr explicit expected(unexpect_t tag, std::initializer_list<U> list, Args&&... args)
+      : base(tag, list, std::forward<Args>(args)...) {}
+
+  /// Assigns an error.
+  template <class G>
+  requires(
+      std::is_constructible_v<E, const G&>&& std::is_assignable_v<E&, const G&>) constexpr expected&
+  operator=(const unexpected<G>& failure) {
+    this->assign_error(failure.error());
+    return *this;
+  }
+  template <class G>
+  requires(std::is_constructible_v<E, G>&& std::is_assignable_v<E&, G>) constexpr expected&
+  operator=(unexpected<G>&& failure) {
+    this->assign_error(std::move(failure).error());
+    return *this;
+  }
+
+  /// Makes it a success.
+  constexpr void emplace() noexcept { this->replace_by_value(); }
+
+  constexpr void swap(expected& other) noexcept(
+      std::is_nothrow_move_constructible_v<E>&& std::is_nothrow_swappable_v<E>) requires
+      is_swappable_held<nothing, E> {
+    this->swap_with(other);
+  }
+  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
+      is_swappable_held<nothing, E> {
+    a.swap(b);
+  }
+
+  using base::has_value;
+  using base::operator bool;
+  using base::error;
+
+  /// Does nothing. Undefined where there is an error.
+  constexpr void operator*() const noexcept {}
+
+  /// Where there is an error, throws `bad_expected_access<E>` with it; without exceptions, says so
+  /// on stderr and ends the program.
+  constexpr void value() const& {
+    static_assert(std::is_copy_constructible_v<E>, "value() copies the error into the exception");
+    if (!has_value()) refuse_access<E>(error());
+  }
+  constexpr void value() && {
+    static_assert(std::is_copy_constructible_v<E> && std::is_move_constructible_v<E>,
+                  "value() moves the error into the exception");
+    if (!has_value()) refuse_access<E>(std::move(*this).error());
+  }
+
+  /// The error, or `E(otherwise)`.
+  template <class G = E> constexpr E error_or(G&& otherwise) const& {
+    if (has_value()) return std::forward<G>(otherwise);
+    return error();
+  }
+  template <class G = E> constexpr E error_or(G&& otherwise) && {
+    if (has_value()) return std::forward<G>(otherwise);
+    return std::move(*this).error();
+  }
+
+  /// Both a success, or errors that are equal.
+  template <class U, class G>
+  requires std::is_void_v<U>
+  friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
+    if (a.has_value() != b.has_value()) return false;
+    return a.has_value() || static_cast<bool>(a.error() == b.error());
+  }
+  template <class G>
+  friend constexpr bool operator==(const expected& a, const unexpected<G>& failure) {
+    return !a.has_value() && static_cast<bool>(a.error() == failure.error());
+  }
+
+ private:
+  template <class Self, class F> friend constexpr auto apply_transform(Self&& self, F&& f);
+  template <class Self, class F> friend constexpr auto apply_transform_error(Self&& self, F&& f);
+
+  template <class F>
+  constexpr explicit expected(error_of_call tag, F&& call) : base(tag, std::forward<F>(call)) {}
+};
+
+}  // namespace gpu::fallback

@@ -1,0 +1,127 @@
+#pragma once
+/// \file
+/// `unexpected`, `unexpect` and `bad_expected_access` as C++23 has them, for standard libraries
+/// without a complete `std::expected`. Include gpu/core/expected.hpp, which picks.
+
+#include <new>  // std::exception, as the base of std::bad_alloc, for less than <exception> costs
+#include <type_traits>
+#include <utility>
+
+namespace gpu::fallback {
+
+/// The tag goes into the name of every function that returns an `expected`: see expected.hpp.
+template <class T, class E> class [[gnu::abi_tag("gpu_fallback")]] expected;
+template <class E> class unexpected;
+
+template <class> inline constexpr bool is_expected = false;
+template <class T, class E> inline constexpr bool is_expected<expected<T, E>> = true;
+template <class> inline constexpr bool is_unexpected = false;
+template <class E> inline constexpr bool is_unexpected<unexpected<E>> = true;
+
+/// What an `unexpected` or an `expected` may hold as its error.
+template <class E>
+inline constexpr bool is_error_type =
+    std::is_object_v<E> && !std::is_array_v<E> && !std::is_const_v<E> && !std::is_volatile_v<E> &&
+    !is_unexpected<E>;
+
+/// Selects the constructor of `expected` that builds the error in place.
+struct unexpect_t {
+  explicit unexpect_t() = default;
+};
+inline constexpr unexpect_t unexpect{};
+
+/// An error on its way into an `expected`.
+template <class E> class unexpected {
+  static_assert(is_error_type<E>,
+                "the error is an object type: no reference, array, const or "
+                "volatile type, and no unexpected");
+
+ public:
+  constexpr unexpected(const unexpected&) = default;
+  constexpr unexpected(unexpected&&) = default;
+
+  /// Holds `E(error)`.
+  template <class G = E>
+  requires(
+      !std::is_same_v<std::remove_cvref_t<G>, unexpected> &&
+      !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> &&
+      std::is_constructible_v<
+          E,
+          G>) constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E,
+                                                                                                G>)
+      : error_(std::forward<G>(error)) {}
+
+  /// Builds the error in place.
+  template <class... Args>
+  requires std::is_constructible_v<E, Args...>
+  constexpr explicit unexpected(std::in_place_t, Args&&... args) noexcept(
+      std::is_nothrow_constructible_v<E, Args...>)
+      : error_(std::forward<Args>(args)...) {}
+  template <class U, class... Args>
+  requires std::is_constructible_v < E, std::initializer_list<U>
+  &, Args... > constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list,
+                                             Args&&... args)
+      : error_(list, std::forward<Args>(args)...) {}
+
+  constexpr unexpected& operator=(const unexpected&) = default;
+  constexpr unexpected& operator=(unexpected&&) = default;
+
+  /// The error, with the value category of the object.
+  constexpr const E& error() const& noexcept { return error_; }
+  constexpr E& error() & noexcept { return error_; }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
+
+  constexpr void swap(unexpected& other) noexcept(std::is_nothrow_swappable_v<E>) {
+    static_assert(std::is_swappable_v<E>, "the error type cannot be swapped");
+    using std::swap;
+    swap(error_, other.error_);
+  }
+  friend constexpr void swap(unexpected& a, unexpected& b) noexcept(
+      noexcept(a.swap(b))) requires std::is_swappable_v<E> {
+    a.swap(b);
+  }
+
+  template <class G> friend constexpr bool operator==(const unexpected& a, const unexpected<G>& b) {
+    return a.error() == b.error();
+  }
+
+ private:
+  E error_;
+};
+
+template <class E> unexpected(E) -> unexpected<E>;
+
+template <class E> class bad_expected_access;
+
+/// What every `bad_expected_access` is, whatever the type of its error.
+template <> class bad_expected_access<void> : public std::exception {
+ public:
+  const char* what() const noexcept override {
+    return "gpu::expected::value(): the object holds an error";
+  }
+
+ protected:
+  bad_expected_access() = default;
+  bad_expected_access(const bad_expected_access&) = default;
+  bad_expected_access(bad_expected_access&&) = default;
+  bad_expected_access& operator=(const bad_expected_access&) = default;
+  bad_expected_access& operator=(bad_expected_access&&) = default;
+  ~bad_expected_access() override = default;
+};
+
+/// Thrown by `expected::value()` where there is no value; carries the error.
+template <class E> class bad_expected_access : public bad_expected_access<void> {
+ public:
+  explicit bad_expected_access(E error) : error_(std::move(error)) {}
+
+  E& error() & noexcept { return error_; }
+  const E& error() const& noexcept { return error_; }
+  E&& error() && noexcept { return std::move(error_); }
+  const E&& error() const&& noexcept { return std::move(error_); }
+
+ private:
+  E error_;
+};
+
+}  // namespace gpu::fallback

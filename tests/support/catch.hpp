@@ -1,0 +1,20 @@
+#pragma once
+/// \file
+/// Catch2, version 3 where it is installed, else version 2, with one set of names for the tests.
+
+#if __has_include(<catch2/catch_test_macros.hpp>)
+
+#  include <catch2/catch_approx.hpp>
+#  include <catch2/catch_template_test_macros.hpp>
+#  include <catch2/catch_test_macros.hpp>
+
+using Catch::Approx;
+
+#else
+
+#  if !defined(__cpp_exceptions) && !defined(CATCH_CONFIG_DISABLE_EXCEPTIONS)
+#    define CATCH_CONFIG_DISABLE_EXCEPTIONS
+#  endif
+#  include <catch2/catch.hpp>
+
+#endif
