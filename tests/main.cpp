@@ -1,0 +1,91 @@
+// The main of the test program: chooses the driver, leaves out the tests that cannot run on it, and
+// ends with one line of counts that scripts/test adds up.
+
+#include "support/drivers.hpp"
+
+#if __has_include(<catch2/catch_all.hpp>)
+#  include <catch2/catch_all.hpp>
+using listener_base = Catch::EventListenerBase;
+#else
+#  define CATCH_CONFIG_RUNNER
+#  include <catch2/catch.hpp>
+using listener_base = Catch::TestEventListenerBase;
+#endif
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+Catch::Counts test_cases;
+
+struct counting_listener : listener_base {
+  using listener_base::listener_base;
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    test_cases = stats.totals.testCases;
+  }
+};
+CATCH_REGISTER_LISTENER(counting_listener)
+
+/// `asked` with `condition` put before each of its alternatives, which commas separate. One that
+/// only excludes would take in hidden test cases, so it excludes those as well.
+std::vector<std::string> both(const std::string& condition, std::vector<std::string> asked) {
+  if (asked.empty()) return {condition + "~[.]"};
+  bool at_start = true;
+  for (std::string& part : asked) {
+    std::string narrowed;
+    bool escaped = false;
+    for (const char c : part) {
+      if (at_start) narrowed += condition + (c == '~' ? "~[.]" : "");
+      at_start = c == ',' && !escaped;
+      escaped = c == '\\' && !escaped;
+      narrowed += c;
+    }
+    part = narrowed;
+  }
+  return asked;
+}
+
+std::size_t count_matching(Catch::Session& session, const std::vector<std::string>& tests) {
+  Catch::ConfigData data = session.configData();
+  data.testsOrTags = tests;
+  session.useConfigData(data);
+  const Catch::Config& config = session.config();
+  return Catch::filterTests(Catch::getAllTestCasesSorted(config), config.testSpec(), config).size();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Catch::Session session;
+  if (const int refused = session.applyCommandLine(argc, argv); refused != 0) return refused;
+  if (const std::string wrong = test::choose_driver(); !wrong.empty()) {
+    std::fprintf(stderr, "%s\n", wrong.c_str());
+    return 2;
+  }
+
+  const std::string tag = test::on_hardware() ? "[cpu]" : "[hardware]";
+  const std::vector<std::string> asked = session.configData().testsOrTags;
+  const std::size_t skipped = count_matching(session, both(tag, asked));
+  Catch::ConfigData data = session.configData();
+  data.testsOrTags = both('~' + tag, asked);
+
+  const bool lists = data.listTests || data.listTags || data.listReporters || data.showHelp;
+  if (!lists) std::printf("driver: %s\n", test::driver_name());
+  std::fflush(stdout);
+
+  const std::size_t wanted = count_matching(session, data.testsOrTags);
+  if (wanted == 0 && skipped == 0) {
+    std::fprintf(stderr, "no test case matches\n");
+    return 2;
+  }
+  const int failed = wanted != 0 ? session.run() : 0;
+  if (!lists) {
+    std::printf("driver %s: %llu passed, %llu failed, %llu skipped\n", test::driver_name(),
+                static_cast<unsigned long long>(test_cases.passed),
+                static_cast<unsigned long long>(test_cases.failed),
+                static_cast<unsigned long long>(skipped));
+  }
+  return failed;
+}

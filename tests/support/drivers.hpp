@@ -1,0 +1,67 @@
+#pragma once
+/// \file
+/// The driver that the test program runs on, and CPU drivers of their own for tests that need one.
+/// Only drivers.cpp includes the CPU driver itself, which is dear to compile.
+
+#include <gpu/driver/entry_points.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace test {
+
+/// What the test program can run on.
+enum class driver_kind {
+  gpu,           ///< libcuda and a real device
+  cpu_eager,     ///< the CPU driver; work runs when it is queued
+  cpu_deferred,  ///< the CPU driver; work runs as late as the ordering rules allow
+};
+
+/// Puts the driver named by GPU_TEST_DRIVER in force: `gpu`, `cpu`, `cpu-deferred`, or `auto`,
+/// which is also what is meant when it is not set: a GPU where there is one, else the CPU driver.
+/// Returns what is wrong, or an empty string. Called once, by main.
+std::string choose_driver();
+
+/// The driver that `choose_driver` put in force.
+driver_kind chosen_driver();
+
+/// Its name as GPU_TEST_DRIVER spells it: `gpu`, `cpu` or `cpu-deferred`.
+const char* driver_name();
+
+/// Whether the tests run on a real device. A test that makes sense only there is tagged [hardware],
+/// one that makes sense only on the CPU driver [cpu]; main leaves them out elsewhere.
+bool on_hardware();
+
+/// The table that the tests run on, for tests that wrap it or hold our results against it.
+const gpu::driver::entry_points& driver();
+
+/// How a test wants its own CPU driver to be.
+struct cpu_driver_options {
+  int devices = 1;
+  std::size_t memory_per_device = std::size_t{256} << 20;
+  bool deferred = false;
+  bool threads = false;  ///< streams run on threads of their own
+};
+
+/// A CPU driver of the test's own, in force from construction to destruction. Independent of the
+/// one that the other tests run on: nothing is allocated in it yet.
+class own_cpu_driver {
+ public:
+  explicit own_cpu_driver(cpu_driver_options options = {});
+  own_cpu_driver(const own_cpu_driver&) = delete;
+  own_cpu_driver& operator=(const own_cpu_driver&) = delete;
+  ~own_cpu_driver();
+
+  const gpu::driver::entry_points& table() const;
+  /// How many handles and allocations are alive in it; 0 means that nothing leaked.
+  std::size_t live_objects() const;
+  /// The same as a list for the message of a failed test, a line each.
+  std::string live_list() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace test
