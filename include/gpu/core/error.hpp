@@ -9,7 +9,7 @@
 
 #include <cstdint>
 #include <gpu/core/source_location.hpp>
-#include <utility>
+#include <gpu/core/utility.hpp>
 
 namespace gpu {
 

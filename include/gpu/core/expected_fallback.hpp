@@ -10,9 +10,9 @@
 #if !defined(__cpp_exceptions)
 #  include <cstdio>
 #endif
+#include <gpu/core/utility.hpp>
 #include <initializer_list>
 #include <type_traits>
-#include <utility>
 
 namespace gpu::fallback {
 
@@ -85,19 +85,19 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
   /// Holds a value-initialised `T`.
   constexpr expected() noexcept(
       std::is_nothrow_default_constructible_v<T>) requires std::is_default_constructible_v<T>
-      : base(std::in_place) {}
+      : base(value_t{}, std::in_place) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
   requires converts_alternatives<T, E, U, G, const U&, const G&>
   constexpr explicit(!std::is_convertible_v<const U&, T> || !std::is_convertible_v<const G&, E>)
       expected(const expected<U, G>& other)
-      : base(converted{}, other) {}
+      : base(converted_t{}, other) {}
   template <class U, class G>
   requires converts_alternatives<T, E, U, G, U, G>
   constexpr explicit(!std::is_convertible_v<U, T> || !std::is_convertible_v<G, E>)
       expected(expected<U, G>&& other)
-      : base(converted{}, std::move(other)) {}
+      : base(converted_t{}, std::move(other)) {}
 
   /// Holds the value `T(value)`.
   template <class U = std::remove_cv_t<T>>
@@ -108,43 +108,43 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
            (!std::is_same_v<std::remove_cv_t<T>, bool> ||
             !is_expected<std::remove_cvref_t<U>>)) constexpr explicit(!std::is_convertible_v<U, T>)
       expected(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>)
-      : base(std::in_place, std::forward<U>(value)) {}
+      : base(value_t{}, std::in_place, std::forward<U>(value)) {}
 
   /// Holds the error.
   template <class G>
   requires std::is_constructible_v<E, const G&>
   constexpr explicit(!std::is_convertible_v<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
-      : base(unexpect, failure.error()) {}
+      : base(error_t{}, std::in_place, failure.error()) {}
   template <class G>
   requires std::is_constructible_v<E, G>
   constexpr explicit(!std::is_convertible_v<G, E>)
       expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
-      : base(unexpect, std::move(failure).error()) {}
+      : base(error_t{}, std::in_place, std::move(failure).error()) {}
 
   /// Builds the value in place.
   template <class... Args>
   requires std::is_constructible_v<T, Args...>
-  constexpr explicit expected(std::in_place_t tag,
+  constexpr explicit expected(std::in_place_t,
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>)
-      : base(tag, std::forward<Args>(args)...) {}
+      : base(value_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
   requires std::is_constructible_v < T, std::initializer_list<U>
-  &, Args... > constexpr explicit expected(std::in_place_t tag, std::initializer_list<U> list,
-                                           Args&&... args)
-      : base(tag, list, std::forward<Args>(args)...) {}
+  &, Args... >
+         constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
+      : base(value_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Builds the error in place.
   template <class... Args>
   requires std::is_constructible_v<E, Args...>
-  constexpr explicit expected(unexpect_t tag,
+  constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
-      : base(tag, std::forward<Args>(args)...) {}
+      : base(error_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
   requires std::is_constructible_v < E, std::initializer_list<U>
   &, Args... >
-         constexpr explicit expected(unexpect_t tag, std::initializer_list<U> list, Args&&... args)
-      : base(tag, list, std::forward<Args>(args)...) {}
+         constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
+      : base(error_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Assigns a value. If that throws from an error, the error is kept.
   template <class U = std::remove_cv_t<T>>
@@ -205,21 +205,21 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
 
   /// The value. Where there is an error, throws `bad_expected_access<E>` with it; without
   /// exceptions, says so on stderr and ends the program.
-  constexpr const T& value() const& {
+  [[gnu::always_inline]] constexpr const T& value() const& {
     static_assert(std::is_copy_constructible_v<E>, "value() copies the error into the exception");
     if (!has_value()) refuse_access<E>(error());
     return **this;
   }
-  constexpr T& value() & {
+  [[gnu::always_inline]] constexpr T& value() & {
     static_assert(std::is_copy_constructible_v<E>, "value() copies the error into the exception");
-    if (!has_value()) refuse_access<E>(std::as_const(*this).error());
+    if (!has_value()) refuse_access<E>(static_cast<const expected&>(*this).error());
     return **this;
   }
-  constexpr const T&& value() const&& {
+  [[gnu::always_inline]] constexpr const T&& value() const&& {
     if (!has_value()) refuse_access<E>(std::move(*this).error());
     return *std::move(*this);
   }
-  constexpr T&& value() && {
+  [[gnu::always_inline]] constexpr T&& value() && {
     if (!has_value()) refuse_access<E>(std::move(*this).error());
     return *std::move(*this);
   }
@@ -262,9 +262,11 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
   template <class Self, class F> friend constexpr auto apply_transform_error(Self&& self, F&& f);
 
   template <class F>
-  constexpr explicit expected(value_of_call tag, F&& call) : base(tag, std::forward<F>(call)) {}
+  constexpr explicit expected(value_t which, F&& call)
+      : base(which, result_of_t{}, std::forward<F>(call)) {}
   template <class F>
-  constexpr explicit expected(error_of_call tag, F&& call) : base(tag, std::forward<F>(call)) {}
+  constexpr explicit expected(error_t which, F&& call)
+      : base(which, result_of_t{}, std::forward<F>(call)) {}
 };
 
 }  // namespace gpu::fallback

@@ -5,8 +5,8 @@
 
 #include <gpu/core/expected_fallback_storage.hpp>
 
+#include <gpu/core/utility.hpp>
 #include <type_traits>
-#include <utility>
 
 namespace gpu::fallback {
 
@@ -81,7 +81,7 @@ template <class Self, class F> constexpr auto apply_transform(Self&& self, F&& f
     invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
     return result();
   } else {
-    return result(value_of_call{}, [&]() -> decltype(auto) {
+    return result(value_t{}, [&]() -> decltype(auto) {
       return invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
     });
   }
@@ -94,7 +94,7 @@ template <class Self, class F> constexpr auto apply_transform_error(Self&& self,
   using result = expected<value_type, error>;
   static_assert(is_error_type<error>, "transform_error: the function returns an error object");
   if (!self.has_value()) {
-    return result(error_of_call{}, [&]() -> decltype(auto) {
+    return result(error_t{}, [&]() -> decltype(auto) {
       return invoke_with(std::forward<F>(f), std::forward<Self>(self).error());
     });
   }

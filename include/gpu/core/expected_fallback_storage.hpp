@@ -5,78 +5,91 @@
 
 #include <gpu/core/unexpected_fallback.hpp>
 
+#include <gpu/core/utility.hpp>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 namespace gpu::fallback {
 
 /// The value of an `expected<void, E>`, so that one storage serves both forms.
 struct nothing {};
 
-struct value_of_call {};  ///< Selects construction of the value from the result of a call.
-struct error_of_call {};  ///< The same for the error.
-struct converted {};      ///< Selects construction from another storage or `expected`.
+struct value_t {};      ///< Selects the value, to be built from a second tag and its arguments.
+struct error_t {};      ///< Selects the error, likewise.
+struct result_of_t {};  ///< Second tag: from the result of a call. The other is std::in_place_t.
+struct converted_t {};  ///< From another storage or `expected`.
 
-/// Both alternatives can be copied as bytes, so that assigning the union whole starts the lifetime
-/// of the other one. Constant evaluation allows no placement new.
+/// Both alternatives are copied as bytes, so that assigning the union whole starts the lifetime of
+/// the other one, in constant evaluation too.
 template <class T, class E>
 inline constexpr bool is_assigned_whole =
     std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_assignable_v<T>&&
         std::is_trivially_destructible_v<T>&& std::is_trivially_move_constructible_v<E>&&
             std::is_trivially_move_assignable_v<E>&& std::is_trivially_destructible_v<E>;
 
+/// One member of the union.
+template <class T> struct slot {
+  T object;
+
+  template <class... Args>
+  constexpr explicit slot(std::in_place_t, Args&&... args) : object(std::forward<Args>(args)...) {}
+  template <class F>
+  constexpr explicit slot(result_of_t, F&& call) : object(std::forward<F>(call)()) {}
+};
+
+/// Starts the lifetime of the object in a slot. Constant evaluation admits nothing but
+/// `std::construct_at` for that, and <memory> costs eleven times what cuda.h does: so it is found
+/// through its `std::in_place_t` argument if the program has included <memory>, and only then can
+/// a type that is not trivially copyable take part. Either way the code generated is the same.
+template <class T, class... Args> constexpr void start_lifetime(slot<T>& place, Args&&... args) {
+  if (std::is_constant_evaluated()) {
+    if constexpr (requires { construct_at(&place, std::in_place, std::forward<Args>(args)...); }) {
+      construct_at(&place, std::in_place, std::forward<Args>(args)...);
+      return;
+    }
+  }
+  ::new (static_cast<void*>(&place)) slot<T>(std::in_place, std::forward<Args>(args)...);
+}
+
 /// A value or an error, and which of the two. Whoever changes it keeps one of them alive.
 template <class T, class E,
           bool = std::is_trivially_destructible_v<T>&& std::is_trivially_destructible_v<E>>
 struct payload {
   union {
-    T value;
-    E error;
+    slot<T> value;
+    slot<E> error;
   };
   bool has_value;
 
-  template <class... Args>
-  constexpr explicit payload(std::in_place_t, Args&&... args)
-      : value(std::forward<Args>(args)...), has_value(true) {}
-  template <class... Args>
-  constexpr explicit payload(unexpect_t, Args&&... args)
-      : error(std::forward<Args>(args)...), has_value(false) {}
-  template <class F>
-  constexpr explicit payload(value_of_call, F&& call)
-      : value(std::forward<F>(call)()), has_value(true) {}
-  template <class F>
-  constexpr explicit payload(error_of_call, F&& call)
-      : error(std::forward<F>(call)()), has_value(false) {}
+  template <class Tag, class... Args>
+  constexpr explicit payload(value_t, Tag tag, Args&&... args)
+      : value(tag, std::forward<Args>(args)...), has_value(true) {}
+  template <class Tag, class... Args>
+  constexpr explicit payload(error_t, Tag tag, Args&&... args)
+      : error(tag, std::forward<Args>(args)...), has_value(false) {}
 };
 
 template <class T, class E> struct payload<T, E, false> {
   union {
-    T value;
-    E error;
+    slot<T> value;
+    slot<E> error;
   };
   bool has_value;
 
-  template <class... Args>
-  constexpr explicit payload(std::in_place_t, Args&&... args)
-      : value(std::forward<Args>(args)...), has_value(true) {}
-  template <class... Args>
-  constexpr explicit payload(unexpect_t, Args&&... args)
-      : error(std::forward<Args>(args)...), has_value(false) {}
-  template <class F>
-  constexpr explicit payload(value_of_call, F&& call)
-      : value(std::forward<F>(call)()), has_value(true) {}
-  template <class F>
-  constexpr explicit payload(error_of_call, F&& call)
-      : error(std::forward<F>(call)()), has_value(false) {}
+  template <class Tag, class... Args>
+  constexpr explicit payload(value_t, Tag tag, Args&&... args)
+      : value(tag, std::forward<Args>(args)...), has_value(true) {}
+  template <class Tag, class... Args>
+  constexpr explicit payload(error_t, Tag tag, Args&&... args)
+      : error(tag, std::forward<Args>(args)...), has_value(false) {}
 
   payload(const payload&) = delete;
   payload& operator=(const payload&) = delete;
   constexpr ~payload() {
     if (has_value) {
-      value.~T();
+      value.~slot<T>();
     } else {
-      error.~E();
+      error.~slot<E>();
     }
   }
 };
@@ -84,18 +97,14 @@ template <class T, class E> struct payload<T, E, false> {
 /// Observers and changes of state; copying and moving are in the classes below.
 template <class T, class E> class storage {
  public:
-  template <class... Args>
-  constexpr explicit storage(std::in_place_t tag, Args&&... args)
-      : held_(tag, std::forward<Args>(args)...) {}
-  template <class... Args>
-  constexpr explicit storage(unexpect_t tag, Args&&... args)
-      : held_(tag, std::forward<Args>(args)...) {}
-  template <class F>
-  constexpr explicit storage(value_of_call tag, F&& call) : held_(tag, std::forward<F>(call)) {}
-  template <class F>
-  constexpr explicit storage(error_of_call tag, F&& call) : held_(tag, std::forward<F>(call)) {}
+  template <class Tag, class... Args>
+  constexpr explicit storage(value_t which, Tag tag, Args&&... args)
+      : held_(which, tag, std::forward<Args>(args)...) {}
+  template <class Tag, class... Args>
+  constexpr explicit storage(error_t which, Tag tag, Args&&... args)
+      : held_(which, tag, std::forward<Args>(args)...) {}
   template <class Source>
-  constexpr explicit storage(converted, Source&& source)
+  constexpr explicit storage(converted_t, Source&& source)
       : held_(payload_from(std::forward<Source>(source))) {}
 
   /// Whether there is a value.
@@ -103,18 +112,18 @@ template <class T, class E> class storage {
   constexpr explicit operator bool() const noexcept { return held_.has_value; }
 
   /// The value. Undefined without one.
-  constexpr const T& operator*() const& noexcept { return held_.value; }
-  constexpr T& operator*() & noexcept { return held_.value; }
-  constexpr const T&& operator*() const&& noexcept { return std::move(held_.value); }
-  constexpr T&& operator*() && noexcept { return std::move(held_.value); }
-  constexpr const T* operator->() const noexcept { return __builtin_addressof(held_.value); }
-  constexpr T* operator->() noexcept { return __builtin_addressof(held_.value); }
+  constexpr const T& operator*() const& noexcept { return held_.value.object; }
+  constexpr T& operator*() & noexcept { return held_.value.object; }
+  constexpr const T&& operator*() const&& noexcept { return std::move(held_.value.object); }
+  constexpr T&& operator*() && noexcept { return std::move(held_.value.object); }
+  constexpr const T* operator->() const noexcept { return __builtin_addressof(held_.value.object); }
+  constexpr T* operator->() noexcept { return __builtin_addressof(held_.value.object); }
 
   /// The error. Undefined where there is a value.
-  constexpr const E& error() const& noexcept { return held_.error; }
-  constexpr E& error() & noexcept { return held_.error; }
-  constexpr const E&& error() const&& noexcept { return std::move(held_.error); }
-  constexpr E&& error() && noexcept { return std::move(held_.error); }
+  constexpr const E& error() const& noexcept { return held_.error.object; }
+  constexpr E& error() & noexcept { return held_.error.object; }
+  constexpr const E&& error() const&& noexcept { return std::move(held_.error.object); }
+  constexpr E&& error() && noexcept { return std::move(held_.error.object); }
 
  protected:
   /// Takes over the state of `source`, moving from it if it is an rvalue.
@@ -132,7 +141,7 @@ template <class T, class E> class storage {
 
   template <class U> constexpr void assign_value(U&& value) {
     if (has_value()) {
-      held_.value = std::forward<U>(value);
+      held_.value.object = std::forward<U>(value);
     } else {
       become_value(std::forward<U>(value));
     }
@@ -142,7 +151,7 @@ template <class T, class E> class storage {
     if (has_value()) {
       become_error(std::forward<G>(error));
     } else {
-      held_.error = std::forward<G>(error);
+      held_.error.object = std::forward<G>(error);
     }
   }
 
@@ -155,10 +164,10 @@ template <class T, class E> class storage {
   constexpr void swap_with(storage& other) {
     if (has_value() && other.has_value()) {
       using std::swap;
-      if constexpr (!std::is_same_v<T, nothing>) swap(held_.value, other.held_.value);
+      if constexpr (!std::is_same_v<T, nothing>) swap(held_.value.object, other.held_.value.object);
     } else if (!has_value() && !other.has_value()) {
       using std::swap;
-      swap(held_.error, other.held_.error);
+      swap(held_.error.object, other.held_.error.object);
     } else if (has_value()) {
       exchange(other);
     } else {
@@ -184,43 +193,41 @@ template <class T, class E> class storage {
   };
 
   template <class Source> static constexpr payload<T, E> payload_from(Source&& source) {
-    if (!source.has_value()) return payload<T, E>(unexpect, std::forward<Source>(source).error());
+    if (!source.has_value()) {
+      return payload<T, E>(error_t{}, std::in_place, std::forward<Source>(source).error());
+    }
     if constexpr (std::is_same_v<T, nothing>) {
-      return payload<T, E>(std::in_place);
+      return payload<T, E>(value_t{}, std::in_place);
     } else {
-      return payload<T, E>(std::in_place, *std::forward<Source>(source));
+      return payload<T, E>(value_t{}, std::in_place, *std::forward<Source>(source));
     }
   }
 
+  /// Ends the lifetime of what is held; one of the next two follows.
   constexpr void end() noexcept {
-    if constexpr (!std::is_trivially_destructible_v<T>) {
-      if (held_.has_value) held_.value.~T();
-    }
-    if constexpr (!std::is_trivially_destructible_v<E>) {
-      if (!held_.has_value) held_.error.~E();
+    if (held_.has_value) {
+      if constexpr (!std::is_trivially_destructible_v<T>) held_.value.~slot<T>();
+    } else {
+      if constexpr (!std::is_trivially_destructible_v<E>) held_.error.~slot<E>();
     }
   }
 
   template <class... Args> constexpr void start_value(Args&&... args) {
     if constexpr (is_assigned_whole<T, E>) {
-      held_ = payload<T, E>(std::in_place, std::forward<Args>(args)...);
+      held_ = payload<T, E>(value_t{}, std::in_place, std::forward<Args>(args)...);
     } else {
-      ::new (address(held_.value)) T(std::forward<Args>(args)...);
+      start_lifetime(held_.value, std::forward<Args>(args)...);
       held_.has_value = true;
     }
   }
 
   template <class... Args> constexpr void start_error(Args&&... args) {
     if constexpr (is_assigned_whole<T, E>) {
-      held_ = payload<T, E>(unexpect, std::forward<Args>(args)...);
+      held_ = payload<T, E>(error_t{}, std::in_place, std::forward<Args>(args)...);
     } else {
-      ::new (address(held_.error)) E(std::forward<Args>(args)...);
+      start_lifetime(held_.error, std::forward<Args>(args)...);
       held_.has_value = false;
     }
-  }
-
-  template <class U> static constexpr void* address(U& object) {
-    return const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(object)));
   }
 
   /// From error to value. Where that throws, the error is as it was.
@@ -233,7 +240,7 @@ template <class T, class E> class storage {
       end();
       start_value(std::move(made));
     } else {
-      E kept(std::move(held_.error));
+      E kept(std::move(held_.error.object));
       end();
       restoration<false, E> guard{*this, kept};
       start_value(std::forward<Args>(args)...);
@@ -251,7 +258,7 @@ template <class T, class E> class storage {
       end();
       start_error(std::move(made));
     } else {
-      T kept(std::move(held_.value));
+      T kept(std::move(held_.value.object));
       end();
       restoration<true, T> guard{*this, kept};
       start_error(std::forward<Args>(args)...);
@@ -262,18 +269,18 @@ template <class T, class E> class storage {
   /// Swaps the value here with the error there.
   constexpr void exchange(storage& other) {
     if constexpr (std::is_nothrow_move_constructible_v<E>) {
-      E kept(std::move(other.held_.error));
+      E kept(std::move(other.held_.error.object));
       other.end();
       restoration<false, E> guard{other, kept};
-      other.start_value(std::move(held_.value));
+      other.start_value(std::move(held_.value.object));
       guard.armed = false;
       end();
       start_error(std::move(kept));
     } else {
-      T kept(std::move(held_.value));
+      T kept(std::move(held_.value.object));
       end();
       restoration<true, T> guard{*this, kept};
-      start_error(std::move(other.held_.error));
+      start_error(std::move(other.held_.error.object));
       guard.armed = false;
       other.end();
       other.start_value(std::move(kept));
@@ -335,7 +342,7 @@ template <class T, class E> struct copy_constructed<T, E, special::provided> : s
   using storage<T, E>::storage;
   constexpr copy_constructed(const copy_constructed& other) noexcept(
       std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_constructible_v<E>)
-      : storage<T, E>(converted{}, other) {}
+      : storage<T, E>(converted_t{}, other) {}
   constexpr copy_constructed(copy_constructed&&) = default;
   constexpr copy_constructed& operator=(const copy_constructed&) = default;
   constexpr copy_constructed& operator=(copy_constructed&&) = default;
@@ -351,7 +358,7 @@ struct move_constructed<T, E, special::provided> : copy_constructed<T, E> {
   constexpr move_constructed(const move_constructed&) = default;
   constexpr move_constructed(move_constructed&& other) noexcept(
       std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_constructible_v<E>)
-      : copy_constructed<T, E>(converted{}, std::move(other)) {}
+      : copy_constructed<T, E>(converted_t{}, std::move(other)) {}
   constexpr move_constructed& operator=(const move_constructed&) = default;
   constexpr move_constructed& operator=(move_constructed&&) = default;
 };

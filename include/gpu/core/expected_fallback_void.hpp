@@ -4,9 +4,9 @@
 
 #include <gpu/core/expected_fallback.hpp>
 
+#include <gpu/core/utility.hpp>
 #include <initializer_list>
 #include <type_traits>
-#include <utility>
 
 namespace gpu::fallback {
 
@@ -31,42 +31,42 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   template <class U> using rebind = expected<U, error_type>;
 
   /// Success.
-  constexpr expected() noexcept : base(std::in_place) {}
-  constexpr explicit expected(std::in_place_t tag) noexcept : base(tag) {}
+  constexpr expected() noexcept : base(value_t{}, std::in_place) {}
+  constexpr explicit expected(std::in_place_t) noexcept : base(value_t{}, std::in_place) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
   requires converts_error<E, U, G, const G&>
   constexpr explicit(!std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other)
-      : base(converted{}, other) {}
+      : base(converted_t{}, other) {}
   template <class U, class G>
   requires converts_error<E, U, G, G>
   constexpr explicit(!std::is_convertible_v<G, E>) expected(expected<U, G>&& other)
-      : base(converted{}, std::move(other)) {}
+      : base(converted_t{}, std::move(other)) {}
 
   /// Holds the error.
   template <class G>
   requires std::is_constructible_v<E, const G&>
   constexpr explicit(!std::is_convertible_v<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
-      : base(unexpect, failure.error()) {}
+      : base(error_t{}, std::in_place, failure.error()) {}
   template <class G>
   requires std::is_constructible_v<E, G>
   constexpr explicit(!std::is_convertible_v<G, E>)
       expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
-      : base(unexpect, std::move(failure).error()) {}
+      : base(error_t{}, std::in_place, std::move(failure).error()) {}
 
   /// Builds the error in place.
   template <class... Args>
   requires std::is_constructible_v<E, Args...>
-  constexpr explicit expected(unexpect_t tag,
+  constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
-      : base(tag, std::forward<Args>(args)...) {}
+      : base(error_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
   requires std::is_constructible_v < E, std::initializer_list<U>
   &, Args... >
-         constexpr explicit expected(unexpect_t tag, std::initializer_list<U> list, Args&&... args)
-      : base(tag, list, std::forward<Args>(args)...) {}
+         constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
+      : base(error_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Assigns an error.
   template <class G>
@@ -105,11 +105,11 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
 
   /// Where there is an error, throws `bad_expected_access<E>` with it; without exceptions, says so
   /// on stderr and ends the program.
-  constexpr void value() const& {
+  [[gnu::always_inline]] constexpr void value() const& {
     static_assert(std::is_copy_constructible_v<E>, "value() copies the error into the exception");
     if (!has_value()) refuse_access<E>(error());
   }
-  constexpr void value() && {
+  [[gnu::always_inline]] constexpr void value() && {
     static_assert(std::is_copy_constructible_v<E> && std::is_move_constructible_v<E>,
                   "value() moves the error into the exception");
     if (!has_value()) refuse_access<E>(std::move(*this).error());
@@ -142,7 +142,8 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   template <class Self, class F> friend constexpr auto apply_transform_error(Self&& self, F&& f);
 
   template <class F>
-  constexpr explicit expected(error_of_call tag, F&& call) : base(tag, std::forward<F>(call)) {}
+  constexpr explicit expected(error_t which, F&& call)
+      : base(which, result_of_t{}, std::forward<F>(call)) {}
 };
 
 }  // namespace gpu::fallback

@@ -2,9 +2,10 @@
 /// \file
 /// `located<T>`: an argument that also carries the place of the call.
 
-#include <concepts>
 #include <gpu/core/source_location.hpp>
-#include <utility>
+#include <gpu/core/utility.hpp>
+
+#include <type_traits>
 
 namespace gpu {
 
@@ -15,7 +16,7 @@ template <class T> struct located {
   source_location where;
 
   template <class U>
-  requires std::convertible_to<U&&, T>
+  requires std::is_convertible_v<U&&, T>
   constexpr located(U&& source,
                     source_location place = source_location::current()) noexcept
       : value(std::forward<U>(source)), where{place} {}

@@ -5,7 +5,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 
-#include <utility>
+#include <gpu/core/utility.hpp>
 
 namespace gpu {
 

@@ -5,10 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <type_traits>
-#include <utility>
+#include <gpu/core/utility.hpp>
 
 namespace gpu {
 
@@ -23,25 +21,25 @@ class text {
  public:
   text() noexcept = default;
   explicit text(const char* string) noexcept
-      : text(string, string == nullptr ? 0 : std::strlen(string)) {}
+      : text(string, string == nullptr ? 0 : __builtin_strlen(string)) {}
   text(const char* characters, std::size_t size) noexcept {
     if (size == 0) return;
     block_ = allocate(size);
     if (block_ == nullptr) return;
-    std::memcpy(characters_of(block_), characters, size);
+    __builtin_memcpy(characters_of(block_), characters, size);
     finish(size);
   }
   text(const text& other) noexcept : block_{other.block_} {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1u, __ATOMIC_RELAXED);
   }
-  text(text&& other) noexcept : block_{std::exchange(other.block_, nullptr)} {}
+  text(text&& other) noexcept : block_{gpu::detail::exchange(other.block_, nullptr)} {}
   text& operator=(text other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
   ~text() {
     if (block_ != nullptr && __atomic_sub_fetch(&block_->owners, 1u, __ATOMIC_ACQ_REL) == 0) {
-      std::free(block_);
+      __builtin_free(block_);
     }
   }
 
@@ -54,7 +52,7 @@ class text {
   const char* end() const noexcept { return c_str() + size(); }
 
   /// Whether `part` occurs in the text.
-  bool contains(const char* part) const noexcept { return std::strstr(c_str(), part) != nullptr; }
+  bool contains(const char* part) const noexcept { return __builtin_strstr(c_str(), part) != nullptr; }
 
   /// Makes a `std::string`, a `std::string_view` or whatever else is built from pointer and size.
   template <class String>
@@ -65,10 +63,10 @@ class text {
   }
 
   friend bool operator==(const text& a, const text& b) noexcept {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
+    return a.size() == b.size() && __builtin_memcmp(a.data(), b.data(), a.size()) == 0;
   }
   friend bool operator==(const text& a, const char* b) noexcept {
-    return std::strcmp(a.c_str(), b) == 0;
+    return __builtin_strcmp(a.c_str(), b) == 0;
   }
 
  private:
@@ -80,7 +78,7 @@ class text {
   };
   static char* characters_of(block* b) noexcept { return reinterpret_cast<char*>(b + 1); }
   static block* allocate(std::size_t size) noexcept {
-    return static_cast<block*>(std::malloc(sizeof(block) + size + 1));
+    return static_cast<block*>(__builtin_malloc(sizeof(block) + size + 1));
   }
   void finish(std::size_t size) noexcept {
     block_->owners = 1;
@@ -99,10 +97,10 @@ class text_builder {
   text_builder() noexcept = default;
   text_builder(const text_builder&) = delete;
   text_builder& operator=(const text_builder&) = delete;
-  ~text_builder() { std::free(block_); }
+  ~text_builder() { __builtin_free(block_); }
 
   text_builder& operator<<(const char* string) noexcept {
-    return string == nullptr ? *this : append(string, std::strlen(string));
+    return string == nullptr ? *this : append(string, __builtin_strlen(string));
   }
   text_builder& operator<<(const text& t) noexcept { return append(t.data(), t.size()); }
   text_builder& operator<<(char c) noexcept { return append(&c, 1); }
@@ -123,7 +121,7 @@ class text_builder {
 
   text_builder& append(const char* characters, std::size_t count) noexcept {
     if (count == 0 || !reserve(size_ + count)) return *this;
-    std::memcpy(text::characters_of(block_) + size_, characters, count);
+    __builtin_memcpy(text::characters_of(block_) + size_, characters, count);
     size_ += count;
     return *this;
   }
@@ -134,7 +132,7 @@ class text_builder {
   text finish() noexcept {
     text result;
     if (block_ != nullptr) {
-      result.block_ = std::exchange(block_, nullptr);
+      result.block_ = gpu::detail::exchange(block_, nullptr);
       result.finish(size_);
     }
     size_ = capacity_ = 0;
@@ -154,7 +152,7 @@ class text_builder {
   bool reserve(std::size_t size) noexcept {
     if (size <= capacity_) return true;
     const std::size_t capacity = size * 2 + 64;
-    void* grown = std::realloc(block_, sizeof(text::block) + capacity + 1);
+    void* grown = __builtin_realloc(block_, sizeof(text::block) + capacity + 1);
     if (grown == nullptr) return false;
     block_ = static_cast<text::block*>(grown);
     capacity_ = capacity;

@@ -3,9 +3,10 @@
 /// `unexpected`, `unexpect` and `bad_expected_access` as C++23 has them, for standard libraries
 /// without a complete `std::expected`. Include gpu/core/expected.hpp, which picks.
 
+#include <gpu/core/utility.hpp>
+#include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc, for less than <exception> costs
 #include <type_traits>
-#include <utility>
 
 namespace gpu::fallback {
 
@@ -23,6 +24,16 @@ template <class E>
 inline constexpr bool is_error_type =
     std::is_object_v<E> && !std::is_array_v<E> && !std::is_const_v<E> && !std::is_volatile_v<E> &&
     !is_unexpected<E>;
+
+/// Whether `unexpected<E>` holds `E(source)` when it is made from a `G`.
+template <class E, class G>
+inline constexpr bool is_error_source =
+    !std::is_same_v<std::remove_cvref_t<G>, unexpected<E>> &&
+    !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> && std::is_constructible_v<E, G>;
+
+template <class T, class U, class... Args>
+inline constexpr bool is_list_constructible =
+    std::is_constructible_v<T, std::initializer_list<U>&, Args...>;
 
 /// Selects the constructor of `expected` that builds the error in place.
 struct unexpect_t {
@@ -42,13 +53,8 @@ template <class E> class unexpected {
 
   /// Holds `E(error)`.
   template <class G = E>
-  requires(
-      !std::is_same_v<std::remove_cvref_t<G>, unexpected> &&
-      !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> &&
-      std::is_constructible_v<
-          E,
-          G>) constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E,
-                                                                                                G>)
+  requires is_error_source<E, G>
+  constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E, G>)
       : error_(std::forward<G>(error)) {}
 
   /// Builds the error in place.
@@ -58,8 +64,8 @@ template <class E> class unexpected {
       std::is_nothrow_constructible_v<E, Args...>)
       : error_(std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires std::is_constructible_v < E, std::initializer_list<U>
-  &, Args... > constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list,
+  requires is_list_constructible<E, U, Args...>
+  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list,
                                              Args&&... args)
       : error_(list, std::forward<Args>(args)...) {}
 

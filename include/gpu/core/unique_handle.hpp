@@ -2,7 +2,7 @@
 /// \file
 /// `unique_handle`: the one place where the ownership of a driver object moves.
 
-#include <utility>
+#include <gpu/core/utility.hpp>
 
 namespace gpu {
 
@@ -15,9 +15,9 @@ template <class Handle, class Destroy> class unique_handle {
   constexpr unique_handle() noexcept = default;
   constexpr explicit unique_handle(Handle handle) noexcept : handle_{handle} {}
   constexpr unique_handle(unique_handle&& other) noexcept
-      : handle_{std::exchange(other.handle_, Handle{})} {}
+      : handle_{detail::exchange(other.handle_, Handle{})} {}
   constexpr unique_handle& operator=(unique_handle&& other) noexcept {
-    if (this != &other) reset(std::exchange(other.handle_, Handle{}));
+    if (this != &other) reset(detail::exchange(other.handle_, Handle{}));
     return *this;
   }
   constexpr ~unique_handle() { reset(); }
@@ -26,11 +26,11 @@ template <class Handle, class Destroy> class unique_handle {
   constexpr explicit operator bool() const noexcept { return !(handle_ == Handle{}); }
 
   /// Gives the handle up without destroying it.
-  [[nodiscard]] constexpr Handle release() noexcept { return std::exchange(handle_, Handle{}); }
+  [[nodiscard]] constexpr Handle release() noexcept { return detail::exchange(handle_, Handle{}); }
 
   /// Destroys what is owned and takes `handle` instead.
   constexpr void reset(Handle handle = Handle{}) noexcept {
-    Handle old = std::exchange(handle_, handle);
+    Handle old = detail::exchange(handle_, handle);
     if (!(old == Handle{})) Destroy{}(old);
   }
 

@@ -19,6 +19,7 @@ namespace detail {
 
 struct process_state {
   const driver::entry_points* table;  // null until first use
+  std::uint64_t generation;           // of the table: grows when it is replaced
   error_reporter reporter;            // null: print to stderr
   pthread_mutex_t loading;            // all zero is unlocked
   driver::entry_points loaded;
@@ -144,6 +145,12 @@ inline const entry_points& current_entry_points() noexcept {
   return *table;
 }
 
+/// Tells tables apart that follow each other, even at one address. What the library remembers about
+/// a driver it keeps with this number.
+inline std::uint64_t entry_points_generation() noexcept {
+  return __atomic_load_n(&gpu::detail::state_of_process().generation, __ATOMIC_ACQUIRE);
+}
+
 /// Puts `table` in force for the whole process, from now to its end; returns the one before, or
 /// null where the driver had not been used yet. `table` has to outlive all use; null goes back to
 /// loading libcuda on the next call. Objects of the old table must not be used or destroyed under
@@ -153,6 +160,7 @@ inline const entry_points* use_entry_points(const entry_points* table) noexcept 
   pthread_mutex_lock(&state.loading);
   gpu::detail::set_process_hooks(state);
   const entry_points* before = __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
+  __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
   pthread_mutex_unlock(&state.loading);
   return before;
 }
