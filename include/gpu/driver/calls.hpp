@@ -3,6 +3,7 @@
 /// Checked driver calls: the one place where a `CUresult` becomes a `result`.
 
 #include <gpu/core/result.hpp>
+#include <gpu/driver/launch_origin.hpp>
 #include <gpu/driver/process_state.hpp>
 
 #include <gpu/core/source_location.hpp>
@@ -11,8 +12,9 @@ namespace gpu::driver {
 
 namespace detail {
 
-[[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(
-    const entry_points& table, std::size_t index, source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(const entry_points& table,
+                                                                 std::size_t index,
+                                                                 source_location where) noexcept {
   const char* call = entry_point_list[index].name;
   gpu::detail::text_builder out;
   std::uint64_t asked = 0;
@@ -50,12 +52,47 @@ namespace detail {
 
 }  // namespace detail
 
-/// The error that a code of the driver stands for.
+/// The error that a code of the driver stands for. The fault of a kernel names the launches that
+/// may be behind it; `stream`, where one was involved, narrows them to its device.
 [[gnu::cold, gnu::noinline]] inline cuda_error error_of(CUresult code, std::size_t index,
-                                                        source_location where) noexcept {
-  return cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name,
-                    where);
+                                                        source_location where,
+                                                        CUstream stream = nullptr) noexcept {
+  return gpu::detail::with_launch_origins(
+      cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name, where),
+      stream);
 }
+
+namespace detail {
+
+/// The first stream among the arguments of a call, or null.
+constexpr CUstream stream_among() noexcept { return nullptr; }
+template <class First, class... Rest>
+constexpr CUstream stream_among([[maybe_unused]] First first, Rest... rest) noexcept {
+  if constexpr (__is_same(First, CUstream)) {
+    return first;
+  } else {
+    return stream_among(rest...);
+  }
+}
+
+/// Whether success of a call means that work launched earlier has finished.
+template <auto Member> inline constexpr bool is_synchronization = false;
+template <> inline constexpr bool is_synchronization<&entry_points::stream_synchronize> = true;
+template <> inline constexpr bool is_synchronization<&entry_points::stream_query> = true;
+template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
+
+/// Rules out the launches before `finished` as the origin of later faults.
+inline void note_success(const entry_points& table, std::uint64_t finished, bool all_streams,
+                         CUstream stream) noexcept {
+  // The default streams have one name for all contexts; 1 and 2 are their explicit names.
+  CUdevice device = -1;
+  if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) {
+    if (table.ctx_get_device == nullptr || table.ctx_get_device(&device) != CUDA_SUCCESS) return;
+  }
+  gpu::detail::note_synchronization(finished, stream, device, all_streams);
+}
+
+}  // namespace detail
 
 /// Calls one function of the table in force and turns what it says into a `result`:
 ///
@@ -69,9 +106,16 @@ inline result<> call(source_location where, Arguments... arguments) noexcept {
   if (function == nullptr) [[unlikely]] {
     return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
   }
+  std::uint64_t finished = 0;
+  if constexpr (detail::is_synchronization<Member>) finished = gpu::detail::launches_so_far();
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS) [[unlikely]] {
-    return gpu::detail::fail(error_of(code, entry_point_index(Member), where));
+    return gpu::detail::fail(
+        error_of(code, entry_point_index(Member), where, detail::stream_among(arguments...)));
+  }
+  if constexpr (detail::is_synchronization<Member>) {
+    detail::note_success(table, finished, sizeof...(arguments) == 0,
+                         detail::stream_among(arguments...));
   }
   return {};
 }
@@ -86,10 +130,18 @@ inline result<bool> query(CUresult negative, source_location where,
   if (function == nullptr) [[unlikely]] {
     return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
   }
+  std::uint64_t finished = 0;
+  if constexpr (detail::is_synchronization<Member>) finished = gpu::detail::launches_so_far();
   const CUresult code = function(arguments...);
-  if (code == CUDA_SUCCESS) return true;
+  if (code == CUDA_SUCCESS) {
+    if constexpr (detail::is_synchronization<Member>) {
+      detail::note_success(table, finished, false, detail::stream_among(arguments...));
+    }
+    return true;
+  }
   if (code == negative) return false;
-  return gpu::detail::fail(error_of(code, entry_point_index(Member), where));
+  return gpu::detail::fail(
+      error_of(code, entry_point_index(Member), where, detail::stream_among(arguments...)));
 }
 
 /// Calls a function that destroys, from a destructor: failures go to the error reporter. Silent

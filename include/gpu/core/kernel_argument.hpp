@@ -1,0 +1,99 @@
+#pragma once
+/// \file
+/// `kernel_argument`: how a type travels to a kernel. The launcher knows nothing of the types that
+/// stand for device memory, and they know nothing of the launcher; both know this trait.
+
+#include <gpu/core/utility.hpp>
+
+#include <type_traits>
+
+namespace gpu {
+
+/// Says what a kernel's parameter gets when an argument of type `A` is passed. The primary template
+/// is for values: the parameter gets a copy. A type that stands for device memory specialises it:
+///
+///     template <> struct gpu::kernel_argument<my_array> {
+///       // for parameters such as `float*`, `const float*` and `void*`
+///       static float* pointer(const my_array& a) noexcept { return a.device_data(); }
+///       // for parameters of class type; leave it out where there is none
+///       static gpu::device_span<float> value(const my_array& a) noexcept { return a.span(); }
+///       // a temporary owner would free the memory before the kernel reads it
+///       static float* pointer(const my_array&&) = delete;
+///       static gpu::device_span<float> value(const my_array&&) = delete;
+///     };
+///
+/// Both functions must be cheap and must not fail; they are called on every launch.
+template <class A> struct kernel_argument {
+  static constexpr const A& value(const A& argument) noexcept { return argument; }
+};
+
+/// A type that a kernel can take as a parameter: its bytes are copied to the device as they are.
+template <class P>
+concept kernel_parameter =
+    std::is_object_v<P> && !std::is_array_v<P> && std::is_trivially_copyable_v<P> &&
+    std::is_trivially_destructible_v<P> && std::is_same_v<P, std::remove_cv_t<P>>;
+
+namespace detail {
+
+template <class A> using kernel_argument_of = kernel_argument<std::remove_cvref_t<A>>;
+
+/// Whether `A` (with its reference, as it was passed) stands for device memory.
+template <class A>
+concept has_kernel_pointer = requires(A&& argument) {
+  requires std::is_pointer_v<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
+};
+
+template <class A>
+concept has_kernel_value = requires(A&& argument) {
+  requires kernel_parameter<
+      std::remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
+};
+
+template <class From, class To>
+concept kernel_convertible = std::is_convertible_v<From, To>;
+
+/// Whether an arithmetic conversion can make another number altogether: from floating point to
+/// an integer, or from an integer to one with fewer bits. Changes of sign and of precision pass, as
+/// they do in any call in C++.
+template <class From, class To> constexpr bool conversion_mangles() noexcept {
+  if constexpr (std::is_same_v<From, To>) {
+    return false;
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return std::is_integral_v<To>;
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
+    return std::is_same_v<To, bool> || sizeof(From) > sizeof(To);
+  } else {
+    return std::is_pointer_v<From> && std::is_same_v<To, bool>;
+  }
+}
+
+template <class A, class P> constexpr bool passes_as() noexcept {
+  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
+    return kernel_convertible<decltype(kernel_argument_of<A>::pointer(std::declval<A>())), P>;
+  } else if constexpr (has_kernel_value<A>) {
+    using value = decltype(kernel_argument_of<A>::value(std::declval<A>()));
+    return kernel_convertible<value, P> && !conversion_mangles<std::remove_cvref_t<value>, P>();
+  } else {
+    return std::is_null_pointer_v<std::remove_cvref_t<A>> && std::is_pointer_v<P>;
+  }
+}
+
+/// The value that a parameter `P` gets from `argument`.
+template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
+  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
+    return kernel_argument_of<A>::pointer(static_cast<A&&>(argument));
+  } else if constexpr (std::is_arithmetic_v<P>) {
+    return static_cast<P>(kernel_argument_of<A>::value(static_cast<A&&>(argument)));
+  } else {
+    return kernel_argument_of<A>::value(static_cast<A&&>(argument));
+  }
+}
+
+}  // namespace detail
+
+/// Whether an argument of type `A` can be passed for a parameter of type `P`: it stands for device
+/// memory of the right type, or it converts without becoming another number.
+template <class A, class P>
+concept kernel_argument_for = kernel_parameter<P> && detail::passes_as<A, P>();
+
+}  // namespace gpu

@@ -1,0 +1,213 @@
+#pragma once
+/// \file
+/// Remembers the latest launches, so that a fault that arrives at some later synchronisation can
+/// name the launches that may have caused it and their places in the source.
+///
+/// A ring of fixed size, shared by the process. Writing is wait-free: one atomic increment and a
+/// few stores. Successful synchronisations are entered too, and rule out the launches before them.
+
+#include <gpu/core/error.hpp>
+#include <gpu/driver/operating_system.hpp>
+
+#include <cuda.h>
+
+namespace gpu::detail {
+
+/// What a launch record points at: the same for all launches of one kernel on one device. Labels
+/// live until the process ends, because records outlive the modules that they are about.
+struct launch_label {
+  const char* kernel;
+  CUdevice device;
+};
+
+/// A launch where `label` is set; else a synchronisation that saw everything before `finished`.
+struct alignas(64) launch_record {
+  std::uint64_t ticket;  ///< position in the history, from 1; 0 where there is nothing
+  const launch_label* label;
+  const char* file;  ///< of the launch; a string literal of the program
+  CUstream stream;
+  std::uint64_t finished;
+  std::uint32_t line;
+  CUdevice device;   ///< of a synchronisation, where it is known; else -1
+  bool all_streams;  ///< a synchronisation with every stream of `device`
+};
+
+struct launch_ring {
+  static constexpr std::uint64_t size = 256;
+  alignas(64) std::uint64_t next;
+  launch_record records[size];
+};
+
+/// The ring of the process; one per shared library where the system cannot share one, which costs
+/// no more than the origin of faults that cross from one library to another.
+inline launch_ring& launches() noexcept {
+  static launch_ring private_ring{};
+  static launch_ring* const ring = [] {
+    void* shared = process_wide_memory("gpu-launches-1", sizeof(launch_ring));
+    return shared != nullptr ? static_cast<launch_ring*>(shared) : &private_ring;
+  }();
+  return *ring;
+}
+
+/// Enters a launch and returns its ticket. All accesses are atomic, since a reader may look while
+/// the entry is written; it finds out by `next`, which moves first.
+inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, CUstream stream,
+                                 source_location where) noexcept {
+  const std::uint64_t ticket = __atomic_add_fetch(&ring.next, 1, __ATOMIC_SEQ_CST);
+  launch_record& record = ring.records[ticket % launch_ring::size];
+  __atomic_store_n(&record.label, label, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.file, where.file_name(), __ATOMIC_RELAXED);
+  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.line, where.line(), __ATOMIC_RELAXED);
+  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+  return ticket;
+}
+
+/// Takes a launch back that the driver refused.
+inline void forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
+  launch_record& record = ring.records[ticket % launch_ring::size];
+  __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
+/// The ticket that the next launch will get: to be read before a synchronisation begins.
+inline std::uint64_t launches_so_far() noexcept {
+  return __atomic_load_n(&launches().next, __ATOMIC_ACQUIRE) + 1;
+}
+
+/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
+/// `device`) with a ticket below `finished` is done and cannot fault any more.
+inline void note_synchronization(std::uint64_t finished, CUstream stream, CUdevice device,
+                                 bool all_streams) noexcept {
+  launch_ring& ring = launches();
+  const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+  if (newest == 0) return;
+  // Polling must not push the launches out of the ring.
+  const launch_record& last = ring.records[newest % launch_ring::size];
+  if (__atomic_load_n(&last.label, __ATOMIC_RELAXED) == nullptr &&
+      __atomic_load_n(&last.stream, __ATOMIC_RELAXED) == stream &&
+      __atomic_load_n(&last.device, __ATOMIC_RELAXED) == device &&
+      __atomic_load_n(&last.all_streams, __ATOMIC_RELAXED) == all_streams &&
+      __atomic_load_n(&last.ticket, __ATOMIC_ACQUIRE) == newest) {
+    return;
+  }
+  const std::uint64_t ticket = __atomic_add_fetch(&ring.next, 1, __ATOMIC_SEQ_CST);
+  launch_record& record = ring.records[ticket % launch_ring::size];
+  __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.finished, finished, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+}
+
+/// Whether a code of the driver is a fault of a kernel, which arrives some time after its launch.
+constexpr bool is_kernel_fault(int code) noexcept {
+  return code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
+         code == CUDA_ERROR_ASSERT ||
+         (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED);
+}
+
+/// The entries of the ring, oldest first, each read whole.
+struct launch_history {
+  launch_record records[launch_ring::size];
+  std::size_t count = 0;
+  bool complete = true;  ///< nothing has been pushed out of the ring yet
+
+  explicit launch_history(launch_ring& ring) noexcept {
+    const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+    const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
+    complete = oldest == 1;
+    for (std::uint64_t ticket = oldest; ticket <= newest; ++ticket) {
+      const launch_record& from = ring.records[ticket % launch_ring::size];
+      if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) continue;
+      launch_record& to = records[count];
+      to.ticket = ticket;
+      to.label = __atomic_load_n(&from.label, __ATOMIC_RELAXED);
+      to.file = __atomic_load_n(&from.file, __ATOMIC_RELAXED);
+      to.stream = __atomic_load_n(&from.stream, __ATOMIC_RELAXED);
+      to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
+      to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
+      to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
+      // An acquire, so that the test below cannot come before the fields were read.
+      to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
+      if (__atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) < ticket + launch_ring::size) ++count;
+    }
+  }
+
+  /// The device of the latest launch on `stream`, or -1.
+  CUdevice device_of(CUstream stream) const noexcept {
+    for (std::size_t i = count; stream != nullptr && i-- > 0;) {
+      if (records[i].label != nullptr && records[i].stream == stream)
+        return records[i].label->device;
+    }
+    return -1;
+  }
+
+  /// Whether a synchronisation showed that the launch at `index` has finished without a fault.
+  bool is_finished(std::size_t index) const noexcept {
+    const launch_record& launch = records[index];
+    for (std::size_t i = index + 1; i < count; ++i) {
+      const launch_record& seen = records[i];
+      if (seen.label == nullptr && launch.ticket < seen.finished &&
+          (seen.all_streams || seen.stream == launch.stream) &&
+          (seen.device < 0 || seen.device == launch.label->device)) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// The sentence about the launches that may have caused a fault seen on `stream`, or an empty text.
+[[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
+  constexpr std::size_t most_listed = 8;
+  const launch_history history(launches());
+  const CUdevice device = history.device_of(stream);
+  text_builder out;
+  std::size_t listed = 0, unlisted = 0, times = 0;
+  const launch_record* previous = nullptr;
+  const auto end_of_run = [&] {
+    if (times > 1) out << " (" << times << " launches)";
+    times = 0;
+  };
+  for (std::size_t i = 0; i < history.count; ++i) {
+    const launch_record& launch = history.records[i];
+    if (launch.label == nullptr || (device >= 0 && launch.label->device != device) ||
+        history.is_finished(i)) {
+      continue;
+    }
+    if (previous != nullptr && launch.label == previous->label && launch.file == previous->file &&
+        launch.line == previous->line) {
+      ++times;
+      continue;
+    }
+    if (listed == most_listed) {
+      ++unlisted;
+      continue;
+    }
+    end_of_run();
+    if (listed == 0)
+      out << "The fault comes from a kernel that had not finished. Launched, earliest first: ";
+    out << (listed == 0 ? "" : ", ") << launch.label->kernel << " at " << launch.file << ':'
+        << launch.line;
+    ++listed;
+    times = 1;
+    previous = &launch;
+  }
+  end_of_run();
+  if (listed == 0) return {};
+  if (unlisted != 0) out << ", and " << unlisted << " later";
+  if (!history.complete) out << " (or one before the latest " << launch_ring::size << ')';
+  out << '.';
+  return out.finish();
+}
+
+/// Names the launches that may be behind `error`, where it is the fault of a kernel.
+[[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
+                                                                   CUstream stream) noexcept {
+  if (error.domain() != error_domain::driver || !is_kernel_fault(error.code())) return error;
+  return std::move(error).with_details(launch_origins(stream));
+}
+
+}  // namespace gpu::detail
