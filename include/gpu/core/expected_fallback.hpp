@@ -4,7 +4,7 @@
 /// gpu/core/expected.hpp, which picks.
 
 #include <gpu/core/expected_fallback_monadic.hpp>
-#include <gpu/core/expected_fallback_storage.hpp>
+#include <gpu/core/expected_fallback_special.hpp>
 #include <gpu/core/unexpected_fallback.hpp>
 
 #if !defined(__cpp_exceptions)
@@ -49,18 +49,40 @@ inline constexpr bool constructs_from_any_cvref =
     std::is_constructible_v<T, X&> || std::is_constructible_v<T, X> ||
     std::is_constructible_v<T, const X&> || std::is_constructible_v<T, const X>;
 
-template <class T, class E, class U, class G, class UF, class GF>
-inline constexpr bool converts_alternatives =
-    std::is_constructible_v<T, UF>&& std::is_constructible_v<E, GF> &&
-    (std::is_same_v<std::remove_cv_t<T>, bool> ||
-     !converts_from_any_cvref<T, expected<U, G>>)&&!constructs_from_any_cvref<unexpected<E>,
-                                                                              expected<U, G>>;
+template <class T, class X>
+concept unrelated_value = std::is_same_v < std::remove_cv_t<T>,
+bool > || !converts_from_any_cvref<T, X>;
+template <class E, class X>
+concept unrelated_error = !constructs_from_any_cvref<unexpected<E>, X>;
 
-/// Whether assigning `X` over what is held can keep what is held if it throws.
-template <class T, class E, class X>
-inline constexpr bool replaces_strongly =
-    std::is_nothrow_constructible_v<T, X> || std::is_nothrow_move_constructible_v<T> ||
-    std::is_nothrow_move_constructible_v<E>;
+/// Whether the alternatives of `expected<U, G>`, seen as `UF` and `GF`, can become `T` and `E`.
+template <class UF, class GF, class T, class E, class U, class G>
+concept converts_alternatives = std::is_constructible_v<T, UF> && std::is_constructible_v<E, GF> &&
+    unrelated_value<T, expected<U, G>> && unrelated_error<E, expected<U, G>>;
+
+/// What `expected<T, E>` makes its value from.
+template <class U, class T, class E>
+concept value_source =
+    !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> &&
+    !std::is_same_v<std::remove_cvref_t<U>, unexpect_t> &&
+    !std::is_same_v<std::remove_cvref_t<U>, expected<T, E>> &&
+    !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
+    (!std::is_same_v<std::remove_cv_t<T>, bool> || !is_expected<std::remove_cvref_t<U>>);
+
+/// Whether a `T` made from an `X` can replace an `E` such that the `E` is kept if that throws.
+template <class X, class T, class E>
+concept replaces_strongly = std::is_nothrow_constructible_v<T, X> ||
+    std::is_nothrow_move_constructible_v<T> || std::is_nothrow_move_constructible_v<E>;
+
+template <class U, class T, class E>
+concept assigns_value = !std::is_same_v<std::remove_cvref_t<U>, expected<T, E>> &&
+                        !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
+                        std::is_assignable_v<T&, U> && replaces_strongly<U, T, E>;
+template <class G, class T, class E>
+concept assigns_error_to =
+    std::is_constructible_v<E, G> && std::is_assignable_v<E&, G> && replaces_strongly<G, E, T>;
+
+template <class U> using list_reference = std::initializer_list<U>&;
 
 /// A value of type `T`, or the error that explains why there is none.
 template <class T, class E>
@@ -89,24 +111,20 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-  requires converts_alternatives<T, E, U, G, const U&, const G&>
+  requires converts_alternatives<const U&, const G&, T, E, U, G>
   constexpr explicit(!std::is_convertible_v<const U&, T> || !std::is_convertible_v<const G&, E>)
       expected(const expected<U, G>& other)
       : base(converted_t{}, other) {}
   template <class U, class G>
-  requires converts_alternatives<T, E, U, G, U, G>
+  requires converts_alternatives<U, G, T, E, U, G>
   constexpr explicit(!std::is_convertible_v<U, T> || !std::is_convertible_v<G, E>)
       expected(expected<U, G>&& other)
       : base(converted_t{}, std::move(other)) {}
 
   /// Holds the value `T(value)`.
   template <class U = std::remove_cv_t<T>>
-  requires(!std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> &&
-           !std::is_same_v<std::remove_cvref_t<U>, unexpect_t> &&
-           !std::is_same_v<std::remove_cvref_t<U>, expected> &&
-           !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
-           (!std::is_same_v<std::remove_cv_t<T>, bool> ||
-            !is_expected<std::remove_cvref_t<U>>)) constexpr explicit(!std::is_convertible_v<U, T>)
+  requires value_source<U, T, E>
+  constexpr explicit(!std::is_convertible_v<U, T>)
       expected(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>)
       : base(value_t{}, std::in_place, std::forward<U>(value)) {}
 
@@ -129,9 +147,8 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<T, Args...>)
       : base(value_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires std::is_constructible_v < T, std::initializer_list<U>
-  &, Args... >
-         constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
+  requires list_constructible<T, U, Args...>
+  constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : base(value_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Builds the error in place.
@@ -141,33 +158,28 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
       : base(error_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires std::is_constructible_v < E, std::initializer_list<U>
-  &, Args... >
-         constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
+  requires list_constructible<E, U, Args...>
+  constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : base(error_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Assigns a value. If that throws from an error, the error is kept.
   template <class U = std::remove_cv_t<T>>
-  requires(!std::is_same_v<std::remove_cvref_t<U>, expected> &&
-           !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
-           std::is_assignable_v<T&, U> && replaces_strongly<T, E, U>) constexpr expected&
-  operator=(U&& value) {
+  requires assigns_value<U, T, E>
+  constexpr expected& operator=(U&& value) {
     this->assign_value(std::forward<U>(value));
     return *this;
   }
 
   /// Assigns an error. If that throws from a value, the value is kept.
   template <class G>
-  requires(std::is_constructible_v<E, const G&>&& std::is_assignable_v<E&, const G&>&&
-               replaces_strongly<E, T, const G&>) constexpr expected&
-  operator=(const unexpected<G>& failure) {
+  requires assigns_error_to<const G&, T, E>
+  constexpr expected& operator=(const unexpected<G>& failure) {
     this->assign_error(failure.error());
     return *this;
   }
   template <class G>
-  requires(std::is_constructible_v<E, G>&& std::is_assignable_v<E&, G>&&
-               replaces_strongly<E, T, G>) constexpr expected&
-  operator=(unexpected<G>&& failure) {
+  requires assigns_error_to<G, T, E>
+  constexpr expected& operator=(unexpected<G>&& failure) {
     this->assign_error(std::move(failure).error());
     return *this;
   }
@@ -180,8 +192,8 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
     return **this;
   }
   template <class U, class... Args>
-  requires std::is_nothrow_constructible_v < T, std::initializer_list<U>
-  &, Args... > constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
+  requires std::is_nothrow_constructible_v<T, list_reference<U>, Args...>
+  constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
     this->replace_by_value(list, std::forward<Args>(args)...);
     return **this;
   }
@@ -244,8 +256,8 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
 
   /// Equal in state and in what they hold.
   template <class U, class G>
-  requires(!std::is_void_v<U>) friend constexpr bool operator==(const expected& a,
-                                                                const expected<U, G>& b) {
+  requires std::is_object_v<U>
+  friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
     if (a.has_value() != b.has_value()) return false;
     return a.has_value() ? static_cast<bool>(*a == *b) : static_cast<bool>(a.error() == b.error());
   }

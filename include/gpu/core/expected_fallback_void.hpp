@@ -10,9 +10,13 @@
 
 namespace gpu::fallback {
 
-template <class E, class U, class G, class GF>
-inline constexpr bool converts_error = std::is_void_v<U>&& std::is_constructible_v<E, GF> &&
-                                       !constructs_from_any_cvref<unexpected<E>, expected<U, G>>;
+/// Whether a success or an error in `expected<U, G>` can become that of an `expected<void, E>`.
+template <class GF, class E, class U, class G>
+concept converts_error =
+    std::is_void_v<U> && std::is_constructible_v<E, GF> && unrelated_error<E, expected<U, G>>;
+
+template <class G, class E>
+concept assigns_error = std::is_constructible_v<E, G> && std::is_assignable_v<E&, G>;
 
 /// Success, or the error that explains the failure.
 template <class T, class E>
@@ -36,11 +40,11 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-  requires converts_error<E, U, G, const G&>
+  requires converts_error<const G&, E, U, G>
   constexpr explicit(!std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other)
       : base(converted_t{}, other) {}
   template <class U, class G>
-  requires converts_error<E, U, G, G>
+  requires converts_error<G, E, U, G>
   constexpr explicit(!std::is_convertible_v<G, E>) expected(expected<U, G>&& other)
       : base(converted_t{}, std::move(other)) {}
 
@@ -63,22 +67,20 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
                               Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
       : base(error_t{}, std::in_place, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires std::is_constructible_v < E, std::initializer_list<U>
-  &, Args... >
-         constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
+  requires list_constructible<E, U, Args...>
+  constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : base(error_t{}, std::in_place, list, std::forward<Args>(args)...) {}
 
   /// Assigns an error.
   template <class G>
-  requires(
-      std::is_constructible_v<E, const G&>&& std::is_assignable_v<E&, const G&>) constexpr expected&
-  operator=(const unexpected<G>& failure) {
+  requires assigns_error<const G&, E>
+  constexpr expected& operator=(const unexpected<G>& failure) {
     this->assign_error(failure.error());
     return *this;
   }
   template <class G>
-  requires(std::is_constructible_v<E, G>&& std::is_assignable_v<E&, G>) constexpr expected&
-  operator=(unexpected<G>&& failure) {
+  requires assigns_error<G, E>
+  constexpr expected& operator=(unexpected<G>&& failure) {
     this->assign_error(std::move(failure).error());
     return *this;
   }

@@ -25,15 +25,16 @@ inline constexpr bool is_error_type =
     std::is_object_v<E> && !std::is_array_v<E> && !std::is_const_v<E> && !std::is_volatile_v<E> &&
     !is_unexpected<E>;
 
-/// Whether `unexpected<E>` holds `E(source)` when it is made from a `G`.
-template <class E, class G>
-inline constexpr bool is_error_source =
+/// What `unexpected<E>` makes its error from.
+template <class G, class E>
+concept error_source =
     !std::is_same_v<std::remove_cvref_t<G>, unexpected<E>> &&
     !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> && std::is_constructible_v<E, G>;
 
 template <class T, class U, class... Args>
-inline constexpr bool is_list_constructible =
-    std::is_constructible_v<T, std::initializer_list<U>&, Args...>;
+concept list_constructible = std::is_constructible_v < T,
+        std::initializer_list<U>
+&, Args... > ;
 
 /// Selects the constructor of `expected` that builds the error in place.
 struct unexpect_t {
@@ -53,7 +54,7 @@ template <class E> class unexpected {
 
   /// Holds `E(error)`.
   template <class G = E>
-  requires is_error_source<E, G>
+  requires error_source<G, E>
   constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E, G>)
       : error_(std::forward<G>(error)) {}
 
@@ -64,9 +65,8 @@ template <class E> class unexpected {
       std::is_nothrow_constructible_v<E, Args...>)
       : error_(std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires is_list_constructible<E, U, Args...>
-  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list,
-                                             Args&&... args)
+  requires list_constructible<E, U, Args...>
+  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, std::forward<Args>(args)...) {}
 
   constexpr unexpected& operator=(const unexpected&) = default;

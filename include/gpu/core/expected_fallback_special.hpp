@@ -1,0 +1,133 @@
+#pragma once
+/// \file
+/// The special members of the stand-in for `std::expected`: trivial where those of value and error
+/// are, absent where they cannot be.
+
+#include <gpu/core/expected_fallback_storage.hpp>
+#include <gpu/core/utility.hpp>
+
+#include <type_traits>
+
+namespace gpu::fallback {
+
+/// How a special member comes about.
+enum class special { defaulted, provided, absent };
+
+constexpr special special_member(bool possible, bool trivial) {
+  return !possible ? special::absent : trivial ? special::defaulted : special::provided;
+}
+
+template <class T>
+inline constexpr bool is_trivially_copied =
+    std::is_trivially_copy_constructible_v<T>&& std::is_trivially_copy_assignable_v<T>;
+template <class T>
+inline constexpr bool is_trivially_moved =
+    std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_assignable_v<T>;
+template <class T, class E>
+inline constexpr bool one_moves_without_throwing =
+    std::is_nothrow_move_constructible_v<T> || std::is_nothrow_move_constructible_v<E>;
+template <class T, class E>
+inline constexpr bool is_swappable_held =
+    std::is_swappable_v<T>&& std::is_swappable_v<E>&& std::is_move_constructible_v<T>&&
+        std::is_move_constructible_v<E>&& one_moves_without_throwing<T, E>;
+
+template <class T, class E>
+inline constexpr special copy_construction = special_member(
+    std::is_copy_constructible_v<T>&& std::is_copy_constructible_v<E>,
+    std::is_trivially_copy_constructible_v<T>&& std::is_trivially_copy_constructible_v<E>);
+template <class T, class E>
+inline constexpr special move_construction = special_member(
+    std::is_move_constructible_v<T>&& std::is_move_constructible_v<E>,
+    std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_constructible_v<E>);
+template <class T, class E>
+inline constexpr special copy_assignment = special_member(
+    std::is_copy_constructible_v<T>&& std::is_copy_assignable_v<T>&& std::is_copy_constructible_v<
+        E>&& std::is_copy_assignable_v<E>&& one_moves_without_throwing<T, E>,
+    is_trivially_copied<T>&& is_trivially_copied<E>);
+template <class T, class E>
+inline constexpr special move_assignment = special_member(
+    std::is_move_constructible_v<T>&& std::is_move_assignable_v<T>&& std::is_move_constructible_v<
+        E>&& std::is_move_assignable_v<E>&& one_moves_without_throwing<T, E>,
+    is_trivially_moved<T>&& is_trivially_moved<E>);
+
+// One class for each special member that may have to be written. Members of the union that cannot
+// be copied or moved make the defaulted ones deleted. (Constraints on special members would be
+// shorter; Clang 14 does not compute triviality from them.)
+
+template <class T, class E, special = copy_construction<T, E>>
+struct copy_constructed : storage<T, E> {
+  using storage<T, E>::storage;
+};
+template <class T, class E> struct copy_constructed<T, E, special::provided> : storage<T, E> {
+  using storage<T, E>::storage;
+  constexpr copy_constructed(const copy_constructed& other) noexcept(
+      std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_constructible_v<E>)
+      : storage<T, E>(converted_t{}, other) {}
+  constexpr copy_constructed(copy_constructed&&) = default;
+  constexpr copy_constructed& operator=(const copy_constructed&) = default;
+  constexpr copy_constructed& operator=(copy_constructed&&) = default;
+};
+
+template <class T, class E, special = move_construction<T, E>>
+struct move_constructed : copy_constructed<T, E> {
+  using copy_constructed<T, E>::copy_constructed;
+};
+template <class T, class E>
+struct move_constructed<T, E, special::provided> : copy_constructed<T, E> {
+  using copy_constructed<T, E>::copy_constructed;
+  constexpr move_constructed(const move_constructed&) = default;
+  constexpr move_constructed(move_constructed&& other) noexcept(
+      std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_constructible_v<E>)
+      : copy_constructed<T, E>(converted_t{}, std::move(other)) {}
+  constexpr move_constructed& operator=(const move_constructed&) = default;
+  constexpr move_constructed& operator=(move_constructed&&) = default;
+};
+
+template <class T, class E, special = copy_assignment<T, E>>
+struct copy_assigned : move_constructed<T, E> {
+  using move_constructed<T, E>::move_constructed;
+};
+template <class T, class E> struct copy_assigned<T, E, special::provided> : move_constructed<T, E> {
+  using move_constructed<T, E>::move_constructed;
+  constexpr copy_assigned(const copy_assigned&) = default;
+  constexpr copy_assigned(copy_assigned&&) = default;
+  constexpr copy_assigned& operator=(const copy_assigned& other) noexcept(
+      std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_assignable_v<T>&&
+          std::is_nothrow_copy_constructible_v<E>&& std::is_nothrow_copy_assignable_v<E>) {
+    this->assign(other);
+    return *this;
+  }
+  constexpr copy_assigned& operator=(copy_assigned&&) = default;
+};
+template <class T, class E> struct copy_assigned<T, E, special::absent> : move_constructed<T, E> {
+  using move_constructed<T, E>::move_constructed;
+  constexpr copy_assigned(const copy_assigned&) = default;
+  constexpr copy_assigned(copy_assigned&&) = default;
+  copy_assigned& operator=(const copy_assigned&) = delete;
+  constexpr copy_assigned& operator=(copy_assigned&&) = default;
+};
+
+template <class T, class E, special = move_assignment<T, E>>
+struct move_assigned : copy_assigned<T, E> {
+  using copy_assigned<T, E>::copy_assigned;
+};
+template <class T, class E> struct move_assigned<T, E, special::provided> : copy_assigned<T, E> {
+  using copy_assigned<T, E>::copy_assigned;
+  constexpr move_assigned(const move_assigned&) = default;
+  constexpr move_assigned(move_assigned&&) = default;
+  constexpr move_assigned& operator=(const move_assigned&) = default;
+  constexpr move_assigned& operator=(move_assigned&& other) noexcept(
+      std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T>&&
+          std::is_nothrow_move_constructible_v<E>&& std::is_nothrow_move_assignable_v<E>) {
+    this->assign(std::move(other));
+    return *this;
+  }
+};
+template <class T, class E> struct move_assigned<T, E, special::absent> : copy_assigned<T, E> {
+  using copy_assigned<T, E>::copy_assigned;
+  constexpr move_assigned(const move_assigned&) = default;
+  constexpr move_assigned(move_assigned&&) = default;
+  constexpr move_assigned& operator=(const move_assigned&) = default;
+};
+
+}  // namespace gpu::fallback
