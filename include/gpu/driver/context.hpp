@@ -1,0 +1,295 @@
+#pragma once
+/// \file
+/// Contexts, the address spaces of a device: `context` owns one, `context_ref` names one,
+/// `context_scope` makes one current. Most programs need none of them, since a `device` stands for
+/// its primary context wherever a context is asked for.
+
+#include <gpu/core/flags.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/refusals.hpp>
+
+namespace gpu {
+
+/// How a context behaves; combine with `|`.
+enum class context_flags : unsigned {
+  none = 0,                    ///< waiting threads spin or yield, as the driver sees fit
+  spin = CU_CTX_SCHED_SPIN,    ///< waiting threads spin: the least latency
+  yield = CU_CTX_SCHED_YIELD,  ///< waiting threads give way to others
+  blocking_sync = CU_CTX_SCHED_BLOCKING_SYNC,     ///< waiting threads sleep: the least CPU time
+  keep_local_memory = CU_CTX_LMEM_RESIZE_TO_MAX,  ///< local memory stays at its largest size so far
+  sync_memory_operations = CU_CTX_SYNC_MEMOPS,    ///< synchronous copies always wait for the device
+};
+template <> inline constexpr bool is_flag_set<context_flags> = true;
+
+/// The priorities that streams of a context can have; a lower number is more urgent.
+struct stream_priority_range {
+  int least = 0;
+  int greatest = 0;
+};
+
+class context_ref;
+
+namespace detail {
+result<> require(context_ref context, const char* function, source_location where) noexcept;
+}
+
+/// What `context` and `context_ref` can both do.
+/// **Threads**: any thread may call any member; none cares what is current, and all leave it as it
+/// was. **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+template <class Self> class context_operations {
+ public:
+  /// Blocks until all work of the context has finished. Not allowed while a stream of the context
+  /// is being captured. (cuCtxSynchronize)
+  /// **Errors**: also those of earlier asynchronous work.
+  result<> synchronize(source_location where = source_location::current()) const noexcept {
+    return in<&driver::entry_points::ctx_synchronize>("gpu::context::synchronize", where);
+  }
+
+  /// Makes the context current in this thread, on top of those pushed before; `context_scope` does
+  /// the same and cannot forget the pop. (cuCtxPushCurrent)
+  result<> push(source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require(self(), "gpu::context::push", where));
+    return driver::call<&driver::entry_points::ctx_push_current>(where, native());
+  }
+
+  /// One of the context's limits, such as `CU_LIMIT_STACK_SIZE`, in bytes or as a number.
+  /// (cuCtxGetLimit)
+  result<std::size_t> limit(CUlimit which,
+                            source_location where = source_location::current()) const noexcept {
+    std::size_t value = 0;
+    GPU_TRY(in<&driver::entry_points::ctx_get_limit>("gpu::context::limit", where, &value, which));
+    return value;
+  }
+  /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
+  result<> set_limit(CUlimit which, std::size_t value,
+                     source_location where = source_location::current()) const noexcept {
+    return in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where, which, value);
+  }
+
+  /// How L1 cache and shared memory divide what they share. (cuCtxGetCacheConfig)
+  result<CUfunc_cache> cache_config(
+      source_location where = source_location::current()) const noexcept {
+    CUfunc_cache config{};
+    GPU_TRY(in<&driver::entry_points::ctx_get_cache_config>("gpu::context::cache_config", where,
+                                                            &config));
+    return config;
+  }
+  /// (cuCtxSetCacheConfig)
+  result<> set_cache_config(CUfunc_cache config,
+                            source_location where = source_location::current()) const noexcept {
+    return in<&driver::entry_points::ctx_set_cache_config>("gpu::context::set_cache_config", where,
+                                                           config);
+  }
+
+  /// (cuCtxGetFlags)
+  result<context_flags> flags(source_location where = source_location::current()) const noexcept {
+    unsigned bits = 0;
+    GPU_TRY(in<&driver::entry_points::ctx_get_flags>("gpu::context::flags", where, &bits));
+    return static_cast<context_flags>(bits);
+  }
+  /// (cuCtxSetFlags)
+  result<> set_flags(context_flags flags,
+                     source_location where = source_location::current()) const noexcept {
+    return in<&driver::entry_points::ctx_set_flags>("gpu::context::set_flags", where,
+                                                    static_cast<unsigned>(flags));
+  }
+
+  /// A number that no other context of the process has or had. (cuCtxGetId)
+  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
+    unsigned long long number = 0;
+    GPU_TRY(detail::require(self(), "gpu::context::id", where));
+    GPU_TRY(driver::call<&driver::entry_points::ctx_get_id>(where, native(), &number));
+    return number;
+  }
+
+  /// The version of the driver interface that the context was made for, such as 3020.
+  /// (cuCtxGetApiVersion)
+  result<unsigned> api_version(source_location where = source_location::current()) const noexcept {
+    unsigned version = 0;
+    GPU_TRY(detail::require(self(), "gpu::context::api_version", where));
+    GPU_TRY(driver::call<&driver::entry_points::ctx_get_api_version>(where, native(), &version));
+    return version;
+  }
+
+  /// (cuCtxGetStreamPriorityRange)
+  result<gpu::stream_priority_range> stream_priority_range(
+      source_location where = source_location::current()) const noexcept {
+    gpu::stream_priority_range range;
+    GPU_TRY(in<&driver::entry_points::ctx_get_stream_priority_range>(
+        "gpu::context::stream_priority_range", where, &range.least, &range.greatest));
+    return range;
+  }
+
+  /// Free and total bytes of the device as this context sees them. (cuMemGetInfo)
+  result<gpu::memory_info> memory_info(
+      source_location where = source_location::current()) const noexcept {
+    gpu::memory_info info;
+    GPU_TRY(in<&driver::entry_points::mem_get_info>("gpu::context::memory_info", where, &info.free,
+                                                    &info.total));
+    return info;
+  }
+
+ private:
+  friend Self;
+  context_operations() = default;
+
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+  CUcontext native() const noexcept { return self().native(); }
+
+  template <auto Member, class... Arguments>
+  result<> in(const char* function, source_location where, Arguments... arguments) const noexcept {
+    GPU_TRY(detail::require(self(), function, where));
+    return driver::call_in<Member>(native(), where, arguments...);
+  }
+};
+
+/// Names a context that something else keeps alive; copy it freely. Default constructed it is
+/// empty.
+class context_ref : public context_operations<context_ref> {
+ public:
+  constexpr context_ref() noexcept = default;
+
+  /// A context made elsewhere, on that device.
+  static constexpr context_ref from_native(CUcontext native, device on) noexcept {
+    return context_ref{native, on.native()};
+  }
+
+  /// The context on top of this thread's stack; empty where there is none.
+  /// (cuCtxGetCurrent, cuCtxGetDevice)
+  static result<context_ref> current(source_location where = source_location::current()) noexcept {
+    context_ref found;
+    GPU_TRY(driver::call<&driver::entry_points::ctx_get_current>(where, &found.native_));
+    if (found.native_ != nullptr) {
+      GPU_TRY(driver::call<&driver::entry_points::ctx_get_device>(where, &found.device_));
+    }
+    return found;
+  }
+
+  /// Takes the topmost context off this thread's stack: the other half of `push`.
+  /// (cuCtxPopCurrent)
+  static result<> pop(source_location where = source_location::current()) noexcept {
+    CUcontext popped = nullptr;
+    return driver::call<&driver::entry_points::ctx_pop_current>(where, &popped);
+  }
+
+  constexpr CUcontext native() const noexcept { return native_; }
+  constexpr gpu::device device() const noexcept { return gpu::device::from_native(device_); }
+  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
+  friend constexpr bool operator==(const context_ref& a, const context_ref& b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  constexpr context_ref(CUcontext native, CUdevice on) noexcept : native_{native}, device_{on} {}
+
+  CUcontext native_ = nullptr;
+  CUdevice device_ = 0;
+};
+
+namespace detail {
+
+inline result<> require(context_ref context, const char* function, source_location where) noexcept {
+  if (!context) [[unlikely]]
+    return fail(empty_handle_error(function, "context", where));
+  return {};
+}
+
+struct destroy_context {
+  void operator()(context_ref context) const noexcept {
+    driver::destroy<&driver::entry_points::ctx_destroy>(context.native());
+  }
+};
+
+}  // namespace detail
+
+/// Owns a context of its own, apart from the primary one. Everything made in it has to be gone
+/// before it is. Move-only; empty after a move.
+/// cuBLAS, the CUDA runtime and other libraries use the primary context; hence so does `gpu`,
+/// wherever a device is given in place of a context.
+class context : public context_operations<context> {
+ public:
+  /// Makes a context. It is not left current: see `push` and `context_scope`.
+  /// (cuCtxCreate, cuCtxPopCurrent)
+  static result<context> create(gpu::device on, context_flags flags = context_flags::none,
+                                source_location where = source_location::current()) noexcept {
+    CUcontext native = nullptr;
+    GPU_TRY(driver::call<&driver::entry_points::ctx_create>(
+        where, &native, nullptr, static_cast<unsigned>(flags), on.native()));
+    context made = adopt(context_ref::from_native(native, on));
+    GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
+    return made;
+  }
+
+  /// The primary context of a device, which the library retains on first use and keeps until the
+  /// process ends, as the CUDA runtime does. (cuDevicePrimaryCtxRetain)
+  static result<context_ref> primary(gpu::device of,
+                                     source_location where = source_location::current()) noexcept {
+    const CUcontext native = GPU_TRY(detail::primary_context(of.native(), where));
+    return context_ref::from_native(native, of);
+  }
+
+  /// Takes over a context that cuCtxCreate made.
+  static context adopt(context_ref owned) noexcept { return context{owned}; }
+  /// Gives the context up; the caller destroys it.
+  [[nodiscard]] context_ref release() noexcept { return handle_.release(); }
+
+  /// Destroys the context now and returns the error that the destructor could only report; empty
+  /// afterwards. (cuCtxDestroy)
+  result<> destroy(source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(*this, "gpu::context::destroy", where));
+    return driver::call<&driver::entry_points::ctx_destroy>(where, release().native());
+  }
+
+  CUcontext native() const noexcept { return handle_.get().native(); }
+  gpu::device device() const noexcept { return handle_.get().device(); }
+  operator context_ref() const& noexcept { return handle_.get(); }
+  operator context_ref() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit context(context_ref owned) noexcept : handle_{owned} {}
+
+  unique_handle<context_ref, detail::destroy_context> handle_;
+};
+
+namespace detail {
+
+struct pop_context {
+  void operator()(context_ref pushed) const noexcept {
+    CUcontext popped = nullptr;
+    driver::destroy<&driver::entry_points::ctx_pop_current>(&popped);
+    if (popped != nullptr && popped != pushed.native()) {
+      report(refusal(errc::wrong_context, "gpu::context_scope",
+                     text("another context than the scope's was on top when the scope ended. Pop "
+                          "what was pushed inside it, and end it in the thread that began it."),
+                     source_location{}));
+    }
+  }
+};
+
+}  // namespace detail
+
+/// Makes a context current for a scope, and the one before current again at its end:
+///
+///     const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(context));
+///
+/// For calls into other libraries; those of `gpu` do not need it.
+/// **Threads**: what is current is a matter of one thread, so the scope ends where it began.
+/// **Errors**: those of the push; a failed pop goes to the error reporter.
+class [[nodiscard]] context_scope {
+ public:
+  /// (cuCtxPushCurrent)
+  static result<context_scope> enter(context_ref context,
+                                     source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(context, "gpu::context_scope::enter", where));
+    GPU_TRY(driver::call<&driver::entry_points::ctx_push_current>(where, context.native()));
+    return context_scope{context};
+  }
+
+ private:
+  explicit context_scope(context_ref pushed) noexcept : pushed_{pushed} {}
+
+  unique_handle<context_ref, detail::pop_context> pushed_;
+};
+
+}  // namespace gpu

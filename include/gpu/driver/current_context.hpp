@@ -1,0 +1,47 @@
+#pragma once
+/// \file
+/// Driver calls that need a context to be current in the calling thread: it is made so for the
+/// call, and the thread is left as it was found.
+
+#include <gpu/driver/calls.hpp>
+
+namespace gpu::driver {
+
+/// Does `work()`, which returns a `result`, while `context` is current. Costs one query and a
+/// comparison where it is current already, else a push and a pop.
+/// **Errors**: those of `work`; then those of the push and the pop. Where only the pop failed, the
+/// work is done all the same, so work that acquires something has to look at what it got.
+template <class Work>
+auto in_context(CUcontext context, source_location where, Work work) noexcept -> decltype(work()) {
+  CUcontext current = nullptr;
+  GPU_TRY(call<&entry_points::ctx_get_current>(where, &current));
+  if (current == context) [[likely]]
+    return work();
+  GPU_TRY(call<&entry_points::ctx_push_current>(where, context));
+  auto done = work();
+  result<> popped = call<&entry_points::ctx_pop_current>(where, &current);
+  if (done.has_value() && !popped.has_value()) [[unlikely]]
+    return gpu::detail::fail(std::move(popped).error());
+  return done;
+}
+
+/// `call` while `context` is current.
+template <auto Member, class... Arguments>
+result<> call_in(CUcontext context, source_location where, Arguments... arguments) noexcept {
+  return in_context(context, where, [&] { return call<Member>(where, arguments...); });
+}
+
+/// `destroy` while `context` is current: failures go to the error reporter, except where nothing
+/// can be wrong, because the process is ending or was forked, or the context is lost.
+template <auto Member, class... Arguments>
+void destroy_in(CUcontext context, Arguments... arguments) noexcept {
+  const result<> done = call_in<Member>(context, source_location{}, arguments...);
+  if (done.has_value()) [[likely]]
+    return;
+  const cuda_error& error = done.error();
+  const bool shutting_down =
+      error.domain() == error_domain::gpu || error.code() == CUDA_ERROR_DEINITIALIZED;
+  if (!shutting_down && !error.is_sticky()) gpu::detail::report(error);
+}
+
+}  // namespace gpu::driver

@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// `elapsed_time`: the time between two events, without the cost of `<chrono>`.
+
+#include <compare>
+
+namespace gpu {
+
+/// A span of time as the device measures it, to about half a microsecond.
+/// gpu/interop/chrono.hpp converts it to a `std::chrono::duration`.
+class elapsed_time {
+ public:
+  constexpr elapsed_time() noexcept = default;
+  static constexpr elapsed_time from_milliseconds(float milliseconds) noexcept {
+    elapsed_time t;
+    t.milliseconds_ = milliseconds;
+    return t;
+  }
+  constexpr float seconds() const noexcept { return milliseconds_ * 1e-3f; }
+  constexpr float milliseconds() const noexcept { return milliseconds_; }
+  constexpr float microseconds() const noexcept { return milliseconds_ * 1e3f; }
+
+  friend constexpr auto operator<=>(const elapsed_time&, const elapsed_time&) noexcept = default;
+
+ private:
+  float milliseconds_ = 0;
+};
+
+}  // namespace gpu

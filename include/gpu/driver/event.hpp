@@ -1,0 +1,203 @@
+#pragma once
+/// \file
+/// Events, the marks in streams: `event` owns one, `event_ref` names one; `record`, `wait` and
+/// `elapsed` use them.
+
+#include <gpu/driver/elapsed_time.hpp>
+#include <gpu/driver/stream.hpp>
+
+namespace gpu {
+
+struct event_options {
+  bool timing = true;          ///< notes the time, so that `elapsed` can tell it; costs a little
+  bool blocking_sync = false;  ///< a thread that waits sleeps instead of spinning
+  bool interprocess = false;   ///< can be shared with other processes; excludes `timing`
+};
+
+class event_ref;
+
+namespace detail {
+result<> require(const event_ref& event, const char* function, source_location where) noexcept;
+}
+
+/// What `event` and `event_ref` can both do.
+/// **Threads**: any thread may call any member, also at the same time as another.
+/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+template <class Self> class event_operations {
+ public:
+  /// Blocks until the work before the last `record` has finished; returns at once where the event
+  /// was never recorded. Not allowed for an event recorded in a capture. (cuEventSynchronize)
+  /// **Errors**: also those of earlier asynchronous work of the context.
+  result<> synchronize(source_location where = source_location::current()) const noexcept;
+
+  /// Whether the work before the last `record` has finished; never blocks. (cuEventQuery)
+  /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
+  result<bool> is_done(source_location where = source_location::current()) const noexcept;
+
+ private:
+  friend Self;
+  event_operations() = default;
+};
+
+/// Names an event that something else keeps alive; copy it freely. Default constructed it is empty.
+class event_ref : public event_operations<event_ref> {
+ public:
+  constexpr event_ref() noexcept = default;
+
+  /// An event made elsewhere. `timing` says whether it was made to note the time.
+  static constexpr event_ref from_native(CUevent native, context_ref context,
+                                         event_options options = {}) noexcept {
+    return event_ref{native, context, options.timing};
+  }
+  constexpr CUevent native() const noexcept { return native_; }
+  constexpr context_ref context() const noexcept { return context_; }
+  constexpr bool has_timing() const noexcept { return timing_; }
+  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
+  friend constexpr bool operator==(const event_ref& a, const event_ref& b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  constexpr event_ref(CUevent native, context_ref context, bool timing) noexcept
+      : native_{native}, context_{context}, timing_{timing} {}
+
+  CUevent native_ = nullptr;
+  context_ref context_;
+  bool timing_ = false;
+};
+
+namespace detail {
+
+inline result<> require(const event_ref& event, const char* function,
+                        source_location where) noexcept {
+  if (!event) [[unlikely]]
+    return fail(empty_handle_error(function, "event", where));
+  return {};
+}
+
+struct destroy_event {
+  void operator()(const event_ref& event) const noexcept {
+    driver::destroy<&driver::entry_points::event_destroy>(event.native());
+  }
+};
+
+}  // namespace detail
+
+/// Owns an event. Move-only; empty after a move.
+/// **Ordering**: the destructor does not wait; work that waits for the event still does.
+class event : public event_operations<event> {
+ public:
+  /// An event of a device's primary context. (cuEventCreate)
+  static result<event> create(device on, event_options options = {},
+                              source_location where = source_location::current()) noexcept {
+    return create(GPU_TRY(context::primary(on, where)), options, where);
+  }
+  /// The same in a context of the caller's choice.
+  /// **Errors**: `errc::invalid_argument` where `interprocess` and `timing` are asked for together.
+  static result<event> create(context_ref in, event_options options = {},
+                              source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(in, "gpu::event::create", where));
+    if (options.interprocess && options.timing) return detail::fail(cannot_time(where));
+    unsigned flags = CU_EVENT_DEFAULT;
+    if (!options.timing) flags |= CU_EVENT_DISABLE_TIMING;
+    if (options.blocking_sync) flags |= CU_EVENT_BLOCKING_SYNC;
+    if (options.interprocess) flags |= CU_EVENT_INTERPROCESS;
+    CUevent native = nullptr;
+    result<> made =
+        driver::call_in<&driver::entry_points::event_create>(in.native(), where, &native, flags);
+    event owner{event_ref::from_native(native, in, options)};
+    GPU_TRY(std::move(made));
+    return owner;
+  }
+
+  /// Takes over an event that cuEventCreate made.
+  static event adopt(const event_ref& owned) noexcept { return event{owned}; }
+  /// Gives the event up; the caller destroys it.
+  [[nodiscard]] event_ref release() noexcept { return handle_.release(); }
+
+  CUevent native() const noexcept { return handle_.get().native(); }
+  context_ref context() const noexcept { return handle_.get().context(); }
+  bool has_timing() const noexcept { return handle_.get().has_timing(); }
+  operator event_ref() const& noexcept { return handle_.get(); }
+  operator event_ref() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit event(const event_ref& owned) noexcept : handle_{owned} {}
+
+  [[gnu::cold, gnu::noinline]] static cuda_error cannot_time(source_location where) noexcept {
+    return detail::refusal(errc::invalid_argument, "gpu::event::create",
+                           text("an event for several processes cannot note the time. Set timing "
+                                "to false, or leave interprocess out."),
+                           where);
+  }
+
+  unique_handle<event_ref, detail::destroy_event> handle_;
+};
+
+template <class Self>
+result<> event_operations<Self>::synchronize(source_location where) const noexcept {
+  const event_ref event = static_cast<const Self&>(*this);
+  GPU_TRY(detail::require(event, "gpu::event::synchronize", where));
+  return driver::call<&driver::entry_points::event_synchronize>(where, event.native());
+}
+
+template <class Self>
+result<bool> event_operations<Self>::is_done(source_location where) const noexcept {
+  const event_ref event = static_cast<const Self&>(*this);
+  GPU_TRY(detail::require(event, "gpu::event::is_done", where));
+  return driver::query<&driver::entry_points::event_query>(CUDA_ERROR_NOT_READY, where,
+                                                           event.native());
+}
+
+/// Marks the end of the work queued on `stream` so far; an earlier mark is forgotten. Does not
+/// block. In a capture it marks the point for the streams that join. (cuEventRecord)
+/// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
+inline result<> record(stream_ref stream, event_ref event,
+                       source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::record", where));
+  GPU_TRY(detail::require(event, "gpu::record", where));
+  if (stream.context() != event.context()) [[unlikely]] {
+    return detail::fail(detail::wrong_context_error("gpu::record", "stream",
+                                                    stream.device().native(), "event",
+                                                    event.context().device().native(), where));
+  }
+  return detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::event_record>(where, event.native(),
+                                                             stream.native());
+  });
+}
+
+/// Work queued on `stream` from now on starts after the work that `event` marks, which may be on
+/// another stream and another device. Does not block; returns at once where the event was never
+/// recorded. Joins the stream to the capture in which the event was recorded. (cuStreamWaitEvent)
+/// **Threads**: any. The event may be recorded anew or destroyed afterwards.
+inline result<> wait(stream_ref stream, event_ref event,
+                     source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::wait", where));
+  GPU_TRY(detail::require(event, "gpu::wait", where));
+  return detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_wait_event>(
+        where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
+  });
+}
+
+/// The time from `start` to `stop`, both recorded and done. (cuEventElapsedTime)
+/// **Errors**: `errc::invalid_argument` where an event was made without timing; the driver's
+/// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first.
+inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
+                                    source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(start, "gpu::elapsed", where));
+  GPU_TRY(detail::require(stop, "gpu::elapsed", where));
+  if (!start.has_timing() || !stop.has_timing()) [[unlikely]] {
+    return detail::fail(detail::refusal(
+        errc::invalid_argument, "gpu::elapsed",
+        text("an event was made without timing. Create both with event_options{.timing = true}."),
+        where));
+  }
+  float milliseconds = 0;
+  GPU_TRY(driver::call<&driver::entry_points::event_elapsed_time>(where, &milliseconds,
+                                                                  start.native(), stop.native()));
+  return elapsed_time::from_milliseconds(milliseconds);
+}
+
+}  // namespace gpu

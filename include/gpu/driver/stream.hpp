@@ -1,0 +1,209 @@
+#pragma once
+/// \file
+/// Streams, the ordered queues of device work: `stream` owns one, `stream_ref` names one.
+
+#include <gpu/driver/context.hpp>
+
+namespace gpu {
+
+/// Whether a stream takes part in the legacy default stream's implicit ordering.
+enum class stream_kind : unsigned {
+  blocking = CU_STREAM_DEFAULT,          ///< waits for the legacy default stream, and it for this
+  non_blocking = CU_STREAM_NON_BLOCKING  ///< ordered by nothing but itself and events
+};
+
+struct stream_options {
+  stream_kind kind = stream_kind::non_blocking;
+  int priority = 0;  ///< lower is more urgent; the driver clamps it to `stream_priority_range`
+};
+
+class stream_ref;
+
+namespace detail {
+
+result<> require(const stream_ref& stream, const char* function, source_location where) noexcept;
+
+/// The default streams are named by small numbers and mean "of the current context".
+inline bool is_default_stream(CUstream stream) noexcept {
+  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
+}
+
+/// Does `work()`, which returns a `result`, so that a call may name `stream`: on one of the default
+/// streams its context has to be current; on any other stream that does not matter.
+template <class Work>
+auto on_stream(const stream_ref& stream, source_location where, Work work) noexcept
+    -> decltype(work());
+
+}  // namespace detail
+
+/// What `stream` and `stream_ref` can both do.
+/// **Threads**: any thread may call any member, also at the same time as another.
+/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+template <class Self> class stream_operations {
+ public:
+  /// Blocks until the work queued so far has finished. Not allowed while the stream is being
+  /// captured. (cuStreamSynchronize)
+  /// **Errors**: also those of earlier asynchronous work of the context.
+  result<> synchronize(source_location where = source_location::current()) const noexcept {
+    return on<&driver::entry_points::stream_synchronize>("gpu::stream::synchronize", where);
+  }
+
+  /// Whether the work queued so far has finished; never blocks. Not allowed while the stream is
+  /// being captured. (cuStreamQuery)
+  /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
+  result<bool> is_done(source_location where = source_location::current()) const noexcept {
+    const Self& stream = self();
+    GPU_TRY(detail::require(stream, "gpu::stream::is_done", where));
+    return detail::on_stream(stream, where, [&] {
+      return driver::query<&driver::entry_points::stream_query>(CUDA_ERROR_NOT_READY, where,
+                                                                stream.native());
+    });
+  }
+
+  /// The priority in force; lower is more urgent. (cuStreamGetPriority)
+  result<int> priority(source_location where = source_location::current()) const noexcept {
+    int value = 0;
+    GPU_TRY(on<&driver::entry_points::stream_get_priority>("gpu::stream::priority", where, &value));
+    return value;
+  }
+
+  /// (cuStreamGetFlags)
+  result<stream_kind> kind(source_location where = source_location::current()) const noexcept {
+    unsigned flags = 0;
+    GPU_TRY(on<&driver::entry_points::stream_get_flags>("gpu::stream::kind", where, &flags));
+    return static_cast<stream_kind>(flags);
+  }
+
+  /// A number that no other stream of the process has or had. (cuStreamGetId)
+  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
+    unsigned long long number = 0;
+    GPU_TRY(on<&driver::entry_points::stream_get_id>("gpu::stream::id", where, &number));
+    return number;
+  }
+
+ private:
+  friend Self;
+  stream_operations() = default;
+
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+
+  template <auto Member, class... Arguments>
+  result<> on(const char* function, source_location where, Arguments... arguments) const noexcept {
+    const Self& stream = self();
+    GPU_TRY(detail::require(stream, function, where));
+    return detail::on_stream(
+        stream, where, [&] { return driver::call<Member>(where, stream.native(), arguments...); });
+  }
+};
+
+/// Names a stream that something else keeps alive; copy it freely. Default constructed it is empty.
+class stream_ref : public stream_operations<stream_ref> {
+ public:
+  constexpr stream_ref() noexcept = default;
+
+  /// A stream made elsewhere, such as a `cudaStream_t`, which lives in the primary context.
+  static constexpr stream_ref from_native(CUstream native, context_ref context) noexcept {
+    return stream_ref{native, context};
+  }
+
+  /// The legacy default stream of a context: what the CUDA runtime uses unless told otherwise.
+  /// Work on it and on blocking streams waits for each other.
+  static stream_ref legacy_default(context_ref context) noexcept {
+    return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
+  }
+  static result<stream_ref> legacy_default(
+      device on, source_location where = source_location::current()) noexcept {
+    return legacy_default(GPU_TRY(context::primary(on, where)));
+  }
+
+  /// The default stream that each thread has of its own in a context.
+  static stream_ref per_thread_default(context_ref context) noexcept {
+    return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
+  }
+  static result<stream_ref> per_thread_default(
+      device on, source_location where = source_location::current()) noexcept {
+    return per_thread_default(GPU_TRY(context::primary(on, where)));
+  }
+
+  constexpr CUstream native() const noexcept { return native_; }
+  constexpr context_ref context() const noexcept { return context_; }
+  constexpr gpu::device device() const noexcept { return context_.device(); }
+  constexpr explicit operator bool() const noexcept { return static_cast<bool>(context_); }
+  friend constexpr bool operator==(const stream_ref& a, const stream_ref& b) noexcept {
+    return a.native_ == b.native_ && a.context_ == b.context_;
+  }
+
+ private:
+  constexpr stream_ref(CUstream native, context_ref context) noexcept
+      : native_{native}, context_{context} {}
+
+  CUstream native_ = nullptr;
+  context_ref context_;
+};
+
+namespace detail {
+
+inline result<> require(const stream_ref& stream, const char* function,
+                        source_location where) noexcept {
+  if (!stream) [[unlikely]]
+    return fail(empty_handle_error(function, "stream", where));
+  return {};
+}
+
+template <class Work>
+auto on_stream(const stream_ref& stream, source_location where, Work work) noexcept
+    -> decltype(work()) {
+  if (is_default_stream(stream.native())) [[unlikely]] {
+    return driver::in_context(stream.context().native(), where, work);
+  }
+  return work();
+}
+
+struct destroy_stream {
+  void operator()(const stream_ref& stream) const noexcept {
+    driver::destroy<&driver::entry_points::stream_destroy>(stream.native());
+  }
+};
+
+}  // namespace detail
+
+/// Owns a stream. Move-only; empty after a move.
+/// **Ordering**: the destructor does not wait; work already queued still runs to its end.
+class stream : public stream_operations<stream> {
+ public:
+  /// A stream of a device's primary context. Allowed while another stream is being captured.
+  /// (cuStreamCreateWithPriority)
+  static result<stream> create(gpu::device on, stream_options options = {},
+                               source_location where = source_location::current()) noexcept {
+    return create(GPU_TRY(context::primary(on, where)), options, where);
+  }
+  /// The same in a context of the caller's choice.
+  static result<stream> create(context_ref in, stream_options options = {},
+                               source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(in, "gpu::stream::create", where));
+    CUstream native = nullptr;
+    result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
+        in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);
+    stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
+    GPU_TRY(std::move(made));
+    return owner;
+  }
+
+  /// Takes over a stream that cuStreamCreate made.
+  static stream adopt(const stream_ref& owned) noexcept { return stream{owned}; }
+  /// Gives the stream up; the caller destroys it.
+  [[nodiscard]] stream_ref release() noexcept { return handle_.release(); }
+
+  CUstream native() const noexcept { return handle_.get().native(); }
+  context_ref context() const noexcept { return handle_.get().context(); }
+  gpu::device device() const noexcept { return handle_.get().device(); }
+  operator stream_ref() const& noexcept { return handle_.get(); }
+  operator stream_ref() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit stream(const stream_ref& owned) noexcept : handle_{owned} {}
+
+  unique_handle<stream_ref, detail::destroy_stream> handle_;
+};
+
+}  // namespace gpu
