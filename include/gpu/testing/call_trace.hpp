@@ -1,0 +1,228 @@
+#pragma once
+/// \file
+/// `call_trace`: a driver table that logs every call with its arguments, its result and its time,
+/// over any other table.
+
+#include <gpu/driver/process_state.hpp>
+#include <gpu/testing/interposed_table.hpp>
+#include <gpu/testing/trace_format.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace gpu::testing {
+
+/// How a trace is written.
+enum class trace_format : std::uint8_t {
+  text,       ///< a line a call, to read
+  chrome,     ///< the Trace Event format of chrome://tracing and Perfetto
+  recording,  ///< a JSON object a line, with the bytes that went to the driver: enough to play the
+              ///< calls again, for a bug report
+};
+
+/// Logs every driver call to a file. A line is written when its call returns, so a crash loses
+/// nothing but the call that crashed; the text format writes the name before the call too.
+/// **Threads**: calls may come from any thread; lines are whole, and carry the thread's number.
+class call_trace {
+ public:
+  /// Takes over `file` and closes it at the end, unless it is stdout or stderr.
+  call_trace(const driver::entry_points& inner, std::FILE* file,
+             trace_format format = trace_format::text)
+      : file_{file}, format_{format}, inner_{inner}, table_{inner, *this} {
+    if (format_ == trace_format::chrome) std::fputs("[\n", file_);
+  }
+  call_trace(const call_trace&) = delete;
+  call_trace& operator=(const call_trace&) = delete;
+  ~call_trace() {
+    if (format_ == trace_format::chrome) std::fputs("{}]\n", file_);
+    std::fflush(file_);
+    if (file_ != stdout && file_ != stderr) std::fclose(file_);
+  }
+
+  /// The table to put in force; lives as long as this object.
+  const driver::entry_points& entry_points() const noexcept { return table_.entry_points(); }
+
+  /// How many calls were logged.
+  std::size_t calls() const noexcept { return calls_.load(); }
+
+  /// Called by the table for every call.
+  template <std::size_t Index, class Function, class... Arguments>
+  CUresult intercept(Function original, Arguments... arguments) {
+    const auto start = clock::now();
+    std::string payload;
+    if (format_ == trace_format::recording) payload = payload_of<Index>(arguments...);
+    const CUresult result = original(arguments...);
+    const auto end = clock::now();
+    write(entry{driver::entry_point_list[Index].name, list(true, CUDA_ERROR_UNKNOWN, arguments...),
+                list(false, result, arguments...), std::move(payload), result,
+                microseconds(start - origin_), microseconds(end - start)});
+    return result;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static double microseconds(clock::duration d) {
+    return std::chrono::duration<double, std::micro>(d).count();
+  }
+
+  struct entry {
+    const char* name;
+    std::string in;
+    std::string out;
+    std::string payload;
+    CUresult result;
+    double start;
+    double duration;
+  };
+
+  /// The arguments that go in, or those that come out: a JSON list without its brackets.
+  template <class... Arguments>
+  static std::string list(bool in, CUresult result, Arguments... arguments) {
+    std::string all;
+    [[maybe_unused]] const auto add = [&](const std::string& one) {
+      if (!all.empty()) all += ", ";
+      all += one;
+    };
+    [[maybe_unused]] const auto one = [&](auto argument) {
+      using type = decltype(argument);
+      if (in) {
+        add(detail::written(argument));
+      } else if constexpr (detail::is_out_parameter<type>) {
+        if (result == CUDA_SUCCESS && argument != nullptr) add(detail::written(*argument));
+      }
+    };
+    (one(arguments), ...);
+    return all;
+  }
+
+  static constexpr bool is_call(std::size_t index, std::string_view name) {
+    return name == driver::entry_point_list[index].name;
+  }
+
+  /// The bytes behind the pointers of the calls that hand data to the driver, in base64.
+  template <std::size_t Index, class... Arguments> std::string payload_of(Arguments... arguments) {
+    if constexpr (is_call(Index, "cuMemcpyHtoD") || is_call(Index, "cuMemcpyHtoDAsync")) {
+      return bytes_of_copy(arguments...);
+    } else if constexpr (is_call(Index, "cuLaunchKernel")) {
+      return parameters_of_launch(arguments...);
+    } else if constexpr (is_call(Index, "cuModuleLoadData") ||
+                         is_call(Index, "cuModuleLoadDataEx") ||
+                         is_call(Index, "cuLibraryLoadData")) {
+      return image_of(arguments...);
+    } else {
+      return {};
+    }
+  }
+  template <class... Rest>
+  static std::string bytes_of_copy(CUdeviceptr, const void* source, std::size_t size, Rest...) {
+    return detail::base64(source, size);
+  }
+  template <class Handle, class... Rest>
+  static std::string image_of(Handle*, const void* image, Rest...) {
+    return detail::base64(image, image_size(static_cast<const unsigned char*>(image)));
+  }
+  std::string parameters_of_launch(CUfunction function, unsigned, unsigned, unsigned, unsigned,
+                                   unsigned, unsigned, unsigned, CUstream, void** parameters,
+                                   void**) const {
+    std::string all;
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    for (std::size_t i = 0; parameters != nullptr && inner_.func_get_param_info != nullptr &&
+                            inner_.func_get_param_info(function, i, &offset, &size) == CUDA_SUCCESS;
+         ++i) {
+      if (i > 0) all += ' ';
+      all += detail::base64(parameters[i], size);
+    }
+    return all;
+  }
+
+  /// Images carry no size of their own: an ELF file ends with its section or program headers, a fat
+  /// binary says how long it is, and PTX ends with a zero.
+  static std::size_t image_size(const unsigned char* image) {
+    const auto read = [&](std::size_t offset, std::size_t width) {
+      std::uint64_t value = 0;
+      for (std::size_t i = width; i-- > 0;) value = value << 8 | image[offset + i];
+      return value;
+    };
+    if (std::string_view(reinterpret_cast<const char*>(image), 4) ==
+        "\x7f"
+        "ELF") {
+      const std::uint64_t sections = read(40, 8) + read(58, 2) * read(60, 2);
+      const std::uint64_t segments = read(32, 8) + read(54, 2) * read(56, 2);
+      return static_cast<std::size_t>(sections > segments ? sections : segments);
+    }
+    if (read(0, 4) == 0xba55ed50u) return static_cast<std::size_t>(read(6, 2) + read(8, 8));
+    return std::char_traits<char>::length(reinterpret_cast<const char*>(image)) + 1;
+  }
+
+  static unsigned thread_number() {
+    static std::atomic<unsigned> next{0};
+    thread_local const unsigned number = next.fetch_add(1);
+    return number;
+  }
+
+  void write(const entry& call) {
+    calls_.fetch_add(1);
+    const int code = static_cast<int>(call.result);
+    const unsigned thread = thread_number();
+    std::lock_guard lock(mutex_);
+    switch (format_) {
+      case trace_format::text:
+        std::fprintf(file_, "%12.3f us  thread %u  %s(%s) = %d%s%s%s  %.3f us\n", call.start,
+                     thread, call.name, call.in.c_str(), code, call.out.empty() ? "" : " (",
+                     call.out.c_str(), call.out.empty() ? "" : ")", call.duration);
+        break;
+      case trace_format::chrome:
+        std::fprintf(file_,
+                     "{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 0, \"tid\": %u, \"ts\": %.3f, "
+                     "\"dur\": %.3f, \"args\": {\"in\": [%s], \"result\": %d, \"out\": [%s]}},\n",
+                     call.name, thread, call.start, call.duration, call.in.c_str(), code,
+                     call.out.c_str());
+        break;
+      case trace_format::recording:
+        std::fprintf(
+            file_,
+            "{\"call\": \"%s\", \"thread\": %u, \"in\": [%s], \"result\": %d, \"out\": [%s], "
+            "\"data\": \"%s\"}\n",
+            call.name, thread, call.in.c_str(), code, call.out.c_str(), call.payload.c_str());
+        break;
+    }
+    std::fflush(file_);
+  }
+
+  std::FILE* file_;
+  trace_format format_;
+  const driver::entry_points& inner_;
+  clock::time_point origin_ = clock::now();
+  std::mutex mutex_;
+  std::atomic<std::size_t> calls_{0};
+  interposed_table<call_trace> table_;
+};
+
+/// Puts a trace in force for the rest of the process if the environment asks for one, and says
+/// whether it did: `GPU_TRACE=calls.txt`, `calls.json` (Chrome's format) or `calls.jsonl` (a
+/// recording). To be called once, early in `main`, after `use_cpu_driver` where that is used.
+inline bool use_call_trace_if_asked() {
+  const char* path = std::getenv("GPU_TRACE");
+  if (path == nullptr || *path == '\0') return false;
+  const std::string_view name = path;
+  std::FILE* file = std::fopen(path, "we");
+  if (file == nullptr) {
+    std::fprintf(stderr, "gpu: GPU_TRACE names %s, which cannot be written; nothing is traced\n",
+                 path);
+    return false;
+  }
+  const trace_format format = name.ends_with(".jsonl")  ? trace_format::recording
+                              : name.ends_with(".json") ? trace_format::chrome
+                                                        : trace_format::text;
+  static call_trace* const trace = new call_trace(driver::current_entry_points(), file, format);
+  driver::use_entry_points(&trace->entry_points());
+  return true;
+}
+
+}  // namespace gpu::testing

@@ -1,0 +1,84 @@
+#pragma once
+/// \file
+/// How one argument of a driver call is written down: by its type alone.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace gpu::testing::detail {
+
+inline std::string hexadecimal(std::uint64_t value) {
+  char digits[20];
+  std::snprintf(digits, sizeof digits, "0x%llx", static_cast<unsigned long long>(value));
+  return digits;
+}
+
+/// `text` between quotes, as JSON has it; control characters as \u00XX.
+inline std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+      out += escape;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// Bytes as base64 (RFC 4648).
+inline std::string base64(const void* bytes, std::size_t size) {
+  static constexpr char alphabet[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto* in = static_cast<const unsigned char*>(bytes);
+  std::string out;
+  out.reserve((size + 2) / 3 * 4);
+  for (std::size_t i = 0; i < size; i += 3) {
+    const std::size_t left = size - i;
+    const std::uint32_t group = std::uint32_t{in[i]} << 16 |
+                                (left > 1 ? std::uint32_t{in[i + 1]} << 8 : 0u) |
+                                (left > 2 ? std::uint32_t{in[i + 2]} : 0u);
+    out += alphabet[group >> 18];
+    out += alphabet[group >> 12 & 63];
+    out += left > 1 ? alphabet[group >> 6 & 63] : '=';
+    out += left > 2 ? alphabet[group & 63] : '=';
+  }
+  return out;
+}
+
+/// A value that was passed in: a number, a handle or an address. Never dereferences, but for
+/// strings.
+template <class T> std::string written(T value) {
+  if constexpr (std::is_same_v<T, const char*>) {
+    return value == nullptr ? "null" : quoted(value);
+  } else if constexpr (std::is_pointer_v<T>) {
+    return value == nullptr ? "null" : quoted(hexadecimal(reinterpret_cast<std::uintptr_t>(value)));
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::to_string(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_same_v<T, unsigned long long>) {  // CUdeviceptr
+    return value < 4096 ? std::to_string(value) : quoted(hexadecimal(value));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return std::to_string(value);
+  } else {
+    return quoted(base64(&value, sizeof value));
+  }
+}
+
+/// Whether a parameter of type `T` is the place where the driver puts one number or one handle.
+template <class T> inline constexpr bool is_out_parameter = false;
+template <class T>
+inline constexpr bool is_out_parameter<T*> =
+    !std::is_const_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, void*> &&
+    (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T>);
+
+}  // namespace gpu::testing::detail
