@@ -4,15 +4,14 @@
 /// shared library of the process finds. Linux is what is tested.
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 // <link.h> would bring in the ELF headers for this one function, and its struct is only passed on.
 extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*), void*);
@@ -49,19 +48,48 @@ inline void pin_library_of(void (*function)()) noexcept {
 
 inline const char* environment_variable(const char* name) noexcept { return std::getenv(name); }
 
-/// The start of the mapping named `name` in this process, or null.
+/// As snprintf, through the compiler: <cstdio> costs more than it is worth here.
+inline void format_into(char* line, std::size_t size, const char* format, auto... values) noexcept {
+  __builtin_snprintf(line, size, format, values...);
+}
+
+/// Writes to the standard error stream, without its buffer.
+inline void write_to_stderr(const char* characters, std::size_t count) noexcept {
+  while (count > 0) {
+    const ssize_t written = ::write(STDERR_FILENO, characters, count);
+    if (written <= 0) return;
+    characters += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+/// The start of the mapping whose line in /proc/self/maps holds `name`, or null.
 inline void* find_named_memory(const char* name) noexcept {
-  std::FILE* maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return nullptr;
+  const int maps = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return nullptr;
   char line[512];
+  std::size_t length = 0;
   void* found = nullptr;
-  while (found == nullptr && std::fgets(line, sizeof line, maps) != nullptr) {
-    if (std::strstr(line, name) != nullptr) {
-      found =
-          reinterpret_cast<void*>(static_cast<std::uintptr_t>(std::strtoull(line, nullptr, 16)));
+  char buffer[4096];
+  ssize_t count = 0;
+  while (found == nullptr && (count = ::read(maps, buffer, sizeof buffer)) > 0) {
+    for (ssize_t i = 0; i < count && found == nullptr; ++i) {
+      if (buffer[i] != '\n') {
+        if (length < sizeof line - 1) line[length++] = buffer[i];
+        continue;
+      }
+      line[length] = '\0';
+      length = 0;
+      if (__builtin_strstr(line, name) == nullptr) continue;
+      std::uintptr_t address = 0;
+      for (const char* digit = line; *digit != '-'; ++digit) {
+        address = address * 16 +
+                  static_cast<std::uintptr_t>(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
+      }
+      found = reinterpret_cast<void*>(address);
     }
   }
-  std::fclose(maps);
+  ::close(maps);
   return found;
 }
 
@@ -74,7 +102,7 @@ struct named_memory_request {
 inline int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* data) noexcept {
   auto* request = static_cast<named_memory_request*>(data);
   char mapped_name[128];
-  std::snprintf(mapped_name, sizeof mapped_name, "/memfd:%s ", request->name);
+  format_into(mapped_name, sizeof mapped_name, "/memfd:%s ", request->name);
   request->memory = find_named_memory(mapped_name);
   if (request->memory != nullptr) return 1;
   const int file = ::memfd_create(request->name, MFD_CLOEXEC);

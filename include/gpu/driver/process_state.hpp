@@ -7,8 +7,6 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/operating_system.hpp>
 
-#include <cstdio>
-
 namespace gpu {
 
 /// Receives errors that arise where none can be returned: in destructors.
@@ -32,8 +30,8 @@ struct process_state {
 inline process_state* find_process_state() noexcept {
   static process_state private_state{};
   char name[64];
-  std::snprintf(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
-                sizeof(process_state));
+  format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
+              sizeof(process_state));
   void* shared = process_wide_memory(name, sizeof(process_state));
   return shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
 }
@@ -77,7 +75,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
   };
   void* library = open_library("libcuda.so.1");
   if (library == nullptr) {
-    std::snprintf(detail, size, "%s", open_library_failure());
+    format_into(detail, size, "%s", open_library_failure());
     return refuse(errc::no_driver);
   }
   const auto version_of =
@@ -86,8 +84,8 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
   int version = 0;
   if (version_of != nullptr) version_of(&version);
   if (resolve == nullptr || version < 12000) {
-    std::snprintf(detail, size, "this driver supports CUDA %d.%d", version / 1000,
-                  version % 1000 / 10);
+    format_into(detail, size, "this driver supports CUDA %d.%d", version / 1000,
+                version % 1000 / 10);
     return refuse(errc::driver_too_old);
   }
   for (const driver::entry_point_info& entry : driver::entry_point_list) {
@@ -96,7 +94,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     const CUresult code =
         resolve(entry.name, &function, entry.version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
     if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
-    std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
+    __builtin_memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
 }
 
@@ -120,7 +118,10 @@ inline void report(const cuda_error& error) noexcept {
   if (error_reporter reporter = __atomic_load_n(&state_of_process().reporter, __ATOMIC_ACQUIRE)) {
     reporter(error);
   } else {
-    std::fprintf(stderr, "gpu: %s\n", error.message().c_str());
+    text_builder line;
+    line << "gpu: " << error.message() << '\n';
+    const text whole = line.finish();
+    write_to_stderr(whole.data(), whole.size());
   }
 }
 
