@@ -1,0 +1,5 @@
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include("${CMAKE_CURRENT_LIST_DIR}/gpu-targets.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/gpu-cuda-headers.cmake")
+gpu_add_cuda_headers(gpu::gpu)

@@ -1,0 +1,14 @@
+# How the programs of this repository are compiled: warnings are errors, and GPU_SANITIZE names the
+# sanitizers to build with.
+
+set(GPU_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them")
+
+function(gpu_program target)
+  target_link_libraries(${target} PRIVATE gpu::gpu)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  if(GPU_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${GPU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${GPU_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,58 @@
+# What the structure tests share. Each is a script that runs checks and ends with `finish`; it prints
+# a line for what failed or was skipped, and one line of counts that scripts/test adds up.
+# Environment: CUDA_PATH (folder of the toolkit), CXX (the compiler), COMPILERS (those to check
+# with, if more than CXX), STRUCTURE_BUILD (where files may be written).
+
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+CXX=${CXX:-g++}
+COMPILERS=${COMPILERS:-$CXX}
+CUDA_PATH=${CUDA_PATH:-/usr/local/cuda}
+STRUCTURE_BUILD=${STRUCTURE_BUILD:-$PWD/build/structure}
+JOBS=${JOBS:-$(nproc)}
+mkdir -p "$STRUCTURE_BUILD"
+script=$(basename "$0")
+passed=0 failed=0 skipped=0
+
+WARNINGS=(-Wall -Wextra -Wconversion -Wshadow -Werror)
+INCLUDES=(-I include -isystem "$CUDA_PATH/include")
+
+pass() { passed=$((passed + 1)); }
+fail() { failed=$((failed + 1)); printf 'FAILED %s: %s\n' "$script" "$*"; }
+skip() { skipped=$((skipped + 1)); printf 'skipped %s: %s\n' "$script" "$*"; }
+
+# check NAME COMMAND...: passes if the command does; shows its output if it does not.
+check() {
+  local name=$1 output
+  shift
+  if output=$("$@" 2>&1); then pass; else fail "$name"; printf '%s\n' "$output" | head -n 40; fi
+}
+
+# check_each FUNCTION NAME...: runs `FUNCTION NAME` for every name, several at a time. A function
+# that prints nothing passes.
+check_each() {
+  local function=$1 results name
+  shift
+  results=$(mktemp -d "$STRUCTURE_BUILD/each.XXXXXX")
+  for name in "$@"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+    "$function" "$name" > "$results/${name//\//%}" 2>&1 &
+  done
+  wait
+  for name in "$@"; do
+    if [ -s "$results/${name//\//%}" ]; then
+      fail "$name"
+      head -n 25 "$results/${name//\//%}"
+    else
+      pass
+    fi
+  done
+  rm -rf "$results"
+}
+
+finish() {
+  printf '%s: %d passed, %d failed, %d skipped\n' "$script" $passed $failed $skipped
+  [ $failed -eq 0 ]
+  exit
+}
