@@ -4,10 +4,13 @@
 /// the standard library has that with its monadic operations, else a stand-in with the same
 /// interface. `result<T>`, the form the library returns, is in gpu/core/error.hpp.
 ///
-/// Units compiled either way can be linked into one program. A type or function template that
-/// mentions an `expected` has it in its name. An ordinary function that returns one has not, for
-/// names do not cover the return type; hence the stand-in is marked with an ABI tag, which GCC and
-/// Clang add to the name of every function that returns it.
+/// Units compiled either way can be linked into one program. Types and templates that mention an
+/// `expected` have it in their names already. An ordinary function that returns one has not, for
+/// names leave out the return type; so the stand-in carries an ABI tag, which GCC and Clang add to
+/// the name of each ordinary function that returns it. They do not see three things, which the
+/// library therefore does not do: a function template that returns an `expected` as `auto`, a
+/// class that is not a template with an `expected` as data member, a virtual function that
+/// returns one. Nor is a static variable of an `expected` one and the same for the whole program.
 
 #include <version>
 

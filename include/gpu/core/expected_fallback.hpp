@@ -16,6 +16,8 @@
 
 namespace gpu::fallback {
 
+// Units with and without exceptions can meet in one program, so what depends on them is inlined
+// into the caller, down to a function whose name tells the two apart.
 #if defined(__cpp_exceptions)
 template <class E, class G>
 [[noreturn, gnu::cold, gnu::noinline]] constexpr void throw_bad_access(G&& error) {
@@ -25,15 +27,20 @@ template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_
   throw_bad_access<E>(std::forward<G>(error));
 }
 #else
-template <class E> [[noreturn, gnu::cold, gnu::noinline]] inline void trap_on_bad_access() {
-  std::fprintf(stderr,
-               "gpu::expected::value(): there is an error, not a value, and without exceptions "
-               "the error is lost here; ask has_value() first. In %s\n",
-               __PRETTY_FUNCTION__);
+template <class E>
+[[noreturn, gnu::cold, gnu::noinline]] inline void end_on_bad_access(const E& e) {
+  const char* refusal =
+      "gpu::expected::value(): the object holds an error, and without exceptions "
+      "nothing can carry it further";
+  if constexpr (requires { e.message().c_str(); }) {
+    std::fprintf(stderr, "%s: %s\n", refusal, e.message().c_str());
+  } else {
+    std::fprintf(stderr, "%s, in %s\n", refusal, __PRETTY_FUNCTION__);
+  }
   __builtin_trap();
 }
-template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&&) {
-  trap_on_bad_access<E>();
+template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&& error) {
+  end_on_bad_access<E>(error);
 }
 #endif
 
