@@ -81,12 +81,10 @@ need_toolkit() {
 
 # A virtual environment of its own gives a pip; the user's Python stays as it is.
 fetch_wheels() {
-  need python3 python3
-  if ! python3 -m venv build/python > build/pip.log 2>&1; then
-    rm -rf build/python
-    install python3-venv
-    python3 -m venv build/python > build/pip.log 2>&1 ||
-      die "python3 -m venv failed; the log is in build/pip.log."
+  python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || install python3-venv
+  if ! python3 -m venv --clear build/python > build/pip.log 2>&1; then
+    tail -n 20 build/pip.log >&2
+    die "python3 -m venv failed; the log is in build/pip.log."
   fi
   rm -rf build/toolkit
   if ! build/python/bin/pip install --quiet --no-deps --only-binary :all: \

@@ -10,8 +10,7 @@ extern "C" __attribute__((visibility("default"))) const void* use_table(const vo
 extern "C" __attribute__((visibility("default"))) const void* current_table() {
   return &gpu::driver::current_entry_points();
 }
-extern "C" __attribute__((visibility("default"))) void set_reporter(
-    gpu::error_reporter reporter) {
+extern "C" __attribute__((visibility("default"))) void set_reporter(gpu::error_reporter reporter) {
   gpu::set_error_reporter(reporter);
 }
 
