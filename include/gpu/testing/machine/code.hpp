@@ -57,11 +57,12 @@ struct decoded {
   std::uint8_t wide_base = 1;    // the address register has 64 bits
   std::uint8_t result_size = 0;  // bytes of the destination register
   bool result_signed = false;
-  std::uint8_t option = 0;   // meaning depends on the instruction
-  std::uint32_t list = 0;    // first of a list in `lowered_function::lists`
-  std::uint32_t target = 0;  // instruction to jump to
-  std::uint32_t origin = 0;  // index of the instruction in the parsed function
-  std::int64_t offset = 0;   // added to the address
+  std::uint8_t option = 0;                   // meaning depends on the instruction
+  std::uint32_t list = 0;                    // first of a list in `lowered_function::lists`
+  std::uint32_t target = 0;                  // instruction to jump to
+  std::uint32_t origin = 0;                  // index of the instruction in the parsed function
+  std::int64_t offset = 0;                   // added to the address
+  const ptx::instruction* source = nullptr;  // as parsed
 };
 
 /// A call as it is executed: where the bytes come from and go to.

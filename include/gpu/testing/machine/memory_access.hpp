@@ -1,0 +1,225 @@
+// One lane's access to memory: where the bytes are, whether the lane may touch them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "gpu/testing/machine/lanes.hpp"
+#include "gpu/testing/machine/report.hpp"
+#include "gpu/testing/machine/warp.hpp"
+
+namespace gpu::testing::machine {
+
+/// How the address of an access is to be understood.
+enum class space : std::uint8_t {
+  generic,
+  global,  // and constant
+  shared,
+  local,
+  frame,  // local, counted from the frame's own memory
+  param,  // of the kernel
+};
+
+/// Bytes that a lane may touch.
+struct located {
+  std::byte* bytes = nullptr;      // null: a fault, noted in the warp
+  std::uint8_t* shadow = nullptr;  // global memory that is tracked
+  bool shared = false;
+  bool global = false;  // other threads of the process may touch it at the same time
+};
+
+inline std::uint16_t thread_of(const warp& w, unsigned lane) {
+  return static_cast<std::uint16_t>(w.index * warp_size + lane);
+}
+
+namespace detail {
+
+inline located refuse(warp& w, fault_kind kind, unsigned lane, address a, std::uint32_t size,
+                      access_kind access, std::string detail = {}) {
+  w.failure = {kind, lane, a, size, access, std::move(detail)};
+  return {};
+}
+
+inline located locate_global(warp& w, const decoded& d, unsigned lane, address a,
+                             std::uint32_t size, access_kind access) {
+  block_state& block = *w.block;
+  address_space& memory = *block.grid->memory;
+  memory_view& view = block.views[d.origin % block.views.size()];
+  const address length = view.end - view.begin;
+  if (view.generation != memory.generation() || a - view.begin >= length ||
+      length - (a - view.begin) < size) {
+    const fault_kind why = memory.resolve(a, size, block.grid->what->context, view);
+    if (why != fault_kind::none) return refuse(w, why, lane, a, size, access, memory.describe(a));
+  }
+  if (access != access_kind::read && !view.writable)
+    return refuse(w, fault_kind::read_only, lane, a, size, access, memory.describe(a));
+  const address offset = a - view.begin;
+  return {view.host + offset, view.shadow ? view.shadow + offset : nullptr, false, true};
+}
+
+inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32_t size,
+                             access_kind access) {
+  shared_memory& shared = w.block->shared;
+  if (offset > shared.size() || size > shared.size() - offset)
+    return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access,
+                  "the block has " + std::to_string(shared.size()) + " bytes of shared memory");
+  return {shared.bytes() + offset, nullptr, true, false};
+}
+
+inline located locate_local(warp& w, unsigned lane, address offset, std::uint32_t size,
+                            access_kind access) {
+  const std::uint32_t top = w.stack_top[lane];
+  if (offset > top || size > top - offset)
+    return refuse(w, fault_kind::local_out_of_bounds, lane, offset, size, access,
+                  "the thread has " + std::to_string(top) + " bytes of local memory in use");
+  return {w.local.data() + std::size_t{lane} * w.local_stride + offset, nullptr, false, false};
+}
+
+inline located locate_param(warp& w, unsigned lane, address offset, std::uint32_t size,
+                            access_kind access) {
+  const auto parameters = w.block->grid->what->parameters;
+  if (access != access_kind::read)
+    return refuse(w, fault_kind::read_only, lane, offset, size, access, "kernel parameters");
+  if (offset > parameters.size() || size > parameters.size() - offset)
+    return refuse(w, fault_kind::param_out_of_bounds, lane, offset, size, access,
+                  "the kernel has " + std::to_string(parameters.size()) + " bytes of parameters");
+  return {const_cast<std::byte*>(parameters.data() + offset), nullptr, false, false};
+}
+
+}  // namespace detail
+
+/// Finds the `size` bytes at `a` and checks alignment, bounds and rights.
+template <space Space>
+inline located locate(warp& w, const decoded& d, unsigned lane, address a, std::uint32_t size,
+                      access_kind access) {
+  if ((a & (size - 1)) != 0)
+    return detail::refuse(w, fault_kind::misaligned, lane, a, size, access,
+                          "the address must be a multiple of " + std::to_string(size));
+  if constexpr (Space == space::shared) {
+    return detail::locate_shared(w, lane, a, size, access);
+  } else if constexpr (Space == space::local) {
+    return detail::locate_local(w, lane, a, size, access);
+  } else if constexpr (Space == space::frame) {
+    return detail::locate_local(w, lane, a + w.top->base[lane], size, access);
+  } else if constexpr (Space == space::param) {
+    return detail::locate_param(w, lane, a, size, access);
+  } else {
+    if (Space == space::generic && a >= shared_window) {
+      if (in_window(a, shared_window))
+        return detail::locate_shared(w, lane, a - shared_window, size, access);
+      if (in_window(a, local_window))
+        return detail::locate_local(w, lane, a - local_window, size, access);
+      if (in_window(a, param_window))
+        return detail::locate_param(w, lane, a - param_window, size, access);
+    }
+    return detail::locate_global(w, d, lane, a, size, access);
+  }
+}
+
+/// How the accesses of an instruction count for the checks.
+enum class access_class : std::uint8_t { plain, unordered, atomic };
+
+namespace detail {
+
+inline bool race(warp& w, unsigned lane, const located& at, std::uint32_t size, access_kind access,
+                 const shared_memory::finding& found) {
+  if (!found.race) return false;
+  const auto offset = static_cast<address>(at.bytes - w.block->shared.bytes());
+  std::string text = found.other_wrote ? "written by " : "read by ";
+  text += found.other == shared_memory::several ? std::string("several threads")
+                                                : "thread " + name_thread(w, found.other);
+  text += " with no barrier in between";
+  (void)refuse(w, fault_kind::shared_race, lane, offset, size, access, std::move(text));
+  return true;
+}
+
+inline moment now(const warp& w, unsigned lane) {
+  return {w.block->epoch, w.epoch, thread_of(w, lane)};
+}
+
+}  // namespace detail
+
+/// To be called before bytes are read. False: a fault, noted in the warp.
+inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& at, address a,
+                      std::uint32_t size, access_class how) {
+  if (at.shadow) {
+    for (std::uint32_t i = 0; i < size; ++i)
+      if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
+        return report_unwritten(w, d, lane, a, size);
+  } else if (at.shared && w.block->shared.tracks()) {
+    shared_memory& shared = w.block->shared;
+    const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+    if (how != access_class::plain) {
+      shared.note_unordered(offset, size);
+      return true;
+    }
+    const auto found = shared.note_read(offset, size, detail::now(w, lane));
+    if (detail::race(w, lane, at, size, access_kind::read, found)) return false;
+    if (found.unwritten) return report_unwritten(w, d, lane, a, size);
+  }
+  return true;
+}
+
+/// To be called before bytes are written with `value`. False: a fault, noted in the warp.
+inline bool note_write(warp& w, unsigned lane, const located& at, const void* value,
+                       std::uint32_t size, access_class how) {
+  if (at.shadow) {
+    for (std::uint32_t i = 0; i < size; ++i)
+      if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
+        __atomic_store_n(at.shadow + i, std::uint8_t{1}, __ATOMIC_RELAXED);
+  } else if (at.shared && w.block->shared.tracks()) {
+    shared_memory& shared = w.block->shared;
+    const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+    if (how == access_class::unordered) {
+      shared.note_unordered(offset, size);
+      return true;
+    }
+    const auto found = how == access_class::atomic
+                           ? shared.note_atomic(offset, size, detail::now(w, lane))
+                           : shared.note_write(offset, size, detail::now(w, lane),
+                                               value && std::memcmp(at.bytes, value, size) == 0);
+    const access_kind kind = how == access_class::atomic ? access_kind::atomic : access_kind::write;
+    if (detail::race(w, lane, at, size, kind, found)) return false;
+  }
+  return true;
+}
+
+/// Reads a value; memory that other threads of the process can see is read as hardware would.
+template <class T> inline T fetch(const located& at, std::uint32_t offset) {
+  T value;
+  if constexpr (sizeof(T) == 16) {
+    return {fetch<std::uint64_t>(at, offset), fetch<std::uint64_t>(at, offset + 8)};
+  } else {
+    if (at.global)
+      return __atomic_load_n(reinterpret_cast<const T*>(at.bytes + offset), __ATOMIC_RELAXED);
+    std::memcpy(&value, at.bytes + offset, sizeof(T));
+  }
+  return value;
+}
+
+template <class T> inline void put(const located& at, std::uint32_t offset, const T& value) {
+  if constexpr (sizeof(T) == 16) {
+    put(at, offset, value.low);
+    put(at, offset + 8, value.high);
+  } else {
+    if (at.global) {
+      __atomic_store_n(reinterpret_cast<T*>(at.bytes + offset), value, __ATOMIC_RELAXED);
+    } else {
+      std::memcpy(at.bytes + offset, &value, sizeof(T));
+    }
+  }
+}
+
+/// The address that a lane's access goes to.
+inline address address_of(const std::byte* registers, const decoded& d, unsigned slot,
+                          unsigned lane) {
+  if (d.slots[slot] == no_slot) return static_cast<address>(d.offset);
+  const address base = d.wide_base ? read_lane<std::uint64_t>(registers, d.slots[slot], lane)
+                                   : read_lane<std::uint32_t>(registers, d.slots[slot], lane);
+  const address sum = base + static_cast<address>(d.offset);
+  return d.wide_base ? sum : sum & 0xffff'ffffu;
+}
+
+}  // namespace gpu::testing::machine

@@ -1,0 +1,145 @@
+// The shared memory of a block, and the search for races on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace gpu::testing::machine {
+
+/// When an access happened, in barriers passed by the block and by the warp.
+struct moment {
+  std::uint32_t block_epoch = 0;
+  std::uint16_t warp_epoch = 0;
+  std::uint16_t thread = 0;  // linear index in the block
+};
+
+/// Bytes plus, per byte, who touched it last. Two accesses conflict when they come from different
+/// threads, at least one writes, not both are atomic, and no barrier lies between them: none of the
+/// block, and for threads of one warp none of the warp either. Everything that might order threads
+/// in another way (fences, named barriers, mbarriers) is counted as a barrier of the block, so a
+/// report is always a race, and a race behind such a thing may pass. Threads: a block is executed
+/// by one thread at a time.
+class shared_memory {
+ public:
+  /// Starts over with `size` bytes that were never written.
+  void reset(std::size_t size, bool races, bool writes) {
+    bytes_.assign(size, std::byte{});
+    races_ = races;
+    tracks_ = races || writes;
+    records_.assign(tracks_ ? size : 0, record{});
+  }
+
+  std::size_t size() const noexcept { return bytes_.size(); }
+  std::byte* bytes() noexcept { return bytes_.data(); }
+  bool tracks() const noexcept { return tracks_; }
+  bool finds_races() const noexcept { return races_; }
+
+  struct finding {
+    bool race = false;
+    bool unwritten = false;
+    bool other_wrote = false;  // what the other thread did
+    std::uint16_t other = 0;
+    std::size_t offset = 0;  // of the byte
+  };
+
+  /// Notes a read and says whether it races or reads what was never written.
+  finding note_read(std::size_t offset, std::size_t size, const moment& now) {
+    finding found;
+    for (std::size_t i = offset; i < offset + size; ++i) {
+      record& r = records_[i];
+      if (r.writer == nobody) {
+        if (!found.unwritten) found.offset = i;
+        found.unwritten = true;
+      } else if (races_ && conflicts(r.writer, r.write_block, r.write_warp, now)) {
+        return {true, false, true, r.writer, i};
+      }
+      const bool current = r.reader != nobody && r.read_block == now.block_epoch;
+      if (!current || (same_warp(r.reader, now.thread) && r.read_warp != now.warp_epoch)) {
+        r.reader = now.thread;  // the readers before are ordered before this one
+        r.others_in_warp = false;
+      } else if (r.reader != now.thread) {
+        if (same_warp(r.reader, now.thread)) {
+          r.others_in_warp = true;
+        } else {
+          r.reader = several;
+        }
+      }
+      r.read_block = now.block_epoch;
+      r.read_warp = now.warp_epoch;
+    }
+    return found;
+  }
+
+  /// Notes a write. `unchanged`: it stores what is there already, which is no conflict (many
+  /// threads raising one flag).
+  finding note_write(std::size_t offset, std::size_t size, const moment& now, bool unchanged) {
+    return note_change(offset, size, now, unchanged, false);
+  }
+
+  /// Notes an atomic operation: a write that does not conflict with other atomic operations.
+  finding note_atomic(std::size_t offset, std::size_t size, const moment& now) {
+    return note_change(offset, size, now, false, true);
+  }
+
+  /// Notes a volatile or relaxed access, which conflicts with nothing.
+  void note_unordered(std::size_t offset, std::size_t size) {
+    for (std::size_t i = offset; i < offset + size; ++i)
+      if (records_[i].writer == nobody) records_[i].writer = somebody;
+  }
+
+  static constexpr std::uint16_t several = 0xfffe;
+
+ private:
+  static constexpr std::uint16_t nobody = 0xffff;
+  static constexpr std::uint16_t somebody = 0xfffd;  // written in a way that orders itself
+
+  struct record {
+    std::uint16_t writer = nobody;
+    std::uint16_t reader = nobody;
+    std::uint16_t write_warp = 0;
+    std::uint16_t read_warp = 0;
+    std::uint32_t write_block = 0;
+    std::uint32_t read_block = 0;
+    bool others_in_warp = false;  // read by several threads of the reader's warp
+    bool write_atomic = false;
+  };
+
+  finding note_change(std::size_t offset, std::size_t size, const moment& now, bool unchanged,
+                      bool atomic) {
+    for (std::size_t i = offset; i < offset + size; ++i) {
+      record& r = records_[i];
+      if (races_ && !unchanged) {
+        if (!(atomic && r.write_atomic) && conflicts(r.writer, r.write_block, r.write_warp, now))
+          return {true, false, true, r.writer, i};
+        if (r.reader != nobody && r.read_block == now.block_epoch) {
+          const bool near = r.reader != several && same_warp(r.reader, now.thread);
+          const bool ordered = near && (r.read_warp != now.warp_epoch ||
+                                        (r.reader == now.thread && !r.others_in_warp));
+          if (!ordered) return {true, false, false, r.reader, i};
+        }
+      }
+      r.writer = now.thread;
+      r.write_block = now.block_epoch;
+      r.write_warp = now.warp_epoch;
+      r.write_atomic = atomic;
+    }
+    return {};
+  }
+
+  static bool same_warp(std::uint16_t a, std::uint16_t b) noexcept { return a / 32 == b / 32; }
+
+  static bool conflicts(std::uint16_t other, std::uint32_t block, std::uint16_t warp,
+                        const moment& now) noexcept {
+    if (other >= somebody || other == now.thread || block != now.block_epoch) return false;
+    return !same_warp(other, now.thread) || warp == now.warp_epoch;
+  }
+
+  std::vector<std::byte> bytes_;
+  std::vector<record> records_;
+  bool races_ = false;
+  bool tracks_ = false;
+};
+
+}  // namespace gpu::testing::machine
