@@ -131,13 +131,13 @@ requires(sizeof(T) == 4) constexpr T szext(T a, std::uint32_t bits) {
 /// for a, b and c).
 constexpr std::uint32_t lop3(std::uint32_t a, std::uint32_t b, std::uint32_t c,
                              std::uint8_t table) {
-  std::uint32_t result = 0;
-  for (std::uint32_t row = 0; row < 8; ++row) {
-    const std::uint32_t chosen = 0u - (std::uint32_t{table} >> row & 1u);
-    result |=
-        chosen & ((row & 4) != 0 ? a : ~a) & ((row & 2) != 0 ? b : ~b) & ((row & 1) != 0 ? c : ~c);
-  }
-  return result;
+  const auto row = [table](int number) { return 0u - (std::uint32_t{table} >> number & 1u); };
+  const auto choose = [](std::uint32_t by, std::uint32_t if_set, std::uint32_t if_clear) {
+    return if_clear ^ (by & (if_set ^ if_clear));
+  };
+  const std::uint32_t with_a = choose(b, choose(c, row(7), row(6)), choose(c, row(5), row(4)));
+  const std::uint32_t without_a = choose(b, choose(c, row(3), row(2)), choose(c, row(1), row(0)));
+  return choose(a, with_a, without_a);
 }
 
 /// Logical negation: 1 for zero, else 0.
@@ -181,32 +181,22 @@ constexpr std::uint32_t shf_r(std::uint32_t a, std::uint32_t b, std::uint32_t am
 template <permute_mode Mode = permute_mode::index>
 constexpr std::uint32_t prmt(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
   const std::uint64_t bytes = std::uint64_t{b} << 32 | a;
-  std::uint32_t result = 0;
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    const std::uint32_t s = selector & 3;
-    std::uint32_t chosen = 0;
-    std::uint32_t fill_with_sign = 0;
-    if constexpr (Mode == permute_mode::index) {
-      chosen = selector >> 4 * i & 7;
-      fill_with_sign = selector >> (4 * i + 3) & 1;
-    } else if constexpr (Mode == permute_mode::f4e) {
-      chosen = s + i;
-    } else if constexpr (Mode == permute_mode::b4e) {
-      chosen = (s - i) & 7;
-    } else if constexpr (Mode == permute_mode::rc8) {
-      chosen = s;
-    } else if constexpr (Mode == permute_mode::ecl) {
-      chosen = i > s ? i : s;
-    } else if constexpr (Mode == permute_mode::ecr) {
-      chosen = i < s ? i : s;
-    } else {
-      chosen = (s & 1) * 2 + (i & 1);
-    }
-    const auto byte = static_cast<std::uint32_t>(bytes >> 8 * chosen & 0xff);
-    const std::uint32_t sign = 0u - (byte >> 7);
-    result |= ((fill_with_sign != 0 ? sign : byte) & 0xff) << 8 * i;
-  }
-  return result;
+  const std::uint32_t s = selector & 3;
+  const auto chosen_by = [&](std::uint32_t i) {
+    if constexpr (Mode == permute_mode::index) return selector >> 4 * i & 7;
+    if constexpr (Mode == permute_mode::f4e) return s + i;
+    if constexpr (Mode == permute_mode::b4e) return (s - i) & 7;
+    if constexpr (Mode == permute_mode::rc8) return s;
+    if constexpr (Mode == permute_mode::ecl) return i > s ? i : s;
+    if constexpr (Mode == permute_mode::ecr) return i < s ? i : s;
+    return (s & 1) * 2 + (i & 1);
+  };
+  const auto result_byte = [&](std::uint32_t i) {
+    const auto byte = static_cast<std::uint32_t>(bytes >> 8 * chosen_by(i) & 0xff);
+    const bool sign = Mode == permute_mode::index && (selector >> (4 * i + 3) & 1) != 0;
+    return (sign ? (0u - (byte >> 7)) & 0xff : byte) << 8 * i;
+  };
+  return result_byte(0) | result_byte(1) | result_byte(2) | result_byte(3);
 }
 
 }  // namespace gpu::testing::ptx

@@ -40,22 +40,22 @@ constexpr std::uint32_t each_half(std::uint32_t a, std::uint32_t b, F f) {
 /// how the bytes of a and b extend. The sum wraps around.
 template <std::integral A, std::integral B>
 constexpr std::uint32_t dp4a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  for (int i = 0; i < 4; ++i) {
-    c += static_cast<std::uint32_t>(detail::byte_of<std::is_signed_v<A>>(a, i) *
-                                    detail::byte_of<std::is_signed_v<B>>(b, i));
-  }
-  return c;
+  const auto product = [&](int i) {
+    return static_cast<std::uint32_t>(detail::byte_of<std::is_signed_v<A>>(a, i) *
+                                      detail::byte_of<std::is_signed_v<B>>(b, i));
+  };
+  return c + product(0) + product(1) + product(2) + product(3);
 }
 
 /// dp2a.lo, and dp2a.hi with `High`: c plus the products of the two halves of a with the two lower
 /// (upper) bytes of b.
 template <std::integral A, std::integral B, bool High>
 constexpr std::uint32_t dp2a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-  for (int i = 0; i < 2; ++i) {
-    c += static_cast<std::uint32_t>(detail::half_of<std::is_signed_v<A>>(a, i) *
-                                    detail::byte_of<std::is_signed_v<B>>(b, High ? i + 2 : i));
-  }
-  return c;
+  const auto product = [&](int i) {
+    return static_cast<std::uint32_t>(detail::half_of<std::is_signed_v<A>>(a, i) *
+                                      detail::byte_of<std::is_signed_v<B>>(b, High ? i + 2 : i));
+  };
+  return c + product(0) + product(1);
 }
 
 /// add.u16x2, add.s16x2
