@@ -1,0 +1,206 @@
+#pragma once
+/// \file
+/// `device_span<T>`: a pointer and a length in device memory, that host code cannot follow.
+
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/memory/ranges.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace gpu {
+
+/// The extent of a span whose length is known at run time only.
+inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
+
+namespace detail {
+
+/// Ends the program, as a hardened standard library does on a broken precondition: going on would
+/// hand the device an address that is not the caller's.
+[[gnu::cold, gnu::noinline, noreturn]] inline void end_past_range(const char* function,
+                                                                  std::size_t offset,
+                                                                  std::size_t count,
+                                                                  std::size_t size,
+                                                                  source_location where) noexcept {
+  text_builder out;
+  out << "elements " << offset << " to " << offset << " + " << count
+      << " are not all inside the span, which has " << size;
+  report(refusal(errc::index_out_of_range, function, out.finish(), where, offset + count, size));
+  __builtin_abort();
+}
+
+}  // namespace detail
+
+/// Names `size()` elements of type `T` in device memory that something else keeps alive. Copy it
+/// freely. It is a kernel argument as it stands: 16 bytes, the pointer and then the length, whether
+/// the extent is static or dynamic; where the parameter is a `T*` it passes as the pointer.
+/// There is no way to read an element on the host, and none to make one from host memory.
+/// **Errors**: `first`, `last` and `subspan` end the program where they would go past the end, with
+/// a message on the error reporter.
+template <class T, std::size_t Extent = dynamic_extent> class device_span {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  static constexpr std::size_t extent = Extent;
+
+  static_assert(std::is_object_v<T> && std::is_trivially_copyable_v<T>,
+                "device memory holds trivially copyable objects: they are copied as bytes, and no "
+                "constructor or destructor runs");
+
+  /// No elements.
+  constexpr device_span() noexcept requires(Extent == 0 || Extent == dynamic_extent) = default;
+
+  /// A span with the same elements that may only be read, or whose extent is not static.
+  template <class U, std::size_t OtherExtent>
+  requires(std::is_convertible_v<U (*)[], T (*)[]> &&
+           (Extent == dynamic_extent ||
+            Extent ==
+                OtherExtent)) constexpr device_span(device_span<U, OtherExtent> other) noexcept
+      : data_{other.data()}, size_{other.size()} {}
+
+  /// A static extent from a dynamic one: the length has to be right.
+  template <class U>
+  requires(std::is_convertible_v<U (*)[], T (*)[]>&& Extent !=
+           dynamic_extent) constexpr explicit device_span(device_span<U, dynamic_extent> other,
+                                                          source_location where =
+                                                              source_location::current()) noexcept
+      : data_{other.data()}, size_{other.size()} {
+    if (size_ != Extent) detail::end_past_range("gpu::device_span", 0, Extent, size_, where);
+  }
+
+  // Host memory is not device memory: copy it to a device_buffer, or map a pinned_vector.
+  template <host_range Range> device_span(Range&&) = delete;
+  device_span(T*, std::size_t) = delete;
+
+  /// `count` elements at an address that the driver gave.
+  static device_span from_native(CUdeviceptr address, std::size_t count = Extent) noexcept
+      requires(Extent != dynamic_extent) {
+    return device_span<T>::from_native(address, count).template first<Extent>();
+  }
+  static device_span from_native(CUdeviceptr address, std::size_t count) noexcept
+      requires(Extent == dynamic_extent) {
+    device_span span;
+    span.data_ = reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+    span.size_ = count;
+    return span;
+  }
+
+  /// The device's pointer to the first element: good for passing on, not for following.
+  constexpr T* data() const noexcept { return data_; }
+  CUdeviceptr native() const noexcept {
+    return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(data_));
+  }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+
+  /// The first `count` elements.
+  constexpr device_span<T> first(
+      std::size_t count, source_location where = source_location::current()) const noexcept {
+    return part<dynamic_extent>("gpu::device_span::first", 0, count, where);
+  }
+  template <std::size_t Count>
+  constexpr device_span<T, Count> first(
+      source_location where = source_location::current()) const noexcept {
+    return part<Count>("gpu::device_span::first", 0, Count, where);
+  }
+
+  /// The last `count` elements.
+  constexpr device_span<T> last(std::size_t count,
+                                source_location where = source_location::current()) const noexcept {
+    return part<dynamic_extent>("gpu::device_span::last", size_ < count ? 0 : size_ - count, count,
+                                where);
+  }
+  template <std::size_t Count>
+  constexpr device_span<T, Count> last(
+      source_location where = source_location::current()) const noexcept {
+    return part<Count>("gpu::device_span::last", size_ < Count ? 0 : size_ - Count, Count, where);
+  }
+
+  /// `count` elements from `offset` on; all that are left where no count is given.
+  constexpr device_span<T> subspan(
+      std::size_t offset, std::size_t count = dynamic_extent,
+      source_location where = source_location::current()) const noexcept {
+    return part<dynamic_extent>("gpu::device_span::subspan", offset,
+                                count == dynamic_extent && offset <= size_ ? size_ - offset : count,
+                                where);
+  }
+  template <std::size_t Offset, std::size_t Count = dynamic_extent>
+  constexpr auto subspan(source_location where = source_location::current()) const noexcept {
+    constexpr std::size_t left = Extent == dynamic_extent ? dynamic_extent : Extent - Offset;
+    static_assert(Extent == dynamic_extent || Offset <= Extent, "the offset is past the end");
+    return part < Count == dynamic_extent
+               ? left
+               : Count > ("gpu::device_span::subspan", Offset,
+                          Count == dynamic_extent ? size_ - Offset : Count, where);
+  }
+
+ private:
+  template <class, std::size_t> friend class device_span;
+
+  template <std::size_t Count>
+  constexpr device_span<T, Count> part(const char* function, std::size_t offset, std::size_t count,
+                                       source_location where) const noexcept {
+    static_assert(Count == dynamic_extent || Extent == dynamic_extent || Count <= Extent,
+                  "the span has fewer elements than that");
+    if (offset > size_ || count > size_ - offset) [[unlikely]] {
+      detail::end_past_range(function, offset, count, size_, where);
+    }
+    device_span<T, Count> span{typename device_span<T, Count>::unchecked{}};
+    span.data_ = data_ + offset;
+    span.size_ = count;
+    return span;
+  }
+
+  struct unchecked {};
+  constexpr explicit device_span(unchecked) noexcept {}
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// The bytes of the elements, to be read.
+template <class T, std::size_t Extent>
+device_span<const std::byte> as_bytes(device_span<T, Extent> span) noexcept {
+  return device_span<const std::byte>::from_native(span.native(), span.size_bytes());
+}
+
+/// The bytes of the elements, to be written too.
+template <class T, std::size_t Extent>
+requires(!std::is_const_v<T>) device_span<std::byte> as_writable_bytes(device_span<T, Extent> span)
+noexcept { return device_span<std::byte>::from_native(span.native(), span.size_bytes()); }
+
+template <class T, std::size_t Extent> struct kernel_argument<device_span<T, Extent>> {
+  static constexpr T* pointer(device_span<T, Extent> span) noexcept { return span.data(); }
+  static constexpr device_span<T, Extent> value(device_span<T, Extent> span) noexcept {
+    return span;
+  }
+};
+
+namespace detail {
+
+template <class> inline constexpr bool is_device_span = false;
+template <class T, std::size_t Extent>
+inline constexpr bool is_device_span<device_span<T, Extent>> = true;
+
+/// What `range` names on the device: a span as it is, an owner by its `span()`.
+template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
+  if constexpr (is_device_span<std::remove_cvref_t<Range>>) {
+    return range;
+  } else {
+    return static_cast<Range&&>(range).span();
+  }
+}
+
+}  // namespace detail
+
+/// A `device_span`, or an lvalue of something that has one by its `span()`, as `device_buffer` has.
+template <class Range>
+concept device_range = detail::is_device_span<std::remove_cvref_t<Range>> ||
+    requires(Range&& range) {
+  requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
+};
+
+}  // namespace gpu

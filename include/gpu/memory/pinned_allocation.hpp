@@ -1,0 +1,89 @@
+#pragma once
+/// \file
+/// Page-locked host memory as `pinned_vector` sees it: its flags, getting it and giving it back.
+
+#include <gpu/memory/allocation.hpp>
+
+namespace gpu {
+
+/// What page-locked memory can do beyond being copied fast; combine with `|`.
+enum class pinned_flags : unsigned {
+  none = 0,
+  portable = CU_MEMHOSTALLOC_PORTABLE,  ///< page-locked for all contexts, not just its own
+  mapped = CU_MEMHOSTALLOC_DEVICEMAP,   ///< kernels can use it where it is: `mapped_span`
+  write_combined =
+      CU_MEMHOSTALLOC_WRITECOMBINED,  ///< faster to send, very slow to read on the host
+};
+template <> inline constexpr bool is_flag_set<pinned_flags> = true;
+
+namespace detail {
+
+struct pinned_allocation {
+  void* address = nullptr;
+  context_ref context;
+
+  friend bool operator==(const pinned_allocation& a, const pinned_allocation& b) noexcept {
+    return a.address == b.address;
+  }
+};
+
+struct free_pinned_memory {
+  void operator()(const pinned_allocation& a) const noexcept {
+    driver::destroy_in<&driver::entry_points::mem_free_host>(a.context.native(), a.address);
+  }
+};
+
+using pinned_memory = unique_handle<pinned_allocation, free_pinned_memory>;
+
+/// (cuMemHostAlloc)
+inline result<pinned_memory> allocate_pinned(context_ref context, std::size_t bytes,
+                                             pinned_flags flags, source_location where) noexcept {
+  if (bytes == 0) return pinned_memory{};
+  pinned_allocation made;
+  made.context = context;
+  result<> done = driver::call_in<&driver::entry_points::mem_host_alloc>(
+      context.native(), where, &made.address, bytes, static_cast<unsigned>(flags));
+  pinned_memory owner{made};
+  if (done.has_value()) [[likely]]
+    return owner;
+  cuda_error error = std::move(done).error();
+  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
+    text_builder out;
+    out << "asked for " << bytes
+        << " bytes of page-locked host memory, which the system has to keep in RAM";
+    error = std::move(error).with_details(out.finish()).with_values(bytes, 0);
+  }
+  return fail(std::move(error));
+}
+
+/// (cuMemHostGetDevicePointer)
+inline result<CUdeviceptr> mapped_address(void* address, context_ref context, pinned_flags flags,
+                                          source_location where) noexcept {
+  GPU_TRY(require(context, "gpu::pinned_vector::mapped_span", where));
+  if (!has(flags, pinned_flags::mapped)) [[unlikely]] {
+    return fail(refusal(errc::invalid_argument, "gpu::pinned_vector::mapped_span",
+                        text("the memory is not mapped. Create the vector with "
+                             "gpu::pinned_flags::mapped."),
+                        where));
+  }
+  CUdeviceptr mapped = 0;
+  if (address != nullptr) {
+    GPU_TRY(driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
+        context.native(), where, &mapped, address, 0u));
+  }
+  return mapped;
+}
+
+/// How many steps lead from `first` to `last`.
+template <class Iterator> constexpr std::size_t distance(Iterator first, Iterator last) noexcept {
+  if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+    return static_cast<std::size_t>(last - first);
+  } else {
+    std::size_t steps = 0;
+    for (; first != last; ++first) ++steps;
+    return steps;
+  }
+}
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,78 @@
+#pragma once
+/// \file
+/// `pinned_span<T>`: a part of a `pinned_vector`, or other page-locked memory.
+
+#include <gpu/memory/device_span.hpp>
+
+namespace gpu {
+
+/// Names `size()` elements in page-locked host memory that something else keeps alive. Copy it
+/// freely. What sets it apart from a `std::span` is that asynchronous copies take it.
+/// **Errors**: `first`, `last` and `subspan` end the program where they would go past the end, with
+/// a message on the error reporter.
+template <class T> class pinned_span {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = T*;
+  using reference = T&;
+  using iterator = T*;
+
+  constexpr pinned_span() noexcept = default;
+  template <class U>
+  requires std::is_convertible_v<U (*)[], T (*)[]>
+  constexpr pinned_span(pinned_span<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
+
+  /// Memory that the caller knows to be page-locked, by cuMemHostAlloc or cuMemHostRegister.
+  static constexpr pinned_span from_native(T* data, std::size_t count) noexcept {
+    pinned_span span;
+    span.data_ = data;
+    span.size_ = count;
+    return span;
+  }
+
+  constexpr T* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  constexpr bool empty() const noexcept { return size_ == 0; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  constexpr T& front() const noexcept { return data_[0]; }
+  constexpr T& back() const noexcept { return data_[size_ - 1]; }
+
+  /// The first `count` elements.
+  constexpr pinned_span first(std::size_t count,
+                              source_location where = source_location::current()) const noexcept {
+    return part("gpu::pinned_span::first", 0, count, where);
+  }
+  /// The last `count` elements.
+  constexpr pinned_span last(std::size_t count,
+                             source_location where = source_location::current()) const noexcept {
+    return part("gpu::pinned_span::last", size_ < count ? 0 : size_ - count, count, where);
+  }
+  /// `count` elements from `offset` on; all that are left where no count is given.
+  constexpr pinned_span subspan(std::size_t offset, std::size_t count = dynamic_extent,
+                                source_location where = source_location::current()) const noexcept {
+    return part("gpu::pinned_span::subspan", offset,
+                count == dynamic_extent && offset <= size_ ? size_ - offset : count, where);
+  }
+
+ private:
+  constexpr pinned_span part(const char* function, std::size_t offset, std::size_t count,
+                             source_location where) const noexcept {
+    if (offset > size_ || count > size_ - offset) [[unlikely]] {
+      detail::end_past_range(function, offset, count, size_, where);
+    }
+    return from_native(data_ + offset, count);
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+template <class T> inline constexpr bool enable_pinned_range<pinned_span<T>> = true;
+
+}  // namespace gpu

@@ -1,0 +1,281 @@
+#pragma once
+/// \file
+/// `pinned_vector<T>`: a vector in page-locked host memory, which the device reads and writes at
+/// full speed and without the host's help.
+
+#include <gpu/memory/pinned_allocation.hpp>
+#include <gpu/memory/pinned_span.hpp>
+
+#include <new>
+
+namespace gpu {
+
+/// As `std::vector`, for trivially copyable elements, with three differences: it is made by
+/// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
+/// and leaves the vector as it was where there is none; it is not copied implicitly. Move-only; a
+/// moved-from vector has no elements, and can only be assigned to or destroyed.
+/// Getting page-locked memory takes about a millisecond, so keep vectors and reuse them.
+/// **Ordering**: asynchronous copies read and write the elements later; until they are done the
+/// elements must be left alone, and neither growth nor destruction may take the memory away.
+/// **Threads**: as `std::vector`.
+template <class T> class pinned_vector {
+ public:
+  using value_type = T;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using reference = T&;
+  using const_reference = const T&;
+  using pointer = T*;
+  using const_pointer = const T*;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  static_assert(std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                "the device copies bytes: the elements have to be trivially copyable");
+
+  /// `count` elements, each `T{}`, for use with a device. (cuMemHostAlloc)
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked.
+  static result<pinned_vector> create(device with, std::size_t count = 0,
+                                      pinned_flags flags = pinned_flags::none,
+                                      source_location where = source_location::current()) noexcept {
+    return create(GPU_TRY(context::primary(with, where)), count, flags, where);
+  }
+  static result<pinned_vector> create(context_ref in, std::size_t count = 0,
+                                      pinned_flags flags = pinned_flags::none,
+                                      source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(in, "gpu::pinned_vector::create", where));
+    pinned_vector made{in, flags};
+    GPU_TRY(made.resize(count, where));
+    return made;
+  }
+
+  /// Takes over memory of cuMemHostAlloc.
+  static pinned_vector adopt(context_ref in, pinned_span<T> elements,
+                             pinned_flags flags = pinned_flags::none) noexcept {
+    pinned_vector made{in, flags};
+    made.memory_.reset({elements.data(), in});
+    made.size_ = made.capacity_ = elements.size();
+    return made;
+  }
+  /// Gives the memory up; the caller frees it. The vector is empty, and can be filled again.
+  [[nodiscard]] pinned_span<T> release() noexcept {
+    capacity_ = 0;
+    return pinned_span<T>::from_native(static_cast<T*>(memory_.release().address),
+                                       detail::exchange(size_, 0u));
+  }
+
+  pinned_vector(pinned_vector&& other) noexcept
+      : memory_{std::move(other.memory_)},
+        context_{detail::exchange(other.context_, context_ref{})},
+        size_{detail::exchange(other.size_, 0u)},
+        capacity_{detail::exchange(other.capacity_, 0u)},
+        flags_{other.flags_} {}
+  pinned_vector& operator=(pinned_vector&& other) noexcept {
+    pinned_vector taken{std::move(other)};
+    swap(taken);
+    return *this;
+  }
+  void swap(pinned_vector& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(context_, other.context_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(flags_, other.flags_);
+  }
+  friend void swap(pinned_vector& a, pinned_vector& b) noexcept { a.swap(b); }
+
+  T* data() noexcept { return static_cast<T*>(memory_.get().address); }
+  const T* data() const noexcept { return static_cast<const T*>(memory_.get().address); }
+  std::size_t size() const noexcept { return size_; }
+  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  std::size_t capacity() const noexcept { return capacity_; }
+  static constexpr std::size_t max_size() noexcept { return ~std::size_t{0} / 2 / sizeof(T); }
+  bool empty() const noexcept { return size_ == 0; }
+
+  iterator begin() noexcept { return data(); }
+  const_iterator begin() const noexcept { return data(); }
+  const_iterator cbegin() const noexcept { return data(); }
+  iterator end() noexcept { return data() + size_; }
+  const_iterator end() const noexcept { return data() + size_; }
+  const_iterator cend() const noexcept { return data() + size_; }
+
+  T& operator[](std::size_t index) noexcept { return data()[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  T& front() noexcept { return data()[0]; }
+  const T& front() const noexcept { return data()[0]; }
+  T& back() noexcept { return data()[size_ - 1]; }
+  const T& back() const noexcept { return data()[size_ - 1]; }
+
+  /// All elements, or some of them, for asynchronous copies.
+  pinned_span<T> span() & noexcept { return pinned_span<T>::from_native(data(), size_); }
+  pinned_span<const T> span() const& noexcept {
+    return pinned_span<const T>::from_native(data(), size_);
+  }
+  pinned_span<T> first(std::size_t count,
+                       source_location where = source_location::current()) & noexcept {
+    return span().first(count, where);
+  }
+  pinned_span<const T> first(std::size_t count,
+                             source_location where = source_location::current()) const& noexcept {
+    return span().first(count, where);
+  }
+  operator pinned_span<T>() & noexcept { return span(); }
+  operator pinned_span<const T>() const& noexcept { return span(); }
+  operator pinned_span<const T>() const&& = delete;  // a name must not outlive its owner
+
+  /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
+  /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.
+  result<device_span<T>> mapped_span(
+      source_location where = source_location::current()) & noexcept {
+    return device_span<T>::from_native(
+        GPU_TRY(detail::mapped_address(memory_.get().address, context_, flags_, where)), size_);
+  }
+
+  context_ref context() const noexcept { return context_; }
+  pinned_flags flags() const noexcept { return flags_; }
+
+  /// Makes room for `capacity` elements in all, so that growth up to there cannot fail.
+  result<> reserve(std::size_t capacity,
+                   source_location where = source_location::current()) noexcept {
+    return capacity <= capacity_ ? result<>{} : move_to(capacity, where);
+  }
+  /// Gives back room that is not used.
+  result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
+    return capacity_ == size_ ? result<>{} : move_to(size_, where);
+  }
+  result<> resize(std::size_t count, source_location where = source_location::current()) noexcept {
+    return resize(count, T{}, where);
+  }
+  result<> resize(std::size_t count, const T& value,
+                  source_location where = source_location::current()) noexcept {
+    if (count <= size_) {
+      size_ = count;
+      return {};
+    }
+    const T copied = value;  // it may be one of the elements that are about to move
+    GPU_TRY(grow_to(count, where));
+    construct(end(), count - size_, copied);
+    size_ = count;
+    return {};
+  }
+  void clear() noexcept { size_ = 0; }
+
+  result<> push_back(const T& value, source_location where = source_location::current()) noexcept {
+    return resize(size_ + 1, value, where);
+  }
+  void pop_back() noexcept { --size_; }
+
+  result<> assign(std::size_t count, const T& value,
+                  source_location where = source_location::current()) noexcept {
+    const T copied = value;
+    GPU_TRY(grow_to(count, where));
+    construct(begin(), count, copied);
+    size_ = count;
+    return {};
+  }
+  /// From iterators that can be gone through twice and do not point into the vector.
+  template <class Iterator>
+  requires requires(Iterator i) {
+    static_cast<T>(*i);
+    ++i;
+  }
+  result<> assign(Iterator first, Iterator last,
+                  source_location where = source_location::current()) noexcept {
+    const std::size_t count = detail::distance(first, last);
+    GPU_TRY(grow_to(count, where));
+    size_ = count;
+    for (T* to = begin(); first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
+    return {};
+  }
+
+  /// Puts elements before `position`; yields where the first of them is now.
+  result<iterator> insert(const_iterator position, const T& value,
+                          source_location where = source_location::current()) noexcept {
+    return insert(position, 1, value, where);
+  }
+  result<iterator> insert(const_iterator position, std::size_t count, const T& value,
+                          source_location where = source_location::current()) noexcept {
+    const T copied = value;
+    iterator gap = GPU_TRY(open_gap(position, count, where));
+    construct(gap, count, copied);
+    return gap;
+  }
+  template <class Iterator>
+  requires requires(Iterator i) {
+    static_cast<T>(*i);
+    ++i;
+  }
+  result<iterator> insert(const_iterator position, Iterator first, Iterator last,
+                          source_location where = source_location::current()) noexcept {
+    iterator gap = GPU_TRY(open_gap(position, detail::distance(first, last), where));
+    for (T* to = gap; first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
+    return gap;
+  }
+
+  /// Takes elements out; yields where the next one is now.
+  iterator erase(const_iterator position) noexcept { return erase(position, position + 1); }
+  iterator erase(const_iterator first, const_iterator last) noexcept {
+    T* gap = begin() + (first - begin());
+    move_bytes(gap, last, end() - last);
+    size_ -= static_cast<std::size_t>(last - first);
+    return gap;
+  }
+
+  friend bool operator==(const pinned_vector& a, const pinned_vector& b) noexcept {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  pinned_vector(context_ref in, pinned_flags flags) noexcept : context_{in}, flags_{flags} {}
+
+  static void construct(T* to, std::size_t count, const T& value) noexcept {
+    for (std::size_t i = 0; i < count; ++i) ::new (to + i) T(value);
+  }
+  static void move_bytes(T* to, const T* from, std::ptrdiff_t count) noexcept {
+    if (count > 0) {
+      __builtin_memmove(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(T));
+    }
+  }
+
+  /// At least doubles, so that pushing back n elements moves each about once.
+  result<> grow_to(std::size_t count, source_location where) noexcept {
+    if (count <= capacity_) return {};
+    return move_to(count > max_size() || capacity_ > count / 2 ? doubled(count) : count, where);
+  }
+  std::size_t doubled(std::size_t count) const noexcept {
+    return capacity_ * 2 > count ? capacity_ * 2 : count;
+  }
+  result<> move_to(std::size_t capacity, source_location where) noexcept {
+    GPU_TRY(detail::require(context_, "gpu::pinned_vector", where));
+    const std::size_t bytes =
+        GPU_TRY(detail::bytes_of("gpu::pinned_vector", capacity, sizeof(T), where));
+    detail::pinned_memory memory = GPU_TRY(detail::allocate_pinned(context_, bytes, flags_, where));
+    move_bytes(static_cast<T*>(memory.get().address), data(), static_cast<std::ptrdiff_t>(size_));
+    memory_ = std::move(memory);
+    capacity_ = capacity;
+    return {};
+  }
+  result<iterator> open_gap(const_iterator position, std::size_t count,
+                            source_location where) noexcept {
+    const std::ptrdiff_t offset = position - begin();
+    GPU_TRY(grow_to(size_ + count, where));
+    T* gap = begin() + offset;
+    move_bytes(gap + count, gap, end() - gap);
+    size_ += count;
+    return gap;
+  }
+
+  detail::pinned_memory memory_;
+  context_ref context_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+  pinned_flags flags_ = pinned_flags::none;
+};
+
+template <class T> inline constexpr bool enable_pinned_range<pinned_vector<T>> = true;
+
+}  // namespace gpu
