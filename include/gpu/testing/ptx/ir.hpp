@@ -38,7 +38,7 @@ enum class operand_kind : std::uint8_t {
   none,
   reg,           ///< `index`: register; `negated`: !p
   immediate,     ///< `value`: bits, as wide as `value_type`, zero-extended to 64
-  special,       ///< `special`, `component` (0 to 3 for x to w; the index of %envreg)
+  special,       ///< `special`, `component` (0 to 3 for x to w; the index of %envreg and %pm)
   symbol,        ///< the address of `target` plus `value` (as signed)
   address,       ///< [base + value]: base is register `index`, or `target`, or neither
   label,         ///< `index`: function::labels
