@@ -1,0 +1,158 @@
+#pragma once
+/// \file
+/// `in`, `out` and `inout`: kernel arguments in host memory, copied there and back by the launch.
+
+#include <gpu/memory/allocation.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/ranges.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+enum class transfer : unsigned char { in, out, inout };
+
+/// Host memory that a launch copies for the caller.
+template <class T, transfer Way> struct host_argument {
+  T* data;
+  std::size_t size;
+};
+
+template <class> inline constexpr bool is_host_argument_type = false;
+template <class T, transfer Way>
+inline constexpr bool is_host_argument_type<host_argument<T, Way>> = true;
+
+template <class A>
+concept is_host_argument = is_host_argument_type<std::remove_cvref_t<A>>;
+
+template <class Range>
+concept writable_host_range =
+    host_range<Range> && !std::is_const_v<host_element_t<std::remove_reference_t<Range>>>;
+
+template <transfer Way, class Range> constexpr auto host_argument_of(Range& range) noexcept {
+  using element = host_element_t<Range>;
+  static_assert(std::is_trivially_copyable_v<element>,
+                "device memory holds trivially copyable objects: they are copied as bytes, and no "
+                "constructor or destructor runs");
+  return host_argument<element, Way>{detail::data_of(range), detail::size_of(range)};
+}
+
+}  // namespace detail
+
+/// A kernel argument: a copy of `range` in device memory, which passes for a `device_span` or a
+/// pointer. What the kernel writes there is dropped.
+///
+///     GPU_TRY(gpu::launch(stream, config, saxpy, 2.0f, gpu::in(x), gpu::inout(y), n));
+///
+/// **Ordering**: a launch with such arguments copies on its stream and returns when the kernel has
+/// run and the results are back, so `range` may be a temporary and may be pageable.
+/// **Cost**: an allocation in stream order and a copy for each; for data that stays on the device,
+/// use a `device_buffer`. **Errors**: of the launch; `errc::capture_prohibited` during capture.
+template <host_range Range> constexpr auto in(Range&& range) noexcept {
+  return detail::host_argument_of<detail::transfer::in>(range);
+}
+
+/// The same for results: device memory of the size of `range` with undefined contents, which is
+/// copied to `range` after the kernel.
+template <detail::writable_host_range Range> constexpr auto out(Range&& range) noexcept {
+  return detail::host_argument_of<detail::transfer::out>(range);
+}
+
+/// The same for what is both: copied to the device before the kernel and back after it.
+template <detail::writable_host_range Range> constexpr auto inout(Range&& range) noexcept {
+  return detail::host_argument_of<detail::transfer::inout>(range);
+}
+
+namespace detail {
+
+/// An argument that needs no copying, as it was passed.
+template <class A> struct staged_argument {
+  A&& passed;
+
+  result<> bring(const stream_ref&, source_location) noexcept { return {}; }
+  result<> fetch(const stream_ref&, source_location) noexcept { return {}; }
+  A&& argument() noexcept { return static_cast<A&&>(passed); }
+};
+
+/// Host memory and its counterpart on the device.
+template <is_host_argument A> struct staged_argument<A> {
+  A&& passed;
+  device_memory memory{};
+
+  template <class T, transfer Way> static constexpr transfer way(const host_argument<T, Way>&) {
+    return Way;
+  }
+  template <class T, transfer Way>
+  static std::remove_const_t<T>* device_type(const host_argument<T, Way>&);
+  using element =
+      std::remove_pointer_t<decltype(device_type(std::declval<std::remove_cvref_t<A>>()))>;
+
+  std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
+
+  result<> bring(const stream_ref& stream, source_location where) noexcept {
+    memory = GPU_TRY(allocate(stream, bytes(), where));
+    if (way(passed) == transfer::out || bytes() == 0) return {};
+    return on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::memcpy_htod_async>(
+          where, memory.get().address, static_cast<const void*>(passed.data), bytes(),
+          stream.native());
+    });
+  }
+
+  result<> fetch([[maybe_unused]] const stream_ref& stream,
+                 [[maybe_unused]] source_location where) noexcept {
+    if constexpr (!std::is_const_v<std::remove_pointer_t<decltype(passed.data)>>) {
+      if (way(passed) == transfer::in || bytes() == 0) return {};
+      return on_stream(stream, where, [&] {
+        return driver::call<&driver::entry_points::memcpy_dtoh_async>(
+            where, static_cast<void*>(passed.data), memory.get().address, bytes(), stream.native());
+      });
+    }
+    return {};
+  }
+
+  device_span<element> argument() noexcept {
+    return device_span<element>::from_native(memory.get().address, passed.size);
+  }
+};
+
+inline result<> refuse_capture(const stream_ref& stream, source_location where) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  GPU_TRY(on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
+                                                                    &status);
+  }));
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return {};
+  return fail(refusal(errc::capture_prohibited, "gpu::launch",
+                      text("the stream is being captured, and gpu::in, gpu::out and gpu::inout "
+                           "have to wait for the kernel. Copy to a device_buffer before the "
+                           "capture, and pass that."),
+                      where));
+}
+
+template <class Launch, class... Staged>
+result<> launch_staged(const stream_ref& stream, source_location where, const Launch& launch,
+                       Staged&&... staged) noexcept {
+  GPU_TRY(require(stream, "gpu::launch", where));
+  GPU_TRY(refuse_capture(stream, where));
+  result<> done;
+  const auto unless_failed = [&](auto&& step) {
+    if (done.has_value()) done = step();
+  };
+  (unless_failed([&] { return staged.bring(stream, where); }), ...);
+  unless_failed([&] { return launch(staged.argument()...); });
+  (unless_failed([&] { return staged.fetch(stream, where); }), ...);
+  // Also after a failure: copies that are under way use the caller's memory.
+  result<> finished = stream.synchronize(where);
+  return done.has_value() ? static_cast<result<>&&>(finished) : static_cast<result<>&&>(done);
+}
+
+/// Copies what has to be copied around `launch(arguments...)`, and waits for all of it.
+template <class Launch, class... A>
+result<> launch_with_host_memory(const stream_ref& stream, source_location where,
+                                 const Launch& launch, A&&... arguments) noexcept {
+  return launch_staged(stream, where, launch, staged_argument<A>{static_cast<A&&>(arguments)}...);
+}
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// Recognises the images that a module can be loaded from, and finds damage before the driver does.
+
+#include <gpu/core/result.hpp>
+#include <gpu/core/string_ref.hpp>
+
+namespace gpu::detail {
+
+enum class image_kind : unsigned char { ptx, cubin, fatbin, unknown };
+
+template <class T> T read_at(bytes_ref image, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, image.characters() + offset, sizeof value);
+  return value;
+}
+
+inline image_kind kind_of_image(bytes_ref image) noexcept {
+  if (image.size() >= 4 && std::memcmp(image.data(), "\177ELF", 4) == 0) return image_kind::cubin;
+  if (image.size() >= 4 && read_at<std::uint32_t>(image, 0) == 0xba55ed50u) {
+    return image_kind::fatbin;
+  }
+  // PTX begins, after blanks, with a comment or with .version.
+  for (std::size_t i = 0; i < image.size(); ++i) {
+    const char c = image.characters()[i];
+    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
+    return c == '.' || c == '/' ? image_kind::ptx : image_kind::unknown;
+  }
+  return image_kind::unknown;
+}
+
+/// How many bytes an ELF image has by its own account: up to the end of its last section or table.
+/// 0 where its header is cut off or is not that of a cubin.
+inline std::uint64_t bytes_of_cubin(bytes_ref image) noexcept {
+  constexpr std::size_t header_size = 64, section_header_size = 64, program_header_size = 56;
+  constexpr std::uint16_t cuda_machine = 190;
+  constexpr std::uint32_t no_bits = 8;
+  if (image.size() < header_size || image.characters()[4] != 2) return 0;
+  if (read_at<std::uint16_t>(image, 18) != cuda_machine) return 0;
+  const auto program_headers = read_at<std::uint64_t>(image, 32);
+  const auto section_headers = read_at<std::uint64_t>(image, 40);
+  const std::uint64_t program_count = read_at<std::uint16_t>(image, 56);
+  const std::uint64_t section_count = read_at<std::uint16_t>(image, 60);
+  std::uint64_t end = header_size;
+  const auto extend = [&](std::uint64_t first, std::uint64_t bytes) {
+    std::uint64_t last = 0;
+    if (__builtin_add_overflow(first, bytes, &last)) last = ~std::uint64_t{0};
+    if (last > end) end = last;
+  };
+  extend(program_headers, program_count * program_header_size);
+  extend(section_headers, section_count * section_header_size);
+  if (end > image.size()) return end;
+  for (std::uint64_t i = 0; i < section_count; ++i) {
+    const auto at = static_cast<std::size_t>(section_headers + i * section_header_size);
+    if (read_at<std::uint32_t>(image, at + 4) == no_bits) continue;
+    extend(read_at<std::uint64_t>(image, at + 24), read_at<std::uint64_t>(image, at + 32));
+  }
+  return end;
+}
+
+/// How many bytes a fatbin has by its own account, or 0 where its header is cut off.
+inline std::uint64_t bytes_of_fatbin(bytes_ref image) noexcept {
+  if (image.size() < 16) return 0;
+  const auto header = read_at<std::uint16_t>(image, 6);
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(read_at<std::uint64_t>(image, 8), header, &end)) end = ~end;
+  return end;
+}
+
+/// Refuses what the driver could only misread: nothing, garbage, and images that are cut off.
+inline result<image_kind> check_image(bytes_ref image, source_location where) noexcept {
+  const auto refuse = [&](auto&&... pieces) {
+    text_builder out;
+    (out << ... << pieces);
+    out << " Pass a cubin, a fatbin or PTX, whole and unmodified.";
+    return refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size());
+  };
+  if (image.data() == nullptr || image.empty()) return fail(refuse("the image has no bytes."));
+  const image_kind kind = kind_of_image(image);
+  if (kind == image_kind::unknown) {
+    return fail(refuse("the image of ", image.size(),
+                       " bytes begins like neither a cubin, nor a fatbin, nor PTX."));
+  }
+  if (kind == image_kind::ptx) {
+    if (const void* zero = std::memchr(image.data(), 0, image.size())) {
+      const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - image.characters());
+      // Terminators may be counted; characters behind them may not.
+      for (std::size_t i = at; i < image.size(); ++i) {
+        if (image.characters()[i] == '\0') continue;
+        return fail(refuse("the PTX has a zero byte at ", at, " of ", image.size(), '.'));
+      }
+    }
+    return kind;
+  }
+  const char* what = kind == image_kind::cubin ? "cubin" : "fatbin";
+  const std::uint64_t whole =
+      kind == image_kind::cubin ? bytes_of_cubin(image) : bytes_of_fatbin(image);
+  if (whole == 0) {
+    return fail(refuse("the ", what, " of ", image.size(),
+                       " bytes has a header that is cut off or not CUDA's."));
+  }
+  if (whole > image.size()) {
+    return fail(refuse("the ", what, " is cut off: it has ", image.size(), " of the ", whole,
+                       " bytes that its header speaks of."));
+  }
+  return kind;
+}
+
+}  // namespace gpu::detail

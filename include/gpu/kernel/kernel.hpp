@@ -1,0 +1,106 @@
+#pragma once
+/// \file
+/// `kernel<Parameters...>`: a kernel of a module whose signature was checked when it was looked up;
+/// `untyped_kernel`: one whose arguments are checked at its first launch.
+
+#include <gpu/kernel/kernel_record.hpp>
+
+namespace gpu {
+
+class module;
+
+namespace detail {
+struct kernel_access;
+}
+
+/// What typed and untyped kernels have in common. A name, not an owner: valid while the module
+/// lives, also after the module was moved. Default constructed it is empty.
+/// **Threads**: any thread may call any member. **Errors**: `errc::empty_handle`, and those of the
+/// driver call named in parentheses.
+class kernel_handle {
+ public:
+  constexpr kernel_handle() noexcept = default;
+
+  constexpr explicit operator bool() const noexcept { return record_ != nullptr; }
+  /// One `CUkernel` serves every device; null where the handle is empty.
+  CUkernel native() const noexcept { return record_ == nullptr ? nullptr : record_->native; }
+  /// The name in the module, mangled unless the kernel is `extern "C"`; valid while the module
+  /// lives.
+  const char* name() const noexcept { return record_ == nullptr ? "" : record_->name.c_str(); }
+
+  /// What the compiler and the driver say about the kernel on a device: registers, shared and local
+  /// memory, the largest block. (cuKernelGetAttribute)
+  result<int> attribute(CUfunction_attribute which, device on,
+                        source_location where = source_location::current()) const noexcept {
+    int value = 0;
+    GPU_TRY(require("gpu::kernel::attribute", where));
+    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(where, &value, which,
+                                                                      native(), on.native()));
+    return value;
+  }
+
+  /// Sets an attribute for a device, such as the preferred shared memory carve-out. The opt-in to
+  /// more than 48 KiB of dynamic shared memory needs no call: `launch` sees to it.
+  /// (cuKernelSetAttribute)
+  result<> set_attribute(CUfunction_attribute which, int value, device on,
+                         source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::kernel::set_attribute", where));
+    return driver::call<&driver::entry_points::kernel_set_attribute>(where, which, value, native(),
+                                                                     on.native());
+  }
+
+  friend constexpr bool operator==(const kernel_handle& a, const kernel_handle& b) noexcept {
+    return a.record_ == b.record_;
+  }
+
+ protected:
+  constexpr explicit kernel_handle(detail::kernel_record* record) noexcept : record_{record} {}
+
+ private:
+  friend struct detail::kernel_access;
+
+  result<> require(const char* function, source_location where) const noexcept {
+    if (record_ == nullptr)
+      return detail::fail(detail::empty_handle_error(function, "kernel", where));
+    return {};
+  }
+
+  detail::kernel_record* record_ = nullptr;
+};
+
+/// A kernel that takes `Parameters`, as its `__global__` function states them. Made by
+/// `module::kernel<Parameters...>(name)`, which compares them with the module's.
+template <kernel_parameter... Parameters> class kernel : public kernel_handle {
+ public:
+  constexpr kernel() noexcept = default;
+
+ private:
+  friend struct detail::kernel_access;
+  using kernel_handle::kernel_handle;
+};
+
+/// A kernel whose parameters nobody has stated. Made by `module::kernel(name)`; `launch` compares
+/// the sizes of what is passed with the module's at the first launch with those argument types.
+class untyped_kernel : public kernel_handle {
+ public:
+  constexpr untyped_kernel() noexcept = default;
+
+ private:
+  friend struct detail::kernel_access;
+  using kernel_handle::kernel_handle;
+};
+
+namespace detail {
+
+/// The way of `module` and `launch` to the record behind a handle.
+struct kernel_access {
+  template <class Kernel> static constexpr Kernel make(kernel_record* record) noexcept {
+    return Kernel{record};
+  }
+  static constexpr kernel_record* record(const kernel_handle& kernel) noexcept {
+    return kernel.record_;
+  }
+};
+
+}  // namespace detail
+}  // namespace gpu

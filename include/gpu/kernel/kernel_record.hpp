@@ -1,0 +1,145 @@
+#pragma once
+/// \file
+/// What a module remembers of one of its kernels: its parameters, and what each device allows it.
+
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/launch_origin.hpp>
+#include <gpu/driver/refusals.hpp>
+#include <gpu/kernel/signature.hpp>
+
+#include <new>
+
+namespace gpu::detail {
+
+/// What one device allows a kernel. Filled by the first launch there, under `kernel_lock`.
+struct kernel_limits {
+  /// The two that the launch path compares with; 0 threads until the rest is filled.
+  std::uint32_t threads;
+  std::uint32_t dynamic_shared;  ///< what may be asked for as things stand, in bytes
+  const launch_label* label;     ///< null until what follows is filled
+  device_limits device;
+  std::uint32_t static_shared;
+  std::uint32_t kernel_threads;  ///< exact; `threads` is 0 where the quick test would not do
+};
+
+/// Shared by all handles of a kernel; lives as long as the module.
+struct kernel_record {
+  CUkernel native = nullptr;
+  launch_ring* ring = nullptr;
+  kernel_limits* limits = nullptr;  ///< one a device
+  std::uint32_t device_count = 0;
+  /// The argument list that was last found to fit, for launches without types.
+  const void* fitting_arguments = nullptr;
+
+  text name;
+  parameter_place* parameters = nullptr;
+  std::size_t parameter_count = 0;
+  bool parameters_known = false;  ///< drivers before CUDA 12.4 cannot tell
+  kernel_record* next = nullptr;
+
+  kernel_record() noexcept = default;
+  kernel_record(const kernel_record&) = delete;
+  kernel_record& operator=(const kernel_record&) = delete;
+  ~kernel_record() {
+    std::free(limits);
+    std::free(parameters);
+  }
+};
+
+/// Held while limits are filled or raised and while labels are made; never on the launch path.
+/// Doubled where several shared libraries have their own: each then guards its own modules.
+inline pthread_mutex_t& kernel_lock() noexcept {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  return lock;
+}
+
+class [[nodiscard]] locked_kernels {
+ public:
+  locked_kernels() noexcept { pthread_mutex_lock(&kernel_lock()); }
+  locked_kernels(const locked_kernels&) = delete;
+  locked_kernels& operator=(const locked_kernels&) = delete;
+  ~locked_kernels() { pthread_mutex_unlock(&kernel_lock()); }
+};
+
+/// The label of all kernels called `name` on a device, which lives until the process ends: launch
+/// records point at it when the module is gone. Null where memory runs out. To be called locked.
+inline const launch_label* label_of(const text& name, CUdevice device) noexcept {
+  struct node {
+    launch_label label;
+    text name;
+    node* next;
+  };
+  static node* first = nullptr;
+  for (node* n = first; n != nullptr; n = n->next) {
+    if (n->label.device == device && n->name == name) return &n->label;
+  }
+  void* memory = std::malloc(sizeof(node));
+  if (memory == nullptr) return nullptr;
+  first = ::new (memory) node{{name.c_str(), device}, name, first};
+  return &first->label;
+}
+
+inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
+                                           source_location where) noexcept {
+  text_builder out;
+  out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
+  return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
+}
+
+/// Asks the driver for the parameters of a kernel, once, when it is looked up.
+inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
+  const auto& table = driver::current_entry_points();
+  if (table.kernel_get_param_info == nullptr) return {};
+  std::size_t capacity = 0;
+  for (;; ++kernel.parameter_count) {
+    parameter_place place;
+    const bool more = GPU_TRY(driver::query<&driver::entry_points::kernel_get_param_info>(
+        CUDA_ERROR_INVALID_VALUE, where, kernel.native, kernel.parameter_count, &place.offset,
+        &place.size));
+    if (!more) break;
+    if (kernel.parameter_count == capacity) {
+      capacity = capacity * 2 + 8;
+      void* grown = std::realloc(kernel.parameters, capacity * sizeof(parameter_place));
+      if (grown == nullptr) {
+        return fail(out_of_host_memory_error("gpu::module::kernel",
+                                             capacity * sizeof(parameter_place), where));
+      }
+      kernel.parameters = static_cast<parameter_place*>(grown);
+    }
+    kernel.parameters[kernel.parameter_count] = place;
+  }
+  kernel.parameters_known = true;
+  return {};
+}
+
+/// Fills what one device allows the kernel. To be called locked.
+inline result<> read_limits(kernel_record& kernel, kernel_limits& limits, device on,
+                            source_location where) noexcept {
+  const auto attribute = [&](CUfunction_attribute which) -> result<std::uint32_t> {
+    int value = 0;
+    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(where, &value, which,
+                                                                      kernel.native, on.native()));
+    return static_cast<std::uint32_t>(value);
+  };
+  limits.device = GPU_TRY(on.limits(where));
+  limits.kernel_threads = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+  limits.static_shared = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
+  const std::uint32_t raised = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
+  const launch_label* label = label_of(kernel.name, on.native());
+  if (label == nullptr) {
+    return fail(out_of_host_memory_error("gpu::launch", sizeof(launch_label), where));
+  }
+  const std::size_t usual = limits.device.shared_memory_per_block;
+  const std::uint32_t available =
+      usual > limits.static_shared ? static_cast<std::uint32_t>(usual) - limits.static_shared : 0;
+  __atomic_store_n(&limits.dynamic_shared, raised > available ? raised : available,
+                   __ATOMIC_RELAXED);
+  __atomic_store_n(&limits.label, label, __ATOMIC_RELEASE);
+  // The launch path knows these by heart. A device that had others would take the careful path.
+  const bool as_always = limits.device.block == dims{1024, 1024, 64} &&
+                         limits.device.grid == dims{0x7fff'ffff, 0xffff, 0xffff};
+  __atomic_store_n(&limits.threads, as_always ? limits.kernel_threads : 0, __ATOMIC_RELEASE);
+  return {};
+}
+
+}  // namespace gpu::detail

@@ -1,0 +1,161 @@
+#pragma once
+/// \file
+/// `launch`: runs a kernel on a stream.
+
+#include <gpu/core/located.hpp>
+#include <gpu/kernel/argument_pack.hpp>
+#include <gpu/kernel/host_argument.hpp>
+#include <gpu/kernel/launch_checks.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// Launches with the arguments in place: checks the shape against what is known of kernel and
+/// device, notes the launch, and calls the driver.
+inline result<> launch_packed(const stream_ref& stream, const launch_config& config,
+                              kernel_record* kernel, void** arguments,
+                              source_location where) noexcept {
+  const auto device = static_cast<std::uint32_t>(stream.device().native());
+  const auto function = driver::current_entry_points().launch_kernel;
+  if (kernel == nullptr || function == nullptr || is_default_stream(stream.native()) ||
+      device >= kernel->device_count || !is_plain_launch(config, kernel->limits[device]))
+      [[unlikely]] {
+    return launch_carefully({stream, config, kernel, arguments, where});
+  }
+  const std::uint64_t ticket =
+      note_launch(*kernel->ring, kernel->limits[device].label, stream.native(), where);
+  const CUresult code =
+      function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
+               config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,
+               stream.native(), arguments, nullptr);
+  if (code != CUDA_SUCCESS) [[unlikely]] {
+    constexpr auto member = &driver::entry_points::launch_kernel;
+    return fail(launch_error(code, driver::entry_point_index(member),
+                             {stream, config, kernel, arguments, where}, ticket));
+  }
+  return {};
+}
+
+template <class... P, class... A>
+result<> launch_typed(const stream_ref& stream, const launch_config& config, kernel_record* kernel,
+                      source_location where, A&&... arguments) noexcept {
+  argument_pack<P...> pack(static_cast<A&&>(arguments)...);
+  return launch_packed(stream, config, kernel, pack.pointers(), where);
+}
+
+template <class... A>
+result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
+  if (kernel == nullptr || __atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) ==
+                               &passed_list<A...>) [[likely]] {
+    return {};
+  }
+  const auto& passed = passed_list<A...>;
+  if (kernel->parameters_known &&
+      !fits_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
+    return fail(signature_error("gpu::launch", kernel->name, passed.list, passed.count,
+                                kernel->parameters, kernel->parameter_count, false, where));
+  }
+  __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed_list<A...>),
+                   __ATOMIC_RELAXED);
+  return {};
+}
+
+template <std::size_t... Index, class... A>
+result<> launch_untyped(indices<Index...>, const stream_ref& stream, const launch_config& config,
+                        kernel_record* kernel, source_location where, A&&... arguments) noexcept {
+  GPU_TRY(check_untyped<A...>(kernel, where));
+  [[maybe_unused]] argument_slots<indices<Index...>, untyped_argument<A>...> slots{
+      {untyped_argument<A>(static_cast<A&&>(arguments))}...};
+  const parameter_place* places =
+      kernel != nullptr && kernel->parameters_known ? kernel->parameters : nullptr;
+  void* pointers[sizeof...(A) == 0 ? 1 : sizeof...(A)] = {
+      static_cast<argument_slot<Index, untyped_argument<A>>&>(slots).value.place(
+          places == nullptr ? 0 : places[Index].size)...};
+  return launch_packed(stream, config, kernel, pointers, where);
+}
+
+/// Reads better in a compiler's message than the conversion that failed.
+template <class A, class P> constexpr bool check_kernel_argument() noexcept {
+  static_assert(kernel_argument_for<A, P>,
+                "gpu::launch: this argument does not fit the kernel's parameter: it is of another "
+                "type, or the conversion could change its value (cast it if that is meant), or it "
+                "is a temporary that would free its memory before the kernel runs");
+  return kernel_argument_for<A, P>;
+}
+
+}  // namespace detail
+
+/// Runs a kernel on a stream, once for each thread of `config`:
+///
+///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, saxpy, 2.0f, x, y, n));
+///
+/// Each argument is converted to the parameter that `kernel` states. Values go by copy; numbers
+/// convert as in any call, except where that could make another number of them, which does not
+/// compile. Device buffers and spans pass for a parameter `device_span<T>` and for `T*`.
+/// `in(range)`, `out(range)` and `inout(range)` pass host memory for either: see there.
+///
+/// **Ordering**: after the work queued on the stream; does not wait. With `in`, `out` or `inout`
+/// the call returns when the kernel has run and the results are back.
+/// **Ownership**: values are copied before the call returns; device memory must live until the
+/// kernel has run (freeing a `device_buffer` on the same stream is in order).
+/// **Threads**: any number may launch one kernel, on one stream too.
+/// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
+/// shared memory that is zero or too large; `errc::empty_handle`; the driver's. A fault of the
+/// kernel arrives at a later call, which names this launch and its place in the source.
+/// **Cost**: no allocation and no lock; the first launch on a device asks for its limits.
+/// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
+/// where there is a cluster or an attribute)
+template <class... Parameters, class... Arguments>
+result<> launch(located<stream_ref> stream, const launch_config& config,
+                const kernel<Parameters...>& kernel, Arguments&&... arguments) noexcept {
+  static_assert(sizeof...(Arguments) == sizeof...(Parameters),
+                "gpu::launch: the kernel takes another number of arguments than are passed");
+  detail::kernel_record* const record = detail::kernel_access::record(kernel);
+  if constexpr (sizeof...(Arguments) != sizeof...(Parameters)) {
+    return {};
+  } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {
+    return detail::launch_with_host_memory(
+        stream.value, stream.where,
+        [&](auto&&... staged) noexcept {
+          static_assert((detail::check_kernel_argument<decltype(staged), Parameters>() && ...));
+          return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
+                                                     static_cast<decltype(staged)>(staged)...);
+        },
+        static_cast<Arguments&&>(arguments)...);
+  } else if constexpr ((detail::check_kernel_argument<Arguments, Parameters>() && ...)) {
+    return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
+                                               static_cast<Arguments&&>(arguments)...);
+  }
+}
+
+/// The same for a kernel whose parameters are not stated. Every argument goes in its own type, so a
+/// literal has to have the parameter's: `2.0f`, not `2.0`, for a `float`. Device buffers and spans
+/// pass for pointers and for spans.
+/// **Errors**: also `errc::argument_mismatch`, with both lists side by side, where number or sizes
+/// differ from the module's.
+template <class... Arguments>
+result<> launch(located<stream_ref> stream, const launch_config& config,
+                const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
+  detail::kernel_record* const record = detail::kernel_access::record(kernel);
+  if constexpr ((detail::is_host_argument<Arguments> || ...)) {
+    return detail::launch_with_host_memory(
+        stream.value, stream.where,
+        [&](auto&&... staged) noexcept {
+          return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
+                                        config, record, stream.where,
+                                        static_cast<decltype(staged)>(staged)...);
+        },
+        static_cast<Arguments&&>(arguments)...);
+  } else {
+    static_assert((detail::untyped_kernel_argument<Arguments> && ...),
+                  "gpu::launch: an argument is neither trivially copyable nor known to stand for "
+                  "device memory (see gpu::kernel_argument), or it is a temporary that would free "
+                  "its memory before the kernel runs");
+    return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
+                                  config, record, stream.where,
+                                  static_cast<Arguments&&>(arguments)...);
+  }
+}
+
+}  // namespace gpu

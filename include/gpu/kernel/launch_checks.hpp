@@ -1,0 +1,244 @@
+#pragma once
+/// \file
+/// The launch off its fast path: exact checks with their messages, larger shared memory, clusters
+/// and attributes, the default streams, and what happens when the driver refuses.
+
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+namespace gpu::detail {
+
+/// A launch with its arguments in place.
+struct prepared_launch {
+  const stream_ref& stream;
+  const launch_config& config;
+  kernel_record* kernel;
+  void** arguments;
+  source_location where;
+};
+
+/// Whether a launch is certainly within `limits` and needs nothing but cuLaunchKernel. Shapes at
+/// the edge of what is allowed may be sent the careful way, which is exact.
+inline bool is_plain_launch(const launch_config& config, const kernel_limits& limits) noexcept {
+  const dims& grid = config.grid;
+  const dims& block = config.block;
+  // An extent of 0 wraps around and is too large with the rest. The factor 32 keeps block.z below
+  // 64 and the product below 2^28.
+  return grid.x - 1 < 0x7fff'ffff && ((grid.y - 1) | (grid.z - 1)) < 0x8000 &&
+         (block.x | block.y | block.z << 5) < 2048 && block.z < 64 &&
+         block.x * block.y * block.z - 1 < __atomic_load_n(&limits.threads, __ATOMIC_ACQUIRE) &&
+         config.shared_bytes <= __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED) &&
+         ((config.cluster.x ^ 1) | (config.cluster.y ^ 1) | (config.cluster.z ^ 1) |
+          config.attribute_count) == 0;
+}
+
+inline void write(text_builder& out, const dims& d) noexcept {
+  out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
+}
+
+/// `what` of a launch is zero or too large along an axis.
+[[gnu::cold, gnu::noinline]] inline result<> check_extents(const prepared_launch& launch,
+                                                           const char* what, const dims& asked,
+                                                           const dims& limit,
+                                                           const char* cure) noexcept {
+  const std::uint32_t values[] = {asked.x, asked.y, asked.z};
+  const std::uint32_t limits[] = {limit.x, limit.y, limit.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint32_t value = values[axis], most = limits[axis];
+    if (value != 0 && value <= most) continue;
+    text_builder out;
+    out << "kernel " << launch.kernel->name << ": the " << what << " is ";
+    write(out, asked);
+    out << ", and its "
+        << "xyz"[axis] << " extent of " << value
+        << (value == 0 ? " is zero; it must be at least 1 and at most "
+                       : " is more than the device's limit of ")
+        << most << ". " << (value == 0 ? "Skip the launch where there is nothing to do." : cure);
+    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, value,
+                        value == 0 ? 1 : most));
+  }
+  return {};
+}
+
+/// Grid, block and cluster against the limits of the device and of the kernel.
+[[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
+                                                         const kernel_limits& limits) noexcept {
+  const launch_config& config = launch.config;
+  GPU_TRY(check_extents(launch, "grid", config.grid, limits.device.grid,
+                        "Give each thread several elements, in a loop that strides by the grid."));
+  GPU_TRY(check_extents(launch, "block", config.block, limits.device.block,
+                        "Use smaller blocks and more of them."));
+  const std::uint64_t threads = config.block.volume();
+  if (threads > limits.kernel_threads) {
+    const bool by_registers = limits.kernel_threads < limits.device.threads_per_block;
+    text_builder out;
+    out << "kernel " << launch.kernel->name << ": a block of ";
+    write(out, config.block);
+    out << " has " << threads << " threads, more than the "
+        << (by_registers ? "kernel's" : "device's") << " limit of " << limits.kernel_threads
+        << (by_registers ? ", which its registers set. Use smaller blocks, or give the kernel "
+                           "__launch_bounds__."
+                         : ". Use smaller blocks and more of them.");
+    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, threads,
+                        limits.kernel_threads));
+  }
+  const dims& cluster = config.cluster;
+  if (cluster.volume() == 0 || config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
+      config.grid.z % cluster.z != 0) {
+    text_builder out;
+    out << "kernel " << launch.kernel->name << ": a cluster of ";
+    write(out, cluster);
+    out << " blocks does not divide the grid of ";
+    write(out, config.grid);
+    out << ". Round the grid up to whole clusters.";
+    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
+                        cluster.volume(), config.grid.volume()));
+  }
+  return {};
+}
+
+/// Sees to it that the kernel may use `config.shared_bytes` on its device; the first request beyond
+/// the usual limit raises it to all that the device has, once. To be called locked.
+[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const prepared_launch& launch,
+                                                                 kernel_limits& limits) noexcept {
+  const std::uint32_t asked = launch.config.shared_bytes;
+  if (asked <= limits.dynamic_shared) return {};
+  const std::size_t opt_in = limits.device.shared_memory_opt_in;
+  const std::size_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
+  if (asked > most) {
+    text_builder out;
+    out << "kernel " << launch.kernel->name << ": " << asked
+        << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
+        << opt_in << " which a block can have on device " << launch.stream.device().native()
+        << ", since the kernel itself declares " << limits.static_shared
+        << ". Ask for less, or split the work into smaller tiles.";
+    return fail(
+        refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, asked, most));
+  }
+  GPU_TRY(driver::call<&driver::entry_points::kernel_set_attribute>(
+      launch.where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
+      launch.kernel->native, launch.stream.device().native()));
+  __atomic_store_n(&limits.dynamic_shared, static_cast<std::uint32_t>(most), __ATOMIC_RELAXED);
+  return {};
+}
+
+/// Turns what the driver said to a launch into an error, and takes the record of it back. With
+/// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it.
+[[gnu::cold, gnu::noinline]] inline cuda_error launch_error(CUresult code, std::size_t call,
+                                                            const prepared_launch& launch,
+                                                            std::uint64_t ticket) noexcept {
+  const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
+  const bool is_ours = is_kernel_fault(static_cast<int>(code)) && blocking != nullptr &&
+                       std::strcmp(blocking, "1") == 0;
+  forget_launch(*launch.kernel->ring, ticket);
+  if (!is_ours) return driver::error_of(code, call, launch.where, launch.stream.native());
+  text_builder out;
+  out << "The fault comes from kernel " << launch.kernel->name
+      << ", which this launch ran to its end.";
+  return cuda_error(error_domain::driver, static_cast<int>(code),
+                    driver::entry_point_list[call].name, launch.where)
+      .with_details(out.finish());
+}
+
+/// Launches with cuLaunchKernelEx, whose attributes hold the cluster and what the caller added.
+inline result<> launch_with_attributes(const prepared_launch& launch,
+                                       const kernel_limits& limits) noexcept {
+  const launch_config& config = launch.config;
+  constexpr std::uint32_t most = 32;
+  if (config.attribute_count >= most) {
+    text_builder out;
+    out << config.attribute_count << " launch attributes are more than the limit of " << most - 1
+        << ". Pass each attribute once.";
+    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
+                        config.attribute_count, most - 1));
+  }
+  CUlaunchAttribute attributes[most] = {};
+  unsigned count = 0;
+  for (; count < config.attribute_count; ++count) attributes[count] = config.attributes[count];
+  if (config.cluster.volume() != 1) {
+    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attributes[count].value.clusterDim.x = config.cluster.x;
+    attributes[count].value.clusterDim.y = config.cluster.y;
+    attributes[count].value.clusterDim.z = config.cluster.z;
+    ++count;
+  }
+  CUlaunchConfig native{};
+  native.gridDimX = config.grid.x;
+  native.gridDimY = config.grid.y;
+  native.gridDimZ = config.grid.z;
+  native.blockDimX = config.block.x;
+  native.blockDimY = config.block.y;
+  native.blockDimZ = config.block.z;
+  native.sharedMemBytes = config.shared_bytes;
+  native.hStream = launch.stream.native();
+  native.attrs = attributes;
+  native.numAttrs = count;
+  constexpr auto member = &driver::entry_points::launch_kernel_ex;
+  const auto function = driver::current_entry_points().*member;
+  if (function == nullptr) {
+    return driver::call<member>(launch.where, &native,
+                                reinterpret_cast<CUfunction>(launch.kernel->native),
+                                launch.arguments, static_cast<void**>(nullptr));
+  }
+  const std::uint64_t ticket =
+      note_launch(*launch.kernel->ring, limits.label, native.hStream, launch.where);
+  const CUresult code = function(&native, reinterpret_cast<CUfunction>(launch.kernel->native),
+                                 launch.arguments, nullptr);
+  if (code == CUDA_SUCCESS) return {};
+  return fail(launch_error(code, driver::entry_point_index(member), launch, ticket));
+}
+
+inline result<> launch_plainly(const prepared_launch& launch,
+                               const kernel_limits& limits) noexcept {
+  const dims& grid = launch.config.grid;
+  const dims& block = launch.config.block;
+  constexpr auto member = &driver::entry_points::launch_kernel;
+  const auto function = driver::current_entry_points().*member;
+  const std::uint64_t ticket =
+      note_launch(*launch.kernel->ring, limits.label, launch.stream.native(), launch.where);
+  const CUresult code = function(
+      reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
+      block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
+  if (code == CUDA_SUCCESS) return {};
+  return fail(launch_error(code, driver::entry_point_index(member), launch, ticket));
+}
+
+/// Does the whole of a launch that the fast path would not.
+[[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
+    const prepared_launch& launch) noexcept {
+  kernel_record* const kernel = launch.kernel;
+  if (kernel == nullptr) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
+  GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
+  // Without a driver, or in a forked child, this says why, and stays away from the lock.
+  if (driver::current_entry_points().launch_kernel == nullptr) {
+    return driver::call<&driver::entry_points::launch_kernel>(
+        launch.where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{},
+        static_cast<void**>(nullptr), static_cast<void**>(nullptr));
+  }
+  const device on = launch.stream.device();
+  if (static_cast<std::uint32_t>(on.native()) >= kernel->device_count) {
+    text_builder out;
+    out << "the stream belongs to device " << on.native() << ", but there were only "
+        << kernel->device_count << " devices when kernel " << kernel->name
+        << " was looked up. Look it up again under the driver that the stream is from.";
+    return fail(refusal(errc::wrong_context, "gpu::launch", out.finish(), launch.where,
+                        static_cast<std::uint64_t>(on.native()), kernel->device_count));
+  }
+  kernel_limits& limits = kernel->limits[on.native()];
+  if (__atomic_load_n(&limits.label, __ATOMIC_ACQUIRE) == nullptr) {
+    const locked_kernels lock;
+    if (limits.label == nullptr) GPU_TRY(read_limits(*kernel, limits, on, launch.where));
+  }
+  GPU_TRY(check_shape(launch, limits));
+  if (launch.config.shared_bytes > __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) {
+    const locked_kernels lock;
+    GPU_TRY(allow_shared_memory(launch, limits));
+  }
+  return on_stream(launch.stream, launch.where, [&] {
+    const bool plain = launch.config.cluster.volume() == 1 && launch.config.attribute_count == 0;
+    return plain ? launch_plainly(launch, limits) : launch_with_attributes(launch, limits);
+  });
+}
+
+}  // namespace gpu::detail

@@ -1,0 +1,44 @@
+#pragma once
+/// \file
+/// `launch_config`: the shape of a launch; `grid_for`: how many blocks cover so many elements.
+
+#include <gpu/core/dims.hpp>
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace gpu {
+
+/// The shape of a launch:
+///
+///     gpu::launch(stream, {gpu::grid_for(n, 256), 256}, kernel, ...);
+///     gpu::launch(stream, {.grid = 64, .block = {32, 8}, .shared_bytes = 100'000}, kernel, ...);
+struct launch_config {
+  dims grid = {};   ///< blocks
+  dims block = {};  ///< threads of a block
+  /// Dynamic shared memory of a block, in bytes. More than the usual 48 KiB needs no preparation,
+  /// up to what the device has.
+  std::uint32_t shared_bytes = 0;
+  /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
+  dims cluster = {};
+  /// Further attributes as the driver defines them (cooperative launch, priority, programmatic
+  /// dependencies); they have to live until the launch returns.
+  const CUlaunchAttribute* attributes = nullptr;
+  std::uint32_t attribute_count = 0;
+};
+
+/// The number of blocks of `block` threads that have a thread for each of `elements`: rounded up,
+/// and 1 where there are no elements, so that the launch stays valid (the kernel's own bounds check
+/// then keeps every thread idle). More blocks than a grid can have give the largest `uint32_t`,
+/// which `launch` refuses.
+template <class Integer>
+requires std::is_integral_v<Integer>
+constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {
+  if (elements <= 0 || block == 0) return 1;
+  const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block + 1;
+  return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
+}
+
+}  // namespace gpu

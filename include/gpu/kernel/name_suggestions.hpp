@@ -1,0 +1,99 @@
+#pragma once
+/// \file
+/// What to say when a module has no kernel of a name: the names that it has, nearest first.
+
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/calls.hpp>
+
+namespace gpu::detail {
+
+/// How many characters have to be inserted, dropped or replaced to make `b` of `a`; names are cut
+/// at 127 characters.
+inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
+  constexpr std::size_t longest = 127;
+  const std::size_t columns = b.size() < longest ? b.size() : longest;
+  const std::size_t rows = a.size() < longest ? a.size() : longest;
+  std::size_t row[longest + 1];
+  for (std::size_t j = 0; j <= columns; ++j) row[j] = j;
+  for (std::size_t i = 1; i <= rows; ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= columns; ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      const std::size_t dropped = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = replaced < dropped ? replaced : dropped;
+    }
+  }
+  return row[columns];
+}
+
+/// How far `candidate` is from what was meant by `wanted`. A mangled name that has the wanted one
+/// in it is as near as can be: `_Z5saxpyfPKf` for `saxpy`.
+inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
+  const text sought = wanted.to_text();
+  if (!sought.empty() && std::strstr(candidate, sought.c_str()) != nullptr) return 0;
+  return edit_distance(wanted, candidate);
+}
+
+/// Up to `Capacity` names, kept in the order of their distance.
+template <std::size_t Capacity> struct nearest_names {
+  struct candidate {
+    const char* name;
+    std::size_t distance;
+  };
+  candidate list[Capacity] = {};
+  std::size_t count = 0;
+  std::size_t seen = 0;
+
+  void add(const char* name, std::size_t distance) noexcept {
+    ++seen;
+    std::size_t at = count < Capacity ? count : Capacity;
+    while (at > 0 && list[at - 1].distance > distance) {
+      if (at < Capacity) list[at] = list[at - 1];
+      --at;
+    }
+    if (at == Capacity) return;
+    list[at] = {name, distance};
+    if (count < Capacity) ++count;
+  }
+};
+
+/// Refuses a kernel name; `asked` is it as the user wrote it, `looked_up` as the module would know
+/// it.
+[[gnu::cold, gnu::noinline]] inline cuda_error unknown_kernel_error(
+    CUlibrary library, string_ref asked, source_location where) noexcept {
+  text_builder out;
+  out << "the module has no kernel \"" << asked << "\". ";
+  const auto& table = driver::current_entry_points();
+  unsigned count = 0;
+  CUkernel* kernels = nullptr;
+  if (table.library_get_kernel_count != nullptr && table.library_enumerate_kernels != nullptr &&
+      table.kernel_get_name != nullptr &&
+      table.library_get_kernel_count(&count, library) == CUDA_SUCCESS && count != 0) {
+    kernels = static_cast<CUkernel*>(std::calloc(count, sizeof(CUkernel)));
+  }
+  nearest_names<16> nearest;
+  if (kernels != nullptr &&
+      table.library_enumerate_kernels(kernels, count, library) == CUDA_SUCCESS) {
+    for (unsigned i = 0; i < count; ++i) {
+      const char* name = nullptr;
+      if (table.kernel_get_name(&name, kernels[i]) != CUDA_SUCCESS || name == nullptr) continue;
+      nearest.add(name, name_distance(asked, name));
+    }
+  }
+  std::free(kernels);
+  if (nearest.count != 0) {
+    out << "It has: ";
+    for (std::size_t i = 0; i < nearest.count; ++i) {
+      out << (i == 0 ? "" : ", ") << nearest.list[i].name;
+    }
+    if (nearest.seen > nearest.count) out << ", and " << nearest.seen - nearest.count << " more";
+    out << ". ";
+  }
+  out << "Declare the kernel extern \"C\" to give it the name it has in the source; an instance of "
+         "a template has to be asked for when the program is compiled.";
+  return refusal(errc::unknown_name, "gpu::module::kernel", out.finish(), where);
+}
+
+}  // namespace gpu::detail
