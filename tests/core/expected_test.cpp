@@ -14,6 +14,21 @@
 
 using namespace test;
 
+namespace test_names {
+
+// Not inline and used nowhere else, so that their names stand in this unit.
+gpu::fallback::expected<int, int> returns_value();
+gpu::fallback::expected<int, int> returns_value() { return 1; }
+gpu::fallback::unexpected<int> returns_error();
+gpu::fallback::unexpected<int> returns_error() { return gpu::fallback::unexpected(1); }
+
+extern "C" {
+[[gnu::weak]] void tagged_value() asm("_ZN10test_names13returns_valueB12gpu_fallbackEv");
+[[gnu::weak]] void tagged_error() asm("_ZN10test_names13returns_errorB12gpu_fallbackEv");
+}
+
+}  // namespace test_names
+
 TEMPLATE_TEST_CASE("expected is built as a value or an error", "[expected]", stand_in, chosen) {
   using text_or_int = expected_of<TestType, std::string, int>;
   const text_or_int none;
@@ -207,7 +222,7 @@ TEMPLATE_TEST_CASE("expected compares state first, then content", "[expected]", 
   CHECK(4 != ints(3));
   CHECK(ints(3) != failure<TestType>(3));
   CHECK(failure<TestType>(3) == ints(failure<TestType>(3)));
-  CHECK(failure<TestType>(3) != failure<TestType>(4L));
+  CHECK(failure<TestType>(3) != failure<TestType>(4));
   using nothing_or_int = expected_of<TestType, void, int>;
   CHECK(nothing_or_int() == nothing_or_int());
   CHECK(nothing_or_int() != nothing_or_int(failure<TestType>(0)));
@@ -294,4 +309,12 @@ TEMPLATE_TEST_CASE("the operations of expected pass on its value category", "[ex
   CHECK(*fixed_error.or_else(wrap) == 2);
   CHECK(*std::move(error).or_else(wrap) == 3);
   CHECK(*std::move(fixed_error).or_else(wrap) == 4);
+}
+
+TEST_CASE("a function that returns the stand-in has it in its name", "[expected]") {
+  // Hence units that use std::expected and units that use the stand-in can be linked.
+  CHECK(reinterpret_cast<void*>(test_names::tagged_value) ==
+        reinterpret_cast<void*>(test_names::returns_value));
+  CHECK(reinterpret_cast<void*>(test_names::tagged_error) ==
+        reinterpret_cast<void*>(test_names::returns_error));
 }

@@ -4,13 +4,15 @@
 /// the standard library has that with its monadic operations, else a stand-in with the same
 /// interface. `result<T>`, the form the library returns, is in gpu/core/error.hpp.
 ///
-/// Units compiled either way can be linked into one program. Types and templates that mention an
-/// `expected` have it in their names already. An ordinary function that returns one has not, for
-/// names leave out the return type; so the stand-in carries an ABI tag, which GCC and Clang add to
-/// the name of each ordinary function that returns it. They do not see three things, which the
-/// library therefore does not do: a function template that returns an `expected` as `auto`, a
-/// class that is not a template with an `expected` as data member, a virtual function that
-/// returns one. Nor is a static variable of an `expected` one and the same for the whole program.
+/// Units compiled either way can be linked into one program. What has an `expected` among its
+/// parameters or template arguments has it in its name too. An ordinary function that merely
+/// returns one has not, for names leave out the return type; so the namespace of the stand-in
+/// carries an ABI tag, which GCC and Clang add to the name of such a function. (A tag rather than
+/// an inline namespace around the whole library: the classes of the library stay the same types in
+/// both kinds of unit, and one driver table serves both.) Four things escape it, and the library
+/// does without them: a function template that returns an `expected` as `auto`; a data member of
+/// that type in a class; a virtual function that returns one; a static variable of that type,
+/// which would exist twice.
 
 #include <version>
 

@@ -14,7 +14,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-namespace gpu::fallback {
+namespace gpu::fallback::inline abi {
 
 // Units with and without exceptions can meet in one program, so what depends on them is inlined
 // into the caller, down to a function whose name tells the two apart.
@@ -56,9 +56,9 @@ inline constexpr bool constructs_from_any_cvref =
     std::is_constructible_v<T, X&> || std::is_constructible_v<T, X> ||
     std::is_constructible_v<T, const X&> || std::is_constructible_v<T, const X>;
 
+template <class T> inline constexpr bool is_bool = std::is_same_v<std::remove_cv_t<T>, bool>;
 template <class T, class X>
-concept unrelated_value = std::is_same_v < std::remove_cv_t<T>,
-bool > || !converts_from_any_cvref<T, X>;
+concept unrelated_value = is_bool<T> || !converts_from_any_cvref<T, X>;
 template <class E, class X>
 concept unrelated_error = !constructs_from_any_cvref<unexpected<E>, X>;
 
@@ -69,12 +69,11 @@ concept converts_alternatives = std::is_constructible_v<T, UF> && std::is_constr
 
 /// What `expected<T, E>` makes its value from.
 template <class U, class T, class E>
-concept value_source =
-    !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> &&
-    !std::is_same_v<std::remove_cvref_t<U>, unexpect_t> &&
-    !std::is_same_v<std::remove_cvref_t<U>, expected<T, E>> &&
-    !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
-    (!std::is_same_v<std::remove_cv_t<T>, bool> || !is_expected<std::remove_cvref_t<U>>);
+concept value_source = !std::is_same_v<std::remove_cvref_t<U>, std::in_place_t> &&
+                       !std::is_same_v<std::remove_cvref_t<U>, unexpect_t> &&
+                       !std::is_same_v<std::remove_cvref_t<U>, expected<T, E>> &&
+                       !is_unexpected<std::remove_cvref_t<U>> && std::is_constructible_v<T, U> &&
+                       (!is_bool<T> || !is_expected<std::remove_cvref_t<U>>);
 
 /// Whether a `T` made from an `X` can replace an `E` such that the `E` is kept if that throws.
 template <class X, class T, class E>
@@ -88,8 +87,6 @@ concept assigns_value = !std::is_same_v<std::remove_cvref_t<U>, expected<T, E>> 
 template <class G, class T, class E>
 concept assigns_error_to =
     std::is_constructible_v<E, G> && std::is_assignable_v<E&, G> && replaces_strongly<G, E, T>;
-
-template <class U> using list_reference = std::initializer_list<U>&;
 
 /// A value of type `T`, or the error that explains why there is none.
 template <class T, class E>
@@ -288,6 +285,6 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
       : base(which, result_of_t{}, std::forward<F>(call)) {}
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi
 
 #include <gpu/core/expected_fallback_void.hpp>

@@ -8,7 +8,7 @@
 #include <gpu/core/utility.hpp>
 #include <type_traits>
 
-namespace gpu::fallback {
+namespace gpu::fallback::inline abi {
 
 /// `std::invoke` with one argument, without what <functional> costs.
 template <class F, class A> constexpr decltype(auto) invoke_with(F&& f, A&& a) {
@@ -185,4 +185,4 @@ template <class Self, class T, class E> class monadic {
   constexpr const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi

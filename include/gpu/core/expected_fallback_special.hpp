@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-namespace gpu::fallback {
+namespace gpu::fallback::inline abi {
 
 /// How a special member comes about.
 enum class special { defaulted, provided, absent };
@@ -130,4 +130,4 @@ template <class T, class E> struct move_assigned<T, E, special::absent> : copy_a
   constexpr move_assigned& operator=(const move_assigned&) = default;
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi

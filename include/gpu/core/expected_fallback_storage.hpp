@@ -9,7 +9,7 @@
 #include <new>
 #include <type_traits>
 
-namespace gpu::fallback {
+namespace gpu::fallback::inline abi {
 
 /// The value of an `expected<void, E>`, so that one storage serves both forms.
 struct nothing {};
@@ -290,4 +290,4 @@ template <class T, class E> class storage {
   payload<T, E> held_;
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-namespace gpu::fallback {
+namespace gpu::fallback::inline abi {
 
 /// Whether a success or an error in `expected<U, G>` can become that of an `expected<void, E>`.
 template <class GF, class E, class U, class G>
@@ -148,4 +148,4 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
       : base(which, result_of_t{}, std::forward<F>(call)) {}
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi

@@ -9,9 +9,13 @@
 #include <type_traits>
 
 namespace gpu::fallback {
+/// The tag goes into the name of every function that returns one of these types: see expected.hpp.
+inline namespace abi __attribute__((abi_tag("gpu_fallback"))) {}
+}  // namespace gpu::fallback
 
-/// The tag goes into the name of every function that returns an `expected`: see expected.hpp.
-template <class T, class E> class [[gnu::abi_tag("gpu_fallback")]] expected;
+namespace gpu::fallback::inline abi {
+
+template <class T, class E> class expected;
 template <class E> class unexpected;
 
 template <class> inline constexpr bool is_expected = false;
@@ -31,10 +35,9 @@ concept error_source =
     !std::is_same_v<std::remove_cvref_t<G>, unexpected<E>> &&
     !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> && std::is_constructible_v<E, G>;
 
+template <class U> using list_reference = std::initializer_list<U>&;
 template <class T, class U, class... Args>
-concept list_constructible = std::is_constructible_v < T,
-        std::initializer_list<U>
-&, Args... > ;
+concept list_constructible = std::is_constructible_v<T, list_reference<U>, Args...>;
 
 /// Selects the constructor of `expected` that builds the error in place.
 struct unexpect_t {
@@ -130,4 +133,4 @@ template <class E> class bad_expected_access : public bad_expected_access<void> 
   E error_;
 };
 
-}  // namespace gpu::fallback
+}  // namespace gpu::fallback::inline abi
