@@ -202,14 +202,12 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
     return **this;
   }
 
-  constexpr void swap(expected& other) noexcept(
-      std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_swappable_v<T>&&
-          std::is_nothrow_move_constructible_v<E>&& std::is_nothrow_swappable_v<E>) requires
-      is_swappable_held<T, E> {
+  constexpr void swap(expected& other) noexcept(nothrow_swappable<T, E>) requires
+      swappable_when_held<T, E> {
     this->swap_with(other);
   }
   friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
-      is_swappable_held<T, E> {
+      swappable_when_held<T, E> {
     a.swap(b);
   }
 

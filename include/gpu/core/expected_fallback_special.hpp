@@ -17,38 +17,68 @@ constexpr special special_member(bool possible, bool trivial) {
   return !possible ? special::absent : trivial ? special::defaulted : special::provided;
 }
 
-template <class T>
-inline constexpr bool is_trivially_copied =
-    std::is_trivially_copy_constructible_v<T>&& std::is_trivially_copy_assignable_v<T>;
-template <class T>
-inline constexpr bool is_trivially_moved =
-    std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_assignable_v<T>;
-template <class T, class E>
-inline constexpr bool one_moves_without_throwing =
-    std::is_nothrow_move_constructible_v<T> || std::is_nothrow_move_constructible_v<E>;
-template <class T, class E>
-inline constexpr bool is_swappable_held =
-    std::is_swappable_v<T>&& std::is_swappable_v<E>&& std::is_move_constructible_v<T>&&
-        std::is_move_constructible_v<E>&& one_moves_without_throwing<T, E>;
+template <class... X>
+concept copy_constructible = (std::is_copy_constructible_v<X> && ...);
+template <class... X>
+concept copy_assignable = (std::is_copy_assignable_v<X> && ...);
+template <class... X>
+concept move_constructible = (std::is_move_constructible_v<X> && ...);
+template <class... X>
+concept move_assignable = (std::is_move_assignable_v<X> && ...);
+template <class... X>
+concept swappable = (std::is_swappable_v<X> && ...);
+
+template <class... X>
+concept trivially_copy_constructible = (std::is_trivially_copy_constructible_v<X> && ...);
+template <class... X>
+concept trivially_copy_assignable = (std::is_trivially_copy_assignable_v<X> && ...);
+template <class... X>
+concept trivially_move_constructible = (std::is_trivially_move_constructible_v<X> && ...);
+template <class... X>
+concept trivially_move_assignable = (std::is_trivially_move_assignable_v<X> && ...);
+
+template <class... X>
+concept nothrow_copy_constructible = (std::is_nothrow_copy_constructible_v<X> && ...);
+template <class... X>
+concept nothrow_copyable = nothrow_copy_constructible<X...> &&
+    (std::is_nothrow_copy_assignable_v<X>&&...);
+template <class... X>
+concept nothrow_move_constructible = (std::is_nothrow_move_constructible_v<X> && ...);
+template <class... X>
+concept nothrow_movable = nothrow_move_constructible<X...> &&
+    (std::is_nothrow_move_assignable_v<X>&&...);
+template <class... X>
+concept nothrow_swappable = nothrow_move_constructible<X...> &&
+    (std::is_nothrow_swappable_v<X>&&...);
 
 template <class T, class E>
-inline constexpr special copy_construction = special_member(
-    std::is_copy_constructible_v<T>&& std::is_copy_constructible_v<E>,
-    std::is_trivially_copy_constructible_v<T>&& std::is_trivially_copy_constructible_v<E>);
+concept one_moves_without_throwing = nothrow_move_constructible<T> || nothrow_move_constructible<E>;
 template <class T, class E>
-inline constexpr special move_construction = special_member(
-    std::is_move_constructible_v<T>&& std::is_move_constructible_v<E>,
-    std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_constructible_v<E>);
+concept swappable_when_held =
+    swappable<T, E> && move_constructible<T, E> && one_moves_without_throwing<T, E>;
 template <class T, class E>
-inline constexpr special copy_assignment = special_member(
-    std::is_copy_constructible_v<T>&& std::is_copy_assignable_v<T>&& std::is_copy_constructible_v<
-        E>&& std::is_copy_assignable_v<E>&& one_moves_without_throwing<T, E>,
-    is_trivially_copied<T>&& is_trivially_copied<E>);
+concept copy_assignable_when_held =
+    copy_constructible<T, E> && copy_assignable<T, E> && one_moves_without_throwing<T, E>;
 template <class T, class E>
-inline constexpr special move_assignment = special_member(
-    std::is_move_constructible_v<T>&& std::is_move_assignable_v<T>&& std::is_move_constructible_v<
-        E>&& std::is_move_assignable_v<E>&& one_moves_without_throwing<T, E>,
-    is_trivially_moved<T>&& is_trivially_moved<E>);
+concept move_assignable_when_held =
+    move_constructible<T, E> && move_assignable<T, E> && one_moves_without_throwing<T, E>;
+template <class... X>
+concept trivially_copied = trivially_copy_constructible<X...> && trivially_copy_assignable<X...>;
+template <class... X>
+concept trivially_moved = trivially_move_constructible<X...> && trivially_move_assignable<X...>;
+
+template <class T, class E>
+inline constexpr special copy_construction = special_member(copy_constructible<T, E>,
+                                                            trivially_copy_constructible<T, E>);
+template <class T, class E>
+inline constexpr special move_construction = special_member(move_constructible<T, E>,
+                                                            trivially_move_constructible<T, E>);
+template <class T, class E>
+inline constexpr special copy_assignment = special_member(copy_assignable_when_held<T, E>,
+                                                          trivially_copied<T, E>);
+template <class T, class E>
+inline constexpr special move_assignment = special_member(move_assignable_when_held<T, E>,
+                                                          trivially_moved<T, E>);
 
 // One class for each special member that may have to be written. Members of the union that cannot
 // be copied or moved make the defaulted ones deleted. (Constraints on special members would be
@@ -61,7 +91,7 @@ struct copy_constructed : storage<T, E> {
 template <class T, class E> struct copy_constructed<T, E, special::provided> : storage<T, E> {
   using storage<T, E>::storage;
   constexpr copy_constructed(const copy_constructed& other) noexcept(
-      std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_constructible_v<E>)
+      nothrow_copy_constructible<T, E>)
       : storage<T, E>(converted_t{}, other) {}
   constexpr copy_constructed(copy_constructed&&) = default;
   constexpr copy_constructed& operator=(const copy_constructed&) = default;
@@ -76,8 +106,7 @@ template <class T, class E>
 struct move_constructed<T, E, special::provided> : copy_constructed<T, E> {
   using copy_constructed<T, E>::copy_constructed;
   constexpr move_constructed(const move_constructed&) = default;
-  constexpr move_constructed(move_constructed&& other) noexcept(
-      std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_constructible_v<E>)
+  constexpr move_constructed(move_constructed&& other) noexcept(nothrow_move_constructible<T, E>)
       : copy_constructed<T, E>(converted_t{}, std::move(other)) {}
   constexpr move_constructed& operator=(const move_constructed&) = default;
   constexpr move_constructed& operator=(move_constructed&&) = default;
@@ -91,9 +120,7 @@ template <class T, class E> struct copy_assigned<T, E, special::provided> : move
   using move_constructed<T, E>::move_constructed;
   constexpr copy_assigned(const copy_assigned&) = default;
   constexpr copy_assigned(copy_assigned&&) = default;
-  constexpr copy_assigned& operator=(const copy_assigned& other) noexcept(
-      std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_assignable_v<T>&&
-          std::is_nothrow_copy_constructible_v<E>&& std::is_nothrow_copy_assignable_v<E>) {
+  constexpr copy_assigned& operator=(const copy_assigned& other) noexcept(nothrow_copyable<T, E>) {
     this->assign(other);
     return *this;
   }
@@ -116,9 +143,7 @@ template <class T, class E> struct move_assigned<T, E, special::provided> : copy
   constexpr move_assigned(const move_assigned&) = default;
   constexpr move_assigned(move_assigned&&) = default;
   constexpr move_assigned& operator=(const move_assigned&) = default;
-  constexpr move_assigned& operator=(move_assigned&& other) noexcept(
-      std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T>&&
-          std::is_nothrow_move_constructible_v<E>&& std::is_nothrow_move_assignable_v<E>) {
+  constexpr move_assigned& operator=(move_assigned&& other) noexcept(nothrow_movable<T, E>) {
     this->assign(std::move(other));
     return *this;
   }

@@ -21,11 +21,13 @@ struct converted_t {};  ///< From another storage or `expected`.
 
 /// Both alternatives are copied as bytes, so that assigning the union whole starts the lifetime of
 /// the other one, in constant evaluation too.
-template <class T, class E>
-inline constexpr bool is_assigned_whole =
-    std::is_trivially_move_constructible_v<T>&& std::is_trivially_move_assignable_v<T>&&
-        std::is_trivially_destructible_v<T>&& std::is_trivially_move_constructible_v<E>&&
-            std::is_trivially_move_assignable_v<E>&& std::is_trivially_destructible_v<E>;
+template <class... X>
+concept assigned_whole = (std::is_trivially_move_constructible_v<X> && ...) &&
+                         (std::is_trivially_move_assignable_v<X> && ...) &&
+                         (std::is_trivially_destructible_v<X> && ...);
+
+template <class... X>
+concept trivially_destructible = (std::is_trivially_destructible_v<X> && ...);
 
 /// One member of the union.
 template <class T> struct slot {
@@ -52,9 +54,7 @@ template <class T, class... Args> constexpr void start_lifetime(slot<T>& place, 
 }
 
 /// A value or an error, and which of the two. Whoever changes it keeps one of them alive.
-template <class T, class E,
-          bool = std::is_trivially_destructible_v<T>&& std::is_trivially_destructible_v<E>>
-struct payload {
+template <class T, class E, bool = trivially_destructible<T, E>> struct payload {
   union {
     slot<T> value;
     slot<E> error;
@@ -213,7 +213,7 @@ template <class T, class E> class storage {
   }
 
   template <class... Args> constexpr void start_value(Args&&... args) {
-    if constexpr (is_assigned_whole<T, E>) {
+    if constexpr (assigned_whole<T, E>) {
       held_ = payload<T, E>(value_t{}, std::in_place, std::forward<Args>(args)...);
     } else {
       start_lifetime(held_.value, std::forward<Args>(args)...);
@@ -222,7 +222,7 @@ template <class T, class E> class storage {
   }
 
   template <class... Args> constexpr void start_error(Args&&... args) {
-    if constexpr (is_assigned_whole<T, E>) {
+    if constexpr (assigned_whole<T, E>) {
       held_ = payload<T, E>(error_t{}, std::in_place, std::forward<Args>(args)...);
     } else {
       start_lifetime(held_.error, std::forward<Args>(args)...);

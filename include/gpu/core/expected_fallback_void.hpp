@@ -88,13 +88,12 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   /// Makes it a success.
   constexpr void emplace() noexcept { this->replace_by_value(); }
 
-  constexpr void swap(expected& other) noexcept(
-      std::is_nothrow_move_constructible_v<E>&& std::is_nothrow_swappable_v<E>) requires
-      is_swappable_held<nothing, E> {
+  constexpr void swap(expected& other) noexcept(nothrow_swappable<E>) requires
+      swappable_when_held<nothing, E> {
     this->swap_with(other);
   }
   friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
-      is_swappable_held<nothing, E> {
+      swappable_when_held<nothing, E> {
     a.swap(b);
   }
 
