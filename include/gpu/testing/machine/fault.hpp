@@ -31,7 +31,6 @@ enum class fault_kind : std::uint8_t {
   barrier_divergence,   // hardware hangs: CUDA_ERROR_LAUNCH_TIMEOUT
   shared_race,          // hardware goes on with an undefined value
   uninitialised_read,   // hardware goes on with whatever the memory held
-  resources,            // CUDA_ERROR_OUT_OF_MEMORY: the host has no memory left to run the grid
 };
 
 /// One line of English for a kind, without the particulars.
@@ -77,8 +76,6 @@ constexpr const char* describe(fault_kind kind) noexcept {
       return "race on shared memory";
     case fault_kind::uninitialised_read:
       return "read of memory that was never written";
-    case fault_kind::resources:
-      return "out of host memory";
   }
   return "unknown fault";
 }

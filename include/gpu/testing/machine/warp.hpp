@@ -45,7 +45,8 @@ struct group {
   std::uint32_t barrier = 0;   // which, when at one
   lane_mask members = 0;       // of the collective waited for
   std::uint64_t executed = 0;  // instructions, an upper bound for each of its lanes
-  std::uint64_t last_run = 0;  // when it last had its turn
+  std::uint64_t last_run = 0;  // the turn of the warp in which it last ran
+  std::uint32_t credit = 0;    // turns that it is preferred for, after it had to wait long
 };
 
 /// A group as it takes part in a collective.
@@ -78,12 +79,14 @@ struct warp {
   std::uint16_t epoch = 0;  // warp barriers passed
   std::uint32_t index = 0;  // in the block
   lane_mask live = 0;
+  lane_mask initial = 0;  // the lanes that exist
 
   std::vector<group> groups;
   std::vector<std::unique_ptr<frame>> frames;  // in use
   std::vector<std::unique_ptr<frame>> spare;
   std::uint64_t turn = 0;
-  std::uint64_t issued = 0;  // what %clock counts
+  const decoded* at = nullptr;  // the instruction that failed
+  bool yielded = false;
 
   // Local memory: `local_stride` bytes for each lane, lane after lane.
   std::vector<std::byte> local;

@@ -1,0 +1,140 @@
+// Entering and leaving functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "gpu/testing/machine/handlers/runtime.hpp"
+#include "gpu/testing/machine/warp.hpp"
+
+namespace gpu::testing::machine::detail {
+
+/// A call costs at least this much of the stack, for what a real frame saves besides its variables.
+inline constexpr std::uint32_t least_frame = 16;
+
+/// Makes the frame's registers the current ones.
+inline void bind(warp& w, frame& f) {
+  w.top = &f;
+  w.function = f.function;
+  w.registers = f.registers.data();
+}
+
+/// A frame with zeroed registers for the lanes, on top of their stacks; null when a stack is full.
+inline frame* push_frame(warp& w, const lowered_function& function, frame* caller,
+                         lane_mask lanes) {
+  const std::uint32_t size = function.frame_bytes + (caller ? least_frame : 0);
+  for (lane_mask left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint32_t base = (w.stack_top[lane] + 15) / 16 * 16;
+    if (base > w.stack_limit || size > w.stack_limit - base) {
+      (void)fail(w, fault_kind::stack_overflow, lane,
+                 "calls and local variables need more than the " + std::to_string(w.stack_limit) +
+                     " bytes of stack; raise the stack limit");
+      return nullptr;
+    }
+  }
+  std::unique_ptr<frame> f;
+  if (w.spare.empty()) {
+    f = std::make_unique<frame>();
+  } else {
+    f = std::move(w.spare.back());
+    w.spare.pop_back();
+  }
+  f->function = &function;
+  f->caller = caller;
+  f->depth = caller ? caller->depth + 1 : 0;
+  f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
+  f->registers.resize(function.register_bytes);
+  std::memset(f->registers.data(), 0, function.constant_begin);
+  if (!function.constants.empty())
+    std::memcpy(f->registers.data() + function.constant_begin, function.constants.data(),
+                function.constants.size());
+  for_lanes(lanes, [&](unsigned lane) {
+    f->base[lane] = (w.stack_top[lane] + 15) / 16 * 16;
+    w.stack_top[lane] = f->base[lane] + size;
+  });
+  w.grow_local();
+  w.frames.push_back(std::move(f));
+  return w.frames.back().get();
+}
+
+/// `lanes` lanes have left the frame; the last one frees it.
+inline void leave_frame(warp& w, frame* f, std::uint32_t lanes) {
+  f->lanes_inside -= lanes;
+  if (f->lanes_inside != 0) return;
+  for (auto& owned : w.frames) {
+    if (owned.get() != f) continue;
+    std::swap(owned, w.frames.back());
+    w.spare.push_back(std::move(w.frames.back()));
+    w.frames.pop_back();
+    return;
+  }
+}
+
+/// Copies a value for one lane between a register or the frame's memory and a buffer.
+inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
+                 unsigned lane, std::byte* to) {
+  if (in_register) {
+    std::memcpy(to, f.registers.data() + at + lane * size, size);
+  } else {
+    std::memcpy(to, frame_memory(w, f, lane, at), size);
+  }
+}
+inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
+                 unsigned lane, const std::byte* from) {
+  if (in_register) {
+    std::memcpy(f.registers.data() + at + lane * size, from, size);
+  } else {
+    std::memcpy(frame_memory(w, f, lane, at), from, size);
+  }
+}
+
+/// The lanes of the running frame call `callee`. Null: the stack is full.
+inline frame* call_function(warp& w, const lowered_function& callee, std::uint32_t call_index,
+                            std::uint32_t return_to, lane_mask lanes) {
+  frame& caller = *w.top;
+  frame* f = push_frame(w, callee, &caller, lanes);
+  if (f == nullptr) return nullptr;
+  f->call_index = call_index;
+  f->return_to = return_to;
+  const lowered_call& call = caller.function->calls[call_index];
+  std::vector<std::byte> value;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const lowered_call::transfer& from = call.arguments[i];
+    const lowered_function::place& to = callee.parameters[i];
+    const std::uint32_t size = from.size < to.size ? from.size : to.size;
+    value.resize(size);
+    for_lanes(lanes, [&](unsigned lane) {
+      take(w, caller, from.in_register, from.at, size, lane, value.data());
+      const bool in_register = to.slot != no_slot;
+      give(w, *f, in_register, in_register ? to.slot : to.offset, size, lane, value.data());
+    });
+  }
+  return f;
+}
+
+/// The lanes of the running frame return; their results go to the caller.
+inline void return_from(warp& w, lane_mask lanes) {
+  frame& f = *w.top;
+  frame& caller = *f.caller;
+  const lowered_call& call = caller.function->calls[f.call_index];
+  std::vector<std::byte> value;
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    const lowered_call::transfer& to = call.results[i];
+    const lowered_function::place& from = f.function->returns[i];
+    const std::uint32_t size = from.size < to.size ? from.size : to.size;
+    value.resize(size);
+    for_lanes(lanes, [&](unsigned lane) {
+      const bool in_register = from.slot != no_slot;
+      take(w, f, in_register, in_register ? from.slot : from.offset, size, lane, value.data());
+      give(w, caller, to.in_register, to.at, size, lane, value.data());
+    });
+  }
+  for_lanes(lanes, [&](unsigned lane) { w.stack_top[lane] = f.base[lane]; });
+  leave_frame(w, &f, static_cast<std::uint32_t>(std::popcount(lanes)));
+}
+
+}  // namespace gpu::testing::machine::detail
