@@ -11,7 +11,9 @@ using namespace arithmetic_test;
 
 namespace {
 
-__extension__ typedef __int128 wide;  // the oracle: holds every sum and product exactly
+// The oracles: the one holds every sum exactly, the other every product's low 128 bits.
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 unsigned_wide;
 
 /// Calls f(a, b) for the special pairs and for random ones.
 template <class T, class F> void for_pairs(F f) {
@@ -33,17 +35,17 @@ TEMPLATE_TEST_CASE("integer arithmetic wraps around as exact arithmetic reduced 
   comparison_run run;
   for_pairs<T>([&](T a, T b) {
     const wide x = a, y = b;
-    const wide unsigned_product = static_cast<wide>(static_cast<std::uint64_t>(a)) * y;
+    const unsigned_wide product = static_cast<unsigned_wide>(x) * static_cast<unsigned_wide>(y);
     run.expect(ptx::add(a, b), static_cast<T>(x + y), a, b);
     run.expect(ptx::sub(a, b), static_cast<T>(x - y), a, b);
-    run.expect(ptx::mul_lo(a, b), static_cast<T>(unsigned_product), a, b);
+    run.expect(ptx::mul_lo(a, b), static_cast<T>(product), a, b);
     if constexpr (width < 64) {
       run.expect(ptx::mul_hi(a, b), static_cast<T>((x * y) >> width), a, b);
       using W = ptx::wide_t<T>;
       run.expect(ptx::mul_wide(a, b), static_cast<W>(x * y), a, b);
       run.expect(ptx::mad_wide(a, b, static_cast<W>(y)), static_cast<W>(x * y + y), a, b);
     }
-    run.expect(ptx::mad_lo(a, b, a), static_cast<T>(unsigned_product + x), a, b);
+    run.expect(ptx::mad_lo(a, b, a), static_cast<T>(product + static_cast<unsigned_wide>(x)), a, b);
     run.expect(ptx::sad(a, b, a), static_cast<T>((x < y ? y - x : x - y) + x), a, b);
     run.expect(ptx::min(a, b), x < y ? a : b, a, b);
     run.expect(ptx::max(a, b), x < y ? b : a, a, b);
@@ -133,7 +135,7 @@ TEMPLATE_TEST_CASE("a carry chain adds and subtracts numbers of two words", "[pt
                    std::uint32_t, std::uint64_t) {
   using T = TestType;
   constexpr int width = sizeof(T) * 8;
-  __extension__ typedef unsigned __int128 exact;
+  using exact = unsigned_wide;
   comparison_run run;
   random_bits random(5);
   const auto special = special_integers();
