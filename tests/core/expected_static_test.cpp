@@ -126,6 +126,8 @@ template <class Kind> constexpr bool obeys_the_standard() {
   static_assert(!std::is_constructible_v<ints, expected_of<Kind, std::string, int>>);
   static_assert(!std::is_constructible_v<ints, expected_of<Kind, void, int>>);
   static_assert(!std::is_constructible_v<expected_of<Kind, void, int>, ints>);
+  static_assert(
+      !std::is_constructible_v<expected_of<Kind, bool, int>, expected_of<Kind, std::string, int>>);
   static_assert(!std::is_constructible_v<ints, std::string>);
   static_assert(!std::is_assignable_v<ints&, std::string>);
   static_assert(!std::is_convertible_v<ints, bool>);

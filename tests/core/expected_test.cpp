@@ -226,6 +226,7 @@ TEMPLATE_TEST_CASE("expected compares state first, then content", "[expected]", 
   using nothing_or_int = expected_of<TestType, void, int>;
   CHECK(nothing_or_int() == nothing_or_int());
   CHECK(nothing_or_int() != nothing_or_int(failure<TestType>(0)));
+  CHECK(nothing_or_int(failure<TestType>(3)) != nothing_or_int(failure<TestType>(4)));
   CHECK(nothing_or_int(failure<TestType>(3)) == failure<TestType>(3L));
 }
 
