@@ -1,62 +1,12 @@
 #pragma once
-/// Which instructions exist: one row for each form of one. Adding an instruction is adding a row.
+/// Which instructions exist: one row for each form of one. Adding an instruction is adding a row;
+/// instruction_form.hpp says what the columns mean.
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
-#include "gpu/testing/ptx/modifiers.hpp"
-#include "gpu/testing/ptx/opcodes.hpp"
+#include "gpu/testing/ptx/instruction_form.hpp"
 
 namespace gpu::testing::ptx::detail {
-
-/// One form of an instruction.
-/// `suffixes`: groups of suffixes.hpp, `!` behind one that must be there.
-/// `types`: alternatives for each type of the mnemonic, separated by `|`; `int`, `int8`, `bits`,
-///   `data` stand for the sets below.
-/// `operands`: one letter each.
-///   D register of the first type · E 32-bit integer register · W register of twice the width
-///   K like D, may be wider · V like K, a vector with .v2, .v4 · P predicate · Q p or p|q
-///   S d or d|p, d a 32-bit register · X destination of a video instruction, with selector
-///   a b c source of the first, second, third type · k source of the second type, may be wider
-///   v source like V · w source of twice the width · i 32-bit, l 64-bit integer · f f32
-///   I integer constant · p predicate, may be negated · A 64-bit or 32-bit address as a value
-///   m memory operand · y z sources of a video instruction with selectors · h cache policy,
-///   present exactly with .L2::cache_hint · M the operands of mov
-///   U like D or _
-/// `least`, `most`: bounds on the .target; 0 is none.
-struct form {
-  std::string_view name;
-  opcode op;
-  std::string_view suffixes;
-  std::string_view types;
-  std::string_view operands;
-  std::uint8_t least = 0;
-  std::uint8_t most = 0;
-};
-
-inline constexpr std::size_t max_types = 3;
-
-/// A form that a mnemonic fits, and what its suffixes say.
-struct resolved_form {
-  const form* row = nullptr;
-  modifiers with;
-  type types[max_types] = {};
-  std::size_t type_count = 0;
-  bool hint = false;
-};
-
-struct type_set {
-  std::string_view name;
-  std::string_view members;
-};
-inline constexpr type_set type_sets[] = {
-    {"int", "u16 u32 u64 s16 s32 s64"},
-    {"int8", "u8 u16 u32 u64 s8 s16 s32 s64"},
-    {"bits", "b16 b32 b64"},
-    {"data", "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"},
-};
 
 // Forms of one name are tried in order; the first that takes every suffix and type wins, then the
 // count of operands decides.
@@ -412,37 +362,5 @@ inline constexpr auto instruction_table = std::to_array<form>({
     {"vmax4", opcode::vmax4, "sat add", "u32 s32|u32 s32|u32 s32", "Xyzx"},
     {"vset4", opcode::vset4, "compare_signed! add", "u32 s32|u32 s32", "Xyzx"},
 });
-
-/// Legal PTX that is refused by name: the words an instruction starts with, and why.
-struct refused_instruction {
-  std::string_view name;
-  std::string_view what;
-};
-inline constexpr refused_instruction refused_instructions[] = {
-    {"wmma", "tensor-core instructions"},
-    {"mma", "tensor-core instructions"},
-    {"wgmma", "tensor-core instructions"},
-    {"tcgen05", "tensor-core instructions"},
-    {"ldmatrix", "tensor-core instructions"},
-    {"stmatrix", "tensor-core instructions"},
-    {"movmatrix", "tensor-core instructions"},
-    {"cp.async.bulk", "bulk copies"},
-    {"cp.reduce.async.bulk", "bulk copies"},
-    {"st.async", "asynchronous stores"},
-    {"st.bulk", "bulk stores"},
-    {"red.async", "asynchronous reductions"},
-    {"tensormap", "tensor maps"},
-    {"fence.proxy.tensormap::generic", "tensor maps"},
-    {"multimem", "multicast memory"},
-    {"clusterlaunchcontrol", "cluster launch control"},
-    {"tex", "textures"},
-    {"tld4", "textures"},
-    {"txq", "textures"},
-    {"istypep", "textures"},
-    {"suld", "surfaces"},
-    {"sust", "surfaces"},
-    {"sured", "surfaces"},
-    {"suq", "surfaces"},
-};
 
 }  // namespace gpu::testing::ptx::detail

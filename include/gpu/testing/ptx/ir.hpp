@@ -233,6 +233,9 @@ enum class refusal : std::uint8_t {
   unsupported_target,       ///< .target is newer than the device
   unsupported_instruction,  ///< legal PTX that this machine does not execute
   too_large,                ///< a limit of the parser
+  invalid_image,            ///< neither text nor a container, or a broken container
+  no_ptx,                   ///< an image of machine code only, or without PTX for this device
+  compressed,               ///< PTX that is compressed in a way that is not decoded
 };
 
 /// Why a text was refused, and where (both from 1).

@@ -11,6 +11,7 @@
 
 #include "gpu/testing/ptx/instruction_table.hpp"
 #include "gpu/testing/ptx/parser_context.hpp"
+#include "gpu/testing/ptx/refused_instructions.hpp"
 #include "gpu/testing/ptx/suffixes.hpp"
 
 namespace gpu::testing::ptx::detail {

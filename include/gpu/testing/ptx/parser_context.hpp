@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/instruction_table.hpp"
+#include "gpu/testing/ptx/instruction_form.hpp"
 #include "gpu/testing/ptx/ir.hpp"
 #include "gpu/testing/ptx/lexer.hpp"
 

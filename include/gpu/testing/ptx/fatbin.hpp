@@ -1,0 +1,232 @@
+#pragma once
+/// Finds the PTX in what a program hands to a driver: text, a fat binary, or machine code.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpu/testing/ptx/ir.hpp"
+
+namespace gpu::testing::ptx {
+
+enum class image_kind : std::uint8_t {
+  text,     ///< PTX, ended by a zero byte
+  fatbin,   ///< the container that nvcc -fatbin and fatbinary write
+  wrapper,  ///< the structure in a host program that points to a container
+  elf,      ///< machine code: a cubin, or an object of another machine
+};
+
+enum class compression : std::uint8_t { none, lz4, zstd, unknown };
+
+/// One program in a container. `payload` points into the container.
+struct fatbin_member {
+  bool is_ptx = false;       ///< otherwise machine code or an intermediate form
+  std::uint32_t target = 0;  ///< 90 for compute_90 and sm_90
+  compression packed = compression::none;
+  std::uint64_t unpacked_size = 0;
+  std::span<const std::byte> payload;
+};
+
+/// PTX text, or why there is none.
+struct image_text {
+  std::string text;
+  std::optional<diagnostic> error;
+
+  explicit operator bool() const { return !error.has_value(); }
+};
+
+namespace detail {
+
+inline constexpr std::uint32_t fatbin_magic = 0xba55ed50;
+inline constexpr std::uint32_t wrapper_magic = 0x466243b1;
+inline constexpr std::uint64_t largest_text = 1u << 30;
+
+/// Values of a little-endian structure, at any alignment.
+template <class T> T read_at(const std::byte* base, std::size_t offset) {
+  T value;
+  std::memcpy(&value, base + offset, sizeof value);
+  return value;
+}
+
+inline image_text refuse_image(std::string why, refusal reason) {
+  return {{}, diagnostic{1, 1, std::move(why), reason}};
+}
+
+/// The LZ4 block format: runs of literals and copies of earlier output.
+inline bool unpack_lz4(std::span<const std::byte> in, std::uint64_t size, std::string& out) {
+  std::size_t i = 0;
+  out.clear();
+  const auto next = [&](std::size_t& length) {
+    // A length of 15 goes on in further bytes, as long as they are 255.
+    for (unsigned byte = 255; byte == 255; length += byte) {
+      if (i >= in.size()) return false;
+      byte = std::to_integer<unsigned>(in[i++]);
+    }
+    return true;
+  };
+  while (i < in.size()) {
+    const auto token = std::to_integer<unsigned>(in[i++]);
+    std::size_t literals = token >> 4;
+    if (literals == 15 && !next(literals)) return false;
+    if (literals > in.size() - i || literals > size - out.size()) return false;
+    out.append(reinterpret_cast<const char*>(in.data() + i), literals);
+    i += literals;
+    if (i == in.size() || out.size() == size) break;
+    if (in.size() - i < 2) return false;
+    const std::size_t distance = read_at<std::uint16_t>(in.data(), i);
+    i += 2;
+    std::size_t length = token & 15;
+    if (length == 15 && !next(length)) return false;
+    length += 4;
+    if (distance == 0 || distance > out.size() || length > size - out.size()) return false;
+    // Byte by byte: source and destination overlap when a short pattern repeats.
+    for (; length > 0; --length) out += out[out.size() - distance];
+  }
+  return out.size() == size;
+}
+
+}  // namespace detail
+
+/// What an image is. Reads no further than the first byte that tells.
+/// Returns nothing for an image that starts like none of the kinds.
+inline std::optional<image_kind> identify(const void* image) {
+  const auto* bytes = static_cast<const unsigned char*>(image);
+  const auto starts_with = [&](std::uint32_t magic) {
+    for (unsigned i = 0; i < 4; ++i) {
+      if (bytes[i] != (magic >> (8 * i) & 0xff)) return false;
+    }
+    return true;
+  };
+  if (starts_with(detail::fatbin_magic)) return image_kind::fatbin;
+  if (starts_with(detail::wrapper_magic)) return image_kind::wrapper;
+  if (starts_with(0x464c457f)) return image_kind::elf;
+  const unsigned char c = bytes[0];
+  const bool printable = (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
+  return printable ? std::optional(image_kind::text) : std::nullopt;
+}
+
+/// The bytes that a container spans, by its own header. The header's 16 bytes must be readable.
+inline std::uint64_t fatbin_size(const void* image) {
+  const auto* bytes = static_cast<const std::byte*>(image);
+  return detail::read_at<std::uint16_t>(bytes, 6) + detail::read_at<std::uint64_t>(bytes, 8);
+}
+
+/// Lists the programs of a container; false if it is cut off or broken.
+inline bool read_fatbin(std::span<const std::byte> image, std::vector<fatbin_member>& members) {
+  using detail::read_at;
+  constexpr std::size_t shortest_header = 64;
+  if (image.size() < 16 || read_at<std::uint32_t>(image.data(), 0) != detail::fatbin_magic) {
+    return false;
+  }
+  const std::size_t header = read_at<std::uint16_t>(image.data(), 6);
+  const std::uint64_t payload = read_at<std::uint64_t>(image.data(), 8);
+  if (header < 16 || header > image.size() || payload > image.size() - header) return false;
+  std::span<const std::byte> rest = image.subspan(header, payload);
+  while (!rest.empty()) {
+    if (rest.size() < shortest_header) return false;
+    const std::byte* entry = rest.data();
+    const std::size_t entry_header = read_at<std::uint32_t>(entry, 4);
+    const std::uint64_t padded = read_at<std::uint64_t>(entry, 8);
+    if (entry_header < shortest_header || entry_header > rest.size() ||
+        padded > rest.size() - entry_header) {
+      return false;
+    }
+    const std::uint64_t flags = read_at<std::uint64_t>(entry, 40);
+    const std::uint32_t packed_size = read_at<std::uint32_t>(entry, 16);
+    fatbin_member member;
+    member.is_ptx = read_at<std::uint16_t>(entry, 0) == 1;
+    member.target = read_at<std::uint32_t>(entry, 28);
+    member.unpacked_size = read_at<std::uint64_t>(entry, 56);
+    member.packed = (flags & 0x8000) != 0   ? compression::zstd
+                    : (flags & 0x2000) != 0 ? compression::lz4
+                    : (flags & 0x1000) != 0 ? compression::unknown
+                                            : compression::none;
+    const std::uint64_t size = member.packed == compression::none ? padded : packed_size;
+    if (size > padded) return false;
+    member.payload = rest.subspan(entry_header, size);
+    members.push_back(member);
+    rest = rest.subspan(entry_header + padded);
+  }
+  return true;
+}
+
+/// The text of one PTX member.
+inline image_text text_of(const fatbin_member& member) {
+  std::string text;
+  if (member.packed == compression::none) {
+    text.assign(reinterpret_cast<const char*>(member.payload.data()), member.payload.size());
+  } else if (member.packed == compression::lz4) {
+    if (member.unpacked_size > detail::largest_text ||
+        !detail::unpack_lz4(member.payload, member.unpacked_size, text)) {
+      return detail::refuse_image("the compressed PTX of this fat binary is damaged",
+                                  refusal::invalid_image);
+    }
+  } else {
+    return detail::refuse_image(
+        "the PTX of this fat binary is compressed with Zstandard: compile with nvcc --no-compress "
+        "or --compress-mode=speed",
+        refusal::compressed);
+  }
+  text.resize(std::min(text.size(), text.find('\0')));
+  return {std::move(text), std::nullopt};
+}
+
+/// The PTX of a container that suits a device: the newest that is not newer than `max_target`.
+inline image_text text_of_fatbin(std::span<const std::byte> image, std::uint32_t max_target) {
+  std::vector<fatbin_member> members;
+  if (!read_fatbin(image, members)) {
+    return detail::refuse_image("this fat binary is cut off or damaged", refusal::invalid_image);
+  }
+  const fatbin_member* best = nullptr;
+  for (const fatbin_member& member : members) {
+    if (!member.is_ptx || member.target > max_target) continue;
+    if (best == nullptr || member.target > best->target) best = &member;
+  }
+  if (best != nullptr) return text_of(*best);
+  return detail::refuse_image(
+      "this fat binary has no PTX for compute capability " + std::to_string(max_target / 10) + "." +
+          std::to_string(max_target % 10) + ": compile with -gencode arch=compute_" +
+          std::to_string(max_target) + ",code=compute_" + std::to_string(max_target),
+      refusal::no_ptx);
+}
+
+/// The PTX of an image as a driver receives it: a pointer without a size, whose own contents say
+/// where it ends. Null is refused.
+inline image_text text_of_image(const void* image, std::uint32_t max_target) {
+  const std::optional<image_kind> kind =
+      image != nullptr ? identify(image) : std::optional<image_kind>{};
+  if (!kind.has_value()) {
+    return detail::refuse_image("this image is neither PTX text nor a fat binary",
+                                refusal::invalid_image);
+  }
+  const auto* bytes = static_cast<const std::byte*>(image);
+  switch (*kind) {
+    case image_kind::text:
+      return {std::string(static_cast<const char*>(image)), std::nullopt};
+    case image_kind::fatbin:
+      return text_of_fatbin({bytes, static_cast<std::size_t>(fatbin_size(image))}, max_target);
+    case image_kind::wrapper: {
+      const void* container = detail::read_at<const void*>(bytes, 8);
+      const bool good = container != nullptr && identify(container) == image_kind::fatbin;
+      if (good) return text_of_image(container, max_target);
+      return detail::refuse_image("this wrapper points to no fat binary", refusal::invalid_image);
+    }
+    case image_kind::elf:
+      break;
+  }
+  const bool cubin = detail::read_at<std::uint16_t>(bytes, 18) == 190;  // EM_CUDA
+  return detail::refuse_image(
+      cubin ? "this image is machine code (a cubin): the CPU executes PTX, compile to compute_" +
+                  std::to_string(max_target)
+            : "this image is an ELF file of another machine",
+      refusal::no_ptx);
+}
+
+}  // namespace gpu::testing::ptx

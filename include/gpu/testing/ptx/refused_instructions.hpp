@@ -1,0 +1,40 @@
+#pragma once
+/// Legal PTX that is not executed here.
+
+#include <string_view>
+
+namespace gpu::testing::ptx::detail {
+
+/// Legal PTX that is refused by name: the words an instruction starts with, and why.
+struct refused_instruction {
+  std::string_view name;
+  std::string_view what;
+};
+inline constexpr refused_instruction refused_instructions[] = {
+    {"wmma", "tensor-core instructions"},
+    {"mma", "tensor-core instructions"},
+    {"wgmma", "tensor-core instructions"},
+    {"tcgen05", "tensor-core instructions"},
+    {"ldmatrix", "tensor-core instructions"},
+    {"stmatrix", "tensor-core instructions"},
+    {"movmatrix", "tensor-core instructions"},
+    {"cp.async.bulk", "bulk copies"},
+    {"cp.reduce.async.bulk", "bulk copies"},
+    {"st.async", "asynchronous stores"},
+    {"st.bulk", "bulk stores"},
+    {"red.async", "asynchronous reductions"},
+    {"tensormap", "tensor maps"},
+    {"fence.proxy.tensormap::generic", "tensor maps"},
+    {"multimem", "multicast memory"},
+    {"clusterlaunchcontrol", "cluster launch control"},
+    {"tex", "textures"},
+    {"tld4", "textures"},
+    {"txq", "textures"},
+    {"istypep", "textures"},
+    {"suld", "surfaces"},
+    {"sust", "surfaces"},
+    {"sured", "surfaces"},
+    {"suq", "surfaces"},
+};
+
+}  // namespace gpu::testing::ptx::detail
