@@ -1,21 +1,26 @@
 #include "support/drivers.hpp"
 
 #include <gpu/driver/process_state.hpp>
+#include <gpu/testing/cpu_driver.hpp>
 
 #include <cstdlib>
-#include <cstring>
-
-#if __has_include(<gpu/testing/cpu_driver.hpp>)
-#  include <gpu/testing/cpu_driver.hpp>
-#  define GPU_TEST_HAS_CPU_DRIVER 1
-#endif
 
 namespace test {
 namespace {
 
 driver_kind chosen = driver_kind::gpu;
 
-/// A driver table of its own, so that looking for a GPU leaves the process as it was.
+gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
+  gpu::testing::cpu_driver_options options;
+  options.devices = static_cast<unsigned>(wanted.devices);
+  options.memory_per_device = wanted.memory_per_device;
+  options.mode =
+      wanted.deferred ? gpu::testing::execution::deferred : gpu::testing::execution::eager;
+  options.stream_threads = wanted.threads;
+  return options;
+}
+
+/// Asks a table of its own, so that looking for a GPU leaves the process as it was.
 bool gpu_is_here() {
   static gpu::driver::entry_points table{};
   static char detail[256];
@@ -37,8 +42,11 @@ std::string choose_driver() {
   if (name != "auto" && name != "cpu" && name != "cpu-deferred")
     return "GPU_TEST_DRIVER=" + name + ": expected auto, gpu, cpu or cpu-deferred";
   chosen = name == "cpu-deferred" ? driver_kind::cpu_deferred : driver_kind::cpu_eager;
-#if defined(GPU_TEST_HAS_CPU_DRIVER)
-#endif
+  cpu_driver_options options;
+  options.devices = 2;
+  options.memory_per_device = std::size_t{4} << 30;
+  options.deferred = chosen == driver_kind::cpu_deferred;
+  gpu::testing::use_cpu_driver(as_options(options));
   return {};
 }
 
@@ -59,5 +67,27 @@ const char* driver_name() {
 bool on_hardware() { return chosen == driver_kind::gpu; }
 
 const gpu::driver::entry_points& driver() { return gpu::driver::current_entry_points(); }
+
+struct own_cpu_driver::state {
+  gpu::testing::cpu_driver driver;
+  gpu::driver::scoped_entry_points in_force{driver.entry_points()};
+
+  explicit state(const cpu_driver_options& options) : driver(as_options(options)) {}
+};
+
+own_cpu_driver::own_cpu_driver(cpu_driver_options options)
+    : state_{std::make_unique<state>(options)} {}
+own_cpu_driver::~own_cpu_driver() = default;
+
+const gpu::driver::entry_points& own_cpu_driver::table() const {
+  return state_->driver.entry_points();
+}
+std::size_t own_cpu_driver::live_objects() const { return state_->driver.live().size(); }
+std::string own_cpu_driver::live_list() const {
+  std::string list;
+  for (const gpu::testing::live_object& object : state_->driver.live())
+    list += object.text() + '\n';
+  return list;
+}
 
 }  // namespace test
