@@ -18,7 +18,9 @@ template <std::size_t Count> using indices_up_to = indices<__integer_pack(Count)
 #endif
 
 /// One argument, converted to the parameter that it is for.
-template <std::size_t Index, class P> struct argument_slot { P value; };
+template <std::size_t Index, class P> struct argument_slot {
+  P value;
+};
 
 template <class Indices, class... P> struct argument_slots;
 template <std::size_t... Index, class... P>
@@ -58,7 +60,8 @@ template <class A> struct untyped_argument {
 };
 
 template <class A>
-requires(has_kernel_pointer<A> && !has_kernel_value<A>) struct untyped_argument<A> {
+  requires(has_kernel_pointer<A> && !has_kernel_value<A>)
+struct untyped_argument<A> {
   using value_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
   value_type value;
 
@@ -69,7 +72,8 @@ requires(has_kernel_pointer<A> && !has_kernel_value<A>) struct untyped_argument<
 };
 
 template <class A>
-requires(has_kernel_pointer<A>&& has_kernel_value<A>) struct untyped_argument<A> {
+  requires(has_kernel_pointer<A> && has_kernel_value<A>)
+struct untyped_argument<A> {
   using value_type = std::remove_cvref_t<decltype(kernel_argument_of<A>::value(std::declval<A>()))>;
   using pointer_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
   value_type value;
@@ -87,8 +91,8 @@ requires(has_kernel_pointer<A>&& has_kernel_value<A>) struct untyped_argument<A>
 
 /// An argument that a kernel without stated parameters can be given.
 template <class A>
-concept untyped_kernel_argument = has_kernel_value<A> ||
-    (has_kernel_pointer<A> && !has_kernel_value<A>);
+concept untyped_kernel_argument =
+    has_kernel_value<A> || (has_kernel_pointer<A> && !has_kernel_value<A>);
 
 /// What is passed, for the comparison with what the module has.
 template <class... A>

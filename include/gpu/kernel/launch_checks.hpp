@@ -130,7 +130,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
                                                             std::uint64_t ticket) noexcept {
   const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
   const bool is_ours = is_kernel_fault(static_cast<int>(code)) && blocking != nullptr &&
-                       std::strcmp(blocking, "1") == 0;
+                       __builtin_strcmp(blocking, "1") == 0;
   forget_launch(*launch.kernel->ring, ticket);
   if (!is_ours) return driver::error_of(code, call, launch.where, launch.stream.native());
   text_builder out;

@@ -34,7 +34,7 @@ struct launch_config {
 /// then keeps every thread idle). More blocks than a grid can have give the largest `uint32_t`,
 /// which `launch` refuses.
 template <class Integer>
-requires std::is_integral_v<Integer>
+  requires std::is_integral_v<Integer>
 constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {
   if (elements <= 0 || block == 0) return 1;
   const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block + 1;

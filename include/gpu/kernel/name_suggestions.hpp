@@ -32,7 +32,7 @@ inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
 /// in it is as near as can be: `_Z5saxpyfPKf` for `saxpy`.
 inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
   const text sought = wanted.to_text();
-  if (!sought.empty() && std::strstr(candidate, sought.c_str()) != nullptr) return 0;
+  if (!sought.empty() && __builtin_strstr(candidate, sought.c_str()) != nullptr) return 0;
   return edit_distance(wanted, candidate);
 }
 

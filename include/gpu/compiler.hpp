@@ -1,0 +1,10 @@
+#pragma once
+/// \file
+/// The layer `compiler`: CUDA C++ compiled at run time.
+
+#include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/nvrtc_version.hpp>
+#include <gpu/compiler/program.hpp>

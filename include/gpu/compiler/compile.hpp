@@ -1,0 +1,185 @@
+#pragma once
+/// \file
+/// `compile`: CUDA C++ in, device code out, at run time.
+
+#include <gpu/compiler/compile_error.hpp>
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/driver/context.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// The architectures that NVRTC knows, as in `sm_90`, in ascending order.
+inline result<std::vector<int>> supported_architectures(source_location where) {
+  int count = 0;
+  GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
+  std::vector<int> numbers(static_cast<std::size_t>(count < 0 ? 0 : count));
+  if (!numbers.empty()) {
+    GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data()));
+  }
+  return numbers;
+}
+
+inline text list_of(const std::vector<int>& numbers) noexcept {
+  text_builder out;
+  for (const int number : numbers) out << (out.size() == 0 ? "" : ", ") << number;
+  return out.finish();
+}
+
+/// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
+/// the device can run.
+inline result<architecture> settle(architecture wanted, source_location where) {
+  const std::vector<int> known = GPU_TRY(supported_architectures(where));
+  int number = wanted.number();
+  const bool of_device = wanted.kind() == architecture::kind_type::of_device;
+  if (of_device) {
+    device on = device::from_native(number);
+    if (number < 0) {
+      const context_ref current = GPU_TRY(context_ref::current(where));
+      on = current ? current.device() : GPU_TRY(device::get(0, where));
+    }
+    number = GPU_TRY(on.compute_capability(where)).sm();
+  }
+  int newest = 0;
+  for (const int candidate : known) {
+    if (candidate == number) return of_device ? architecture::sm(number) : wanted;
+    if (candidate < number && candidate > newest) newest = candidate;
+  }
+  if (of_device && newest != 0) return architecture::compute(newest);
+  text_builder out;
+  out << (of_device ? "the device's architecture " : "architecture ") << number
+      << " is not among those that this NVRTC knows: " << list_of(known) << ". "
+      << (of_device ? "Install an older CUDA toolkit, which still knows the device."
+                    : "Choose one of these, or install a newer CUDA toolkit.");
+  return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
+                      static_cast<std::uint64_t>(number)));
+}
+
+/// The options as NVRTC takes them.
+inline std::vector<text> option_list(const compile_options& options, architecture target) {
+  std::vector<text> list;
+  const auto add = [&](const auto&... pieces) {
+    text_builder out;
+    (out << ... << pieces);
+    list.push_back(out.finish());
+  };
+  const bool real = target.kind() == architecture::kind_type::real;
+  const char variant[] = {target.variant(), '\0'};
+  const char* const variant_text = variant;
+  add("--gpu-architecture=", real ? "sm_" : "compute_", target.number(), variant_text);
+  add("--std=c++", static_cast<int>(options.standard));
+  for (const macro_definition& macro : options.defines) {
+    add("--define-macro=", macro.name, "=", macro.value);
+  }
+  for (const option_text& folder : options.include_folders) add("--include-path=", folder);
+  if (options.fast_math) add("--use_fast_math");
+  if (options.line_info) add("--generate-line-info");
+  if (options.debug) add("--device-debug");
+  for (const option_text& option : options.extra) list.push_back(option);
+  return list;
+}
+
+struct compiled_program_access {
+  /// Compiles for an architecture that is settled.
+  static result<compiled_program> compile(const program& p, const compile_options& options,
+                                          architecture target, source_location where) {
+    using table = nvrtc::entry_points;
+    std::vector<const char*> names, sources;
+    for (const program_header& header : p.headers()) {
+      names.push_back(header.name.c_str());
+      sources.push_back(header.source.c_str());
+    }
+    nvrtc::nvrtc_program raw = nullptr;
+    GPU_TRY(nvrtc::call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
+                                                static_cast<int>(names.size()), sources.data(),
+                                                names.data()));
+    const nvrtc::unique_program owner(raw);
+    for (const option_text& expression : p.instances()) {
+      GPU_TRY(nvrtc::call<&table::add_name_expression>(where, raw, expression.c_str()));
+    }
+    const std::vector<text> list = option_list(options, target);
+    std::vector<const char*> arguments;
+    for (const text& option : list) arguments.push_back(option.c_str());
+    const result<> done = nvrtc::call<&table::compile_program>(
+        where, raw, static_cast<int>(arguments.size()), arguments.data());
+
+    compiled_program made;
+    result<text> log =
+        nvrtc::text_of<&table::get_program_log_size, &table::get_program_log>(raw, where);
+    if (log.has_value()) made.log_ = without_terminator(*log);
+    if (!done.has_value()) return fail(failure(done.error(), p, list, made.log_, where));
+    GPU_TRY(std::move(log));
+
+    made.architecture_ = target;
+    made.ptx_ = without_terminator(
+        GPU_TRY(nvrtc::text_of<&table::get_ptx_size, &table::get_ptx>(raw, where)));
+    if (target.kind() == architecture::kind_type::real) {
+      made.cubin_ = GPU_TRY(nvrtc::text_of<&table::get_cubin_size, &table::get_cubin>(raw, where));
+    }
+    for (const option_text& expression : p.instances()) {
+      const char* lowered = nullptr;
+      GPU_TRY(nvrtc::call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
+      made.names_.push_back({expression, text(lowered)});
+    }
+    return made;
+  }
+
+ private:
+  static text without_terminator(const text& t) noexcept {
+    const bool terminated = !t.empty() && t.end()[-1] == '\0';
+    return terminated ? text(t.data(), t.size() - 1) : t;
+  }
+
+  /// A mistake in the source is `errc::compile_failed`; what else NVRTC refuses keeps its code.
+  static cuda_error failure(const cuda_error& error, const program& p,
+                            const std::vector<text>& options, const text& log,
+                            source_location where) noexcept {
+    constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
+    if (error.domain() != error_domain::nvrtc) return error;
+    if (error.code() == compilation || error.code() == bad_name_expression) {
+      return compile_error(p, log, where);
+    }
+    text_builder out;
+    if (error.code() == invalid_option) {
+      out << "the options were";
+      for (const text& option : options) out << ' ' << option;
+      out << ".\n";
+    }
+    out << log;
+    return cuda_error(error).with_details(out.finish());
+  }
+};
+
+}  // namespace detail
+
+/// Compiles CUDA C++ for a device, at run time:
+///
+///     const gpu::compiled_program compiled = GPU_TRY(gpu::compile(source));
+///     const gpu::module module = GPU_TRY(gpu::module::load(compiled));
+///
+/// Where `options` name no architecture, it is that of the thread's current context, or of device
+/// 0: machine code where NVRTC knows that architecture, else the newest PTX below it. Where they
+/// do, no driver is needed.
+/// **Threads**: any number may compile at once. **Errors**: `errc::compile_failed`, with file,
+/// line, source line and the whole log; `errc::no_nvrtc`, with where it was looked for;
+/// `errc::not_supported` for an architecture that NVRTC does not know; NVRTC's own.
+/// **Cost**: from a few milliseconds up; much more where large headers are included.
+/// **Capture**: not affected. (nvrtcCompileProgram)
+inline result<compiled_program> compile(const program& source, const compile_options& options = {},
+                                        source_location where = source_location::current()) {
+  if (const void* zero = __builtin_memchr(source.source().data(), 0, source.source().size())) {
+    detail::text_builder out;
+    const auto at =
+        static_cast<std::size_t>(static_cast<const char*>(zero) - source.source().data());
+    out << "the source has a zero byte at " << at << " of " << source.source().size()
+        << ", where NVRTC would stop reading. Take it out.";
+    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::compile", out.finish(), where,
+                                        at, source.source().size()));
+  }
+  const architecture target = GPU_TRY(detail::settle(options.architecture, where));
+  return detail::compiled_program_access::compile(source, options, target, where);
+}
+
+}  // namespace gpu

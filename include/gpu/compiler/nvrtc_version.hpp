@@ -1,0 +1,18 @@
+#pragma once
+/// \file
+/// The version of NVRTC that was found.
+
+#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/core/version.hpp>
+
+namespace gpu {
+
+/// The version of the run-time compiler. (nvrtcVersion)
+/// **Errors**: `errc::no_nvrtc`, with where it was looked for; `errc::nvrtc_too_old`.
+inline result<version> nvrtc_version(source_location where = source_location::current()) noexcept {
+  version found;
+  GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &found.major, &found.minor));
+  return found;
+}
+
+}  // namespace gpu

@@ -1,0 +1,68 @@
+#pragma once
+/// \file
+/// `program`: the source of device code, with the headers that go with it.
+
+#include <gpu/compiler/compile_options.hpp>
+#include <gpu/driver/read_file.hpp>
+
+namespace gpu {
+
+/// A header given as text: `#include <name>` or `"name"` finds it before any folder.
+struct program_header {
+  option_text name;
+  option_text source;
+};
+
+/// The source of device code. A string is a program without headers:
+///
+///     gpu::compile(source);
+///     gpu::compile(gpu::program(source).header("tile.h", tile).instance("axpy<float>"));
+class program {
+ public:
+  /// `name` stands for the source in messages.
+  template <class String>
+    requires std::is_convertible_v<const String&, string_ref>
+  program(const String& source, string_ref name = "program.cu")
+      : source_{string_ref(source).to_text()}, name_{name.to_text()} {}
+
+  /// The program in a file, which is its name in messages; `#include "..."` in it looks in its
+  /// folder too.
+  /// **Errors**: `errc::file_error` with the path and the reason.
+  static result<program> from_file(string_ref path,
+                                   source_location where = source_location::current()) {
+    const text source = GPU_TRY(detail::read_file("gpu::program::from_file", path, where));
+    return program(source, path);
+  }
+
+  /// Adds a header given as text.
+  program& header(option_text name, option_text source) & {
+    headers_.push_back({std::move(name), std::move(source)});
+    return *this;
+  }
+  program&& header(option_text name, option_text source) && {
+    return std::move(header(std::move(name), std::move(source)));
+  }
+
+  /// Asks for an instance of a kernel template, as C++ writes it: `axpy<float>`. The module finds
+  /// it by the same string. Variables and kernels that are not `extern "C"` can be named likewise.
+  program& instance(option_text expression) & {
+    instances_.push_back(std::move(expression));
+    return *this;
+  }
+  program&& instance(option_text expression) && {
+    return std::move(instance(std::move(expression)));
+  }
+
+  const text& source() const noexcept { return source_; }
+  const text& name() const noexcept { return name_; }
+  const std::vector<program_header>& headers() const noexcept { return headers_; }
+  const std::vector<option_text>& instances() const noexcept { return instances_; }
+
+ private:
+  text source_;
+  text name_;
+  std::vector<program_header> headers_;
+  std::vector<option_text> instances_;
+};
+
+}  // namespace gpu

@@ -1,0 +1,23 @@
+#pragma once
+/// \file
+/// `version`: three numbers, and those of this library.
+
+namespace gpu {
+
+/// A version of something, to be compared with another one.
+struct version {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+
+  /// From CUDA's own notation, in which 13.0 is 13000 and 12.4 is 12040.
+  static constexpr version from_cuda(int number) noexcept {
+    return {number / 1000, number % 1000 / 10, 0};
+  }
+  friend constexpr auto operator<=>(const version&, const version&) noexcept = default;
+};
+
+/// The version of this library.
+inline constexpr version library_version{0, 1, 0};
+
+}  // namespace gpu

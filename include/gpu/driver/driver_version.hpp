@@ -1,0 +1,21 @@
+#pragma once
+/// \file
+/// The versions of CUDA that the headers are from and that the driver supports.
+
+#include <gpu/core/version.hpp>
+#include <gpu/driver/calls.hpp>
+
+namespace gpu {
+
+/// The CUDA version of the headers that this was compiled with.
+inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
+
+/// The newest CUDA version that the driver supports. (cuDriverGetVersion)
+/// **Errors**: why there is no driver.
+inline result<version> driver_version(source_location where = source_location::current()) noexcept {
+  int number = 0;
+  GPU_TRY(driver::call<&driver::entry_points::driver_get_version>(where, &number));
+  return version::from_cuda(number);
+}
+
+}  // namespace gpu

@@ -1,0 +1,39 @@
+#pragma once
+/// \file
+/// The names of the library's types, declared: for headers that only mention them.
+
+#include <cstddef>
+
+namespace gpu {
+
+class cuda_error;
+class source_location;
+class text;
+class string_ref;
+class bytes_ref;
+struct dims;
+struct version;
+enum class errc : int;
+
+class device;
+class context;
+class context_ref;
+class stream;
+class stream_ref;
+class event;
+class event_ref;
+
+template <class T, std::size_t Extent> class device_span;
+template <class T> class device_buffer;
+template <class T> class pinned_vector;
+
+struct launch_config;
+class module;
+class untyped_kernel;
+
+class architecture;
+class program;
+class compiled_program;
+struct compile_options;
+
+}  // namespace gpu

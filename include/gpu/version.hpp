@@ -1,0 +1,7 @@
+#pragma once
+/// \file
+/// All versions that matter: of the library, of the headers, of the driver, of NVRTC.
+
+#include <gpu/compiler/nvrtc_version.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/driver/driver_version.hpp>
