@@ -76,7 +76,7 @@ inline bool parse_address_item(parser_context& context, variable& v, std::uint64
     }
   } else {
     if (!parse_symbol_value(context, r)) return false;
-    if (r.size < context.out.address_size / 8 || is_floating(v.element)) {
+    if (r.size < 4 || is_floating(v.element)) {
       return context.fail(where, "an address does not fit in ." + std::string(name_of(v.element)));
     }
   }
@@ -112,6 +112,9 @@ inline bool parse_initializer_list(parser_context& context, variable& v,
     const bool nested = where.is("{");
     if (nested && level + 1 >= shape.strides.size()) {
       return context.fail(where, "more nested braces than dimensions");
+    }
+    if (!nested && level + 1 < shape.strides.size()) {
+      return context.fail(where, "each row of an array has braces of its own");
     }
     const std::uint64_t stride = nested ? shape.strides[level] : shape.strides.back();
     used = (used + stride - 1) / stride * stride;  // a nested list starts a new row

@@ -23,7 +23,7 @@ namespace gpu::testing::ptx::detail {
 ///   I integer constant · p predicate, may be negated · A 64-bit or 32-bit address as a value
 ///   m memory operand · y z sources of a video instruction with selectors · h cache policy,
 ///   present exactly with .L2::cache_hint · M the operands of mov
-///   U like D or _
+///   U like D or _ · T like S, always d|p
 /// `least`, `most`: bounds on the .target; 0 is none.
 struct form {
   std::string_view name;

@@ -73,9 +73,28 @@ inline bool check_combination(parser_context& context, const token& where, instr
     const bool same_kind = i.types[0] == i.types[1];
     const bool narrows = size_of(i.types[0]) < size_of(i.types[1]) ||
                          (!same_kind && size_of(i.types[0]) == 2 && size_of(i.types[1]) == 2);
+    const bool widens = size_of(i.types[0]) > size_of(i.types[1]) && i.types[1] != type::bf16;
+    if (widens && m.round != rounding::none) {
+      return context.fail(where, "a cvt to a wider type is exact and takes no rounding");
+    }
     if (narrows && m.round == rounding::none) {
       return context.fail(where, "this cvt needs a rounding: .rn, .rz, .rm or .rp");
     }
+  }
+  return true;
+}
+
+/// Rules that concern the values of operands.
+inline bool check_values(parser_context& context, const instruction& i,
+                         const std::vector<raw_operand>& raw) {
+  if (i.op == opcode::cp_async) {
+    const std::uint64_t size = raw[2].value.value;
+    const bool good =
+        size == 16 || (i.with.cache == cache_operator::ca && (size == 4 || size == 8));
+    return good || context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
+  }
+  if (i.op == opcode::st && raw[0].value.target.kind == symbol_kind::parameter) {
+    return context.fail(raw[0].where, "the parameters of a function cannot be written");
   }
   return true;
 }
@@ -125,7 +144,7 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
       if (letters[n] == 'm') space = i.with.space;
     }
   }
-  if (!check_combination(context, where, i)) return false;
+  if (!check_combination(context, where, i) || !check_values(context, i, raw)) return false;
   store_operands(context.scope.out, raw, i);
   return true;
 }

@@ -53,6 +53,10 @@ inline bool check_value(parser_context& context, raw_operand& raw, const require
                                        ", the instruction works on " + describe(need.wanted));
   }
   if (o.is_immediate() && need.immediate) {
+    if (need.wanted >= type::f16 && is_floating(need.wanted) && need.wanted != type::f32 &&
+        need.wanted != type::f64) {
+      return context.fail(raw.where, "a half-precision operand is a register, not a number");
+    }
     o.value_type = need.wanted;
     if (bits_as(raw.number, need.wanted, o.value)) return true;
     return context.fail(raw.where, "this number cannot be a " + describe(need.wanted));
@@ -250,6 +254,10 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
       return check_pair(context, raw, {type::pred, false, false, false});
     case 'S':
       return check_pair(context, raw, {type::b32, false, false, false});
+    case 'T':
+      return raw.value.kind == operand_kind::pair
+                 ? check_pair(context, raw, {type::b32, false, false, false})
+                 : context.fail(raw.where, "expected d|p");
     case 'a':
       return check_value(context, raw, {types[0], false, true, false});
     case 'b':

@@ -121,16 +121,16 @@ inline symbol symbol_of(const name_entry& entry) {
   }
 }
 
-/// `+ 8`, `- 8` or nothing after a symbol or a base register.
+/// `+ 8`, `+ -8` or nothing after a symbol or a base register.
 inline bool parse_offset(parser_context& context, std::uint64_t& offset) {
   const token sign = context.tokens.peek();
-  if (!sign.is("+") && !sign.is("-")) return true;
+  if (!sign.is("+")) return true;
   context.tokens.take();
   const token where = context.tokens.peek();
   constant value;
   if (!parse_constant(context, value)) return false;
   if (!value.is_integer()) return context.fail(where, "an address offset is an integer");
-  offset = sign.text == "-" ? 0 - value.bits : value.bits;
+  offset = value.bits;
   return true;
 }
 
