@@ -23,8 +23,8 @@ class storage {
       shadow.reset(static_cast<std::byte*>(std::calloc(n, 1)));
       if (!shadow) return nullptr;
     }
-    return std::shared_ptr<storage>(new storage(static_cast<std::byte*>(bytes.get()), size,
-                                                std::move(bytes), std::move(shadow)));
+    std::byte* const first = bytes.get();  // arguments may be moved from in any order
+    return std::shared_ptr<storage>(new storage(first, size, std::move(bytes), std::move(shadow)));
   }
 
   /// Host memory that belongs to somebody else and outlives the mapping. It has no shadow: the host

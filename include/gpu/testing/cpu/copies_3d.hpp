@@ -1,0 +1,160 @@
+#pragma once
+/// \file
+/// Entry points: copies of rectangles and boxes.
+
+#include <gpu/testing/cpu/copies.hpp>
+#include <gpu/testing/cpu/device_attributes.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/transfer.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpu::testing::cpu {
+
+/// One end of a two- or three-dimensional copy, as the structures of cuda.h describe it.
+struct box_end {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  std::uint64_t pitch, rows;  // bytes in a row, rows in a plane
+  std::uint64_t x, y, z;      // the first byte, row and plane
+};
+
+/// Turns a description into an address; the pitch has to hold what is read of a row, a plane its
+/// rows.
+inline CUresult locate(const box_end& box, transfer& what, endpoint& end, named_as& how) {
+  switch (box.type) {
+    case CU_MEMORYTYPE_HOST:
+      end.address = address_of(box.host);
+      how = named_as::host;
+      break;
+    case CU_MEMORYTYPE_DEVICE:
+      end.address = box.device;
+      how = named_as::device;
+      break;
+    case CU_MEMORYTYPE_UNIFIED:
+      end.address = box.device;
+      how = named_as::unified;
+      break;
+    case CU_MEMORYTYPE_ARRAY:
+      return CUDA_ERROR_INVALID_HANDLE;  // this driver makes no arrays
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (end.address == 0) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t row_end = 0;
+  std::uint64_t plane_end = 0;
+  if (__builtin_add_overflow(box.x, what.width, &row_end) ||
+      __builtin_add_overflow(box.y, what.height, &plane_end))
+    return CUDA_ERROR_INVALID_VALUE;
+  const bool one_row = box.y == 0 && what.height == 1 && box.z == 0 && what.depth == 1;
+  const bool one_plane = box.z == 0 && what.depth == 1;
+  // A single row needs no pitch, a single plane no height; zero then stands for "just enough".
+  end.pitch = box.pitch == 0 && one_row ? row_end : box.pitch;
+  const std::uint64_t rows = box.rows == 0 && one_plane ? plane_end : box.rows;
+  if (end.pitch < row_end || (!one_plane && rows < plane_end)) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t skipped_planes = 0;
+  std::uint64_t skipped_rows = 0;
+  if (__builtin_mul_overflow(end.pitch, rows, &end.slice) ||
+      __builtin_mul_overflow(box.z, end.slice, &skipped_planes) ||
+      __builtin_mul_overflow(box.y, end.pitch, &skipped_rows) ||
+      __builtin_add_overflow(end.address, skipped_planes, &end.address) ||
+      __builtin_add_overflow(end.address, skipped_rows, &end.address) ||
+      __builtin_add_overflow(end.address, box.x, &end.address))
+    return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult copy_box(call& c, const box_end& to, const box_end& from, std::uint64_t width,
+                         std::uint64_t height, std::uint64_t depth, copy_order order) {
+  stream_ptr stream;
+  if (const CUresult bad = c.find_stream(order.stream, stream)) return bad;
+  transfer what;
+  what.width = width;
+  what.height = height;
+  what.depth = depth;
+  if (what.empty()) return CUDA_SUCCESS;
+  named_as to_name{};
+  named_as from_name{};
+  if (const CUresult bad = locate(to, what, what.to, to_name)) return bad;
+  if (const CUresult bad = locate(from, what, what.from, from_name)) return bad;
+  if (const CUresult bad = check_end(c, what.to, what, to_name)) return bad;
+  if (const CUresult bad = check_end(c, what.from, what, from_name)) return bad;
+  return enqueue_transfer(c, stream, what, order.blocking);
+}
+
+inline CUresult copy_rectangle(call& c, const CUDA_MEMCPY2D* copy, copy_order order,
+                               bool any_pitch) {
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  constexpr std::uint64_t largest_pitch = 0x7fffffff;
+  if (!any_pitch && (copy->srcPitch > largest_pitch || copy->dstPitch > largest_pitch))
+    return CUDA_ERROR_INVALID_VALUE;
+  const box_end to{copy->dstMemoryType,
+                   copy->dstHost,
+                   copy->dstDevice,
+                   copy->dstPitch,
+                   0,
+                   copy->dstXInBytes,
+                   copy->dstY,
+                   0};
+  const box_end from{copy->srcMemoryType,
+                     copy->srcHost,
+                     copy->srcDevice,
+                     copy->srcPitch,
+                     0,
+                     copy->srcXInBytes,
+                     copy->srcY,
+                     0};
+  return copy_box(c, to, from, copy->WidthInBytes, copy->Height, 1, order);
+}
+
+template <class Copy> CUresult copy_cuboid(call& c, const Copy* copy, copy_order order) {
+  if (copy == nullptr || copy->srcLOD != 0 || copy->dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
+  const box_end to{copy->dstMemoryType, copy->dstHost,     copy->dstDevice, copy->dstPitch,
+                   copy->dstHeight,     copy->dstXInBytes, copy->dstY,      copy->dstZ};
+  const box_end from{copy->srcMemoryType, copy->srcHost,     copy->srcDevice, copy->srcPitch,
+                     copy->srcHeight,     copy->srcXInBytes, copy->srcY,      copy->srcZ};
+  return copy_box(c, to, from, copy->WidthInBytes, copy->Height, copy->Depth, order);
+}
+
+/// Both contexts have to be live where the ends are device memory.
+inline CUresult check_contexts(call& c, const CUDA_MEMCPY3D_PEER* copy) {
+  context_ptr context;
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (copy->dstMemoryType == CU_MEMORYTYPE_DEVICE)
+    if (const CUresult bad = c.find_context(copy->dstContext, context)) return bad;
+  if (copy->srcMemoryType == CU_MEMORYTYPE_DEVICE)
+    if (const CUresult bad = c.find_context(copy->srcContext, context)) return bad;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult memcpy_2d(call& c, const CUDA_MEMCPY2D* copy) {
+  return copy_rectangle(c, copy, {}, false);
+}
+inline CUresult memcpy_2d_async(call& c, const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return copy_rectangle(c, copy, {false, stream}, false);
+}
+inline CUresult memcpy_2d_unaligned(call& c, const CUDA_MEMCPY2D* copy) {
+  return copy_rectangle(c, copy, {}, true);
+}
+inline CUresult memcpy_3d(call& c, const CUDA_MEMCPY3D* copy) { return copy_cuboid(c, copy, {}); }
+inline CUresult memcpy_3d_async(call& c, const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return copy_cuboid(c, copy, {false, stream});
+}
+inline CUresult memcpy_3d_peer(call& c, const CUDA_MEMCPY3D_PEER* copy) {
+  if (const CUresult bad = check_contexts(c, copy)) return bad;
+  return copy_cuboid(c, copy, {});
+}
+inline CUresult memcpy_3d_peer_async(call& c, const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  if (const CUresult bad = check_contexts(c, copy)) return bad;
+  return copy_cuboid(c, copy, {false, stream});
+}
+
+}  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,146 @@
+#pragma once
+/// \file
+/// What the simulated devices say about themselves: the figures of a device of compute capability
+/// 9.0 with 132 multiprocessors.
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace gpu::testing::cpu {
+
+inline constexpr char device_name[] = "gpu CPU driver (compute capability 9.0)";
+inline constexpr int driver_version = 13000;
+inline constexpr int multiprocessors = 132;
+inline constexpr int threads_per_multiprocessor = 2048;
+inline constexpr int blocks_per_multiprocessor = 32;
+inline constexpr int registers_per_multiprocessor = 65536;
+inline constexpr int shared_per_multiprocessor = 233472;
+inline constexpr int shared_per_block = 48 * 1024;
+inline constexpr int shared_per_block_optin = 232448;
+inline constexpr int shared_reserved_per_block = 1024;
+inline constexpr int threads_per_block = 1024;
+inline constexpr int parameter_bytes_per_kernel = 32764;
+inline constexpr unsigned target_architecture = 90;
+
+/// Device `ordinal` sits at this place of the PCI bus.
+constexpr int pci_bus(int ordinal) noexcept { return 0x18 + 8 * ordinal; }
+
+/// The value of an attribute; false for one that is not known.
+inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& value) noexcept {
+  switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return value = threads_per_block, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
+      return value = 1024, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+      return value = 64, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+      return value = 0x7fffffff, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+      return value = 65535, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK:
+      return value = shared_per_block, true;
+    case CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY:
+      return value = 65536, true;
+    case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+      return value = 32, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
+      return value = 0x7fffffff, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK:
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR:
+      return value = registers_per_multiprocessor, true;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+      return value = 1980000, true;
+    case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT:
+    case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT:
+      return value = 512, true;
+    case CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT:
+      return value = 32, true;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      return value = multiprocessors, true;
+    case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT:
+      return value = 3, true;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+      return value = 3201000, true;
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+      return value = 6144, true;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+      return value = 62914560, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+      return value = threads_per_multiprocessor, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+      return value = blocks_per_multiprocessor, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+      return value = shared_per_multiprocessor, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      return value = shared_per_block_optin, true;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+      return value = shared_reserved_per_block, true;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      return value = 9, true;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      return value = 0, true;
+    case CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO:
+      return value = 2, true;
+    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
+      return value = ordinal, true;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+      return value = pci_bus(ordinal), true;
+    case CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID:
+    case CU_DEVICE_ATTRIBUTE_NUMA_ID:
+      return value = -1, true;
+
+    // What the simulated device can do.
+    case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
+    case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
+    case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+    case CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_GLOBAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_LOCAL_L1_CACHE_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS:
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM:
+    case CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH:
+    case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
+    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
+      return value = 1, true;
+
+    default:
+      break;
+  }
+  // Everything else: no such feature (textures, virtual memory, sharing between processes,
+  // clusters of several blocks), or a limit of zero that says the same.
+  value = 0;
+  return attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX;
+}
+
+/// A limit of a context at its start; 0 where the limit means nothing here.
+constexpr std::size_t initial_limit(CUlimit limit) noexcept {
+  switch (limit) {
+    case CU_LIMIT_STACK_SIZE:
+      return 1024;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+      return std::size_t{1} << 20;
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+      return std::size_t{8} << 20;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+      return 2;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      return 2048;
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+      return 64;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace gpu::testing::cpu

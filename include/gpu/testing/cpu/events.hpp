@@ -1,0 +1,110 @@
+#pragma once
+/// \file
+/// Entry points: events, and waiting for them.
+
+#include <gpu/testing/cpu/accounts.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+
+#include <cuda.h>
+
+#include <chrono>
+#include <memory>
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult event_create(call& c, CUevent* event, unsigned flags) {
+  context_ptr context;
+  constexpr unsigned known =
+      CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  if (event == nullptr || (flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0 && (flags & CU_EVENT_DISABLE_TIMING) == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
+  auto made = std::make_shared<event_state>();
+  made->context = context;
+  made->flags = flags;
+  made->place = c.driver.place();
+  *event = c.driver.events.add(made);
+  return CUDA_SUCCESS;
+}
+
+/// Work that was told to wait for the event still does.
+inline CUresult event_destroy(call& c, CUevent handle) {
+  event_ptr event;
+  const CUresult bad = c.find_event(handle, event);
+  if (event) (void)c.driver.events.take(handle);  // also when its context has a fault
+  return bad;
+}
+
+inline CUresult event_record_with_flags(call& c, CUevent handle, CUstream stream_handle,
+                                        unsigned flags) {
+  event_ptr event;
+  stream_ptr stream;
+  if ((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_event(handle, event)) return bad;
+  if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
+  if (stream->context != event->context) return CUDA_ERROR_INVALID_HANDLE;
+  // "External" is for captured streams, and this one is not captured.
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  auto what = std::make_shared<operation>();
+  event->recorded = what;
+  c.enqueue(stream, what);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult event_record(call& c, CUevent event, CUstream stream) {
+  return event_record_with_flags(c, event, stream, CU_EVENT_RECORD_DEFAULT);
+}
+
+inline CUresult event_query(call& c, CUevent handle) {
+  event_ptr event;
+  if (const CUresult bad = c.find_event(handle, event)) return bad;
+  const bool done = c.driver.work.poll(event->recorded, c.lock);
+  if (const CUresult fault = c.tell_fault(*event->context)) return fault;
+  return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+inline CUresult event_synchronize(call& c, CUevent handle) {
+  event_ptr event;
+  if (const CUresult bad = c.find_event(handle, event)) return bad;
+  const operation_ptr recorded = event->recorded;
+  c.driver.work.finish(recorded, c.lock);
+  settle_pools(c.driver, *event->context->device);
+  return c.tell_fault(*event->context);
+}
+
+inline CUresult event_elapsed_time(call& c, float* milliseconds, CUevent start_handle,
+                                   CUevent end_handle) {
+  event_ptr start;
+  event_ptr end;
+  if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_event(start_handle, start)) return bad;
+  if (const CUresult bad = c.find_event(end_handle, end)) return bad;
+  if (start->context != end->context || !start->recorded || !end->recorded)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (start->recorded->state != operation::progress::done ||
+      end->recorded->state != operation::progress::done)
+    return CUDA_ERROR_NOT_READY;
+  const std::chrono::duration<float, std::milli> elapsed =
+      end->recorded->finished - start->recorded->finished;
+  *milliseconds = elapsed.count();
+  return CUDA_SUCCESS;
+}
+
+inline CUresult stream_wait_event(call& c, CUstream stream_handle, CUevent handle, unsigned flags) {
+  event_ptr event;
+  stream_ptr stream;
+  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
+  if (const CUresult bad = c.find_event(handle, event)) return bad;
+  if (!event->recorded || event->recorded->state == operation::progress::done) return CUDA_SUCCESS;
+  auto what = std::make_shared<operation>();
+  what->after.push_back(event->recorded);
+  c.enqueue(stream, what);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

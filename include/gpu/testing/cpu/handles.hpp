@@ -1,0 +1,105 @@
+#pragma once
+/// \file
+/// Handles as numbers: each is unique in the life of the process, is no address, and is looked up
+/// before use. A stale or invented handle is an error code, never a crash.
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing::cpu {
+
+/// What a handle names; part of its value, so that a handle of another kind is told apart.
+enum class handle_kind : std::uint8_t {
+  context = 1,
+  stream,
+  event,
+  pool,
+  module,
+  function,
+  library,
+  kernel,
+};
+
+/// No process can map this part of the address space: whoever dereferences a handle finds out.
+inline constexpr std::uint64_t handle_base = 0x00c0'0000'0000'0000;
+
+inline std::uint64_t next_handle_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+/// A value that no handle of the process had before.
+template <class Handle> Handle make_handle(handle_kind kind) noexcept {
+  const std::uint64_t value =
+      handle_base + (static_cast<std::uint64_t>(kind) << 40) + 16 * next_handle_number();
+  return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(value));
+}
+
+/// The kind that the value of a handle claims, or 0 for a value that this driver never made.
+inline unsigned kind_of_handle(const void* handle) noexcept {
+  const auto value = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
+  if (value < handle_base || value - handle_base >= std::uint64_t{16} << 40) return 0;
+  return static_cast<unsigned>((value - handle_base) >> 40);
+}
+
+/// The live handles of one kind and what they name.
+template <class Handle, class Object, handle_kind Kind> class handle_table {
+ public:
+  using pointer = std::shared_ptr<Object>;
+
+  /// Gives the object a handle, which also goes into its member `handle`.
+  Handle add(pointer object) {
+    const Handle handle = make_handle<Handle>(Kind);
+    object->handle = handle;
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+  /// The object, or null.
+  pointer find(Handle handle) const {
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  /// Ends the handle; null when there is none such.
+  pointer take(Handle handle) {
+    const auto found = objects_.find(handle);
+    if (found == objects_.end()) return nullptr;
+    pointer object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+  /// Ends the handle because its context ended.
+  void orphan(Handle handle) {
+    if (objects_.erase(handle) != 0) orphans_.insert(handle);
+  }
+  /// What a call answers for a handle that `find` does not know.
+  CUresult why_unknown(Handle handle) const {
+    return orphans_.count(handle) != 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                       : CUDA_ERROR_INVALID_HANDLE;
+  }
+  /// All objects, the oldest first.
+  std::vector<pointer> all() const {
+    std::vector<pointer> list;
+    list.reserve(objects_.size());
+    for (const auto& entry : objects_) list.push_back(entry.second);
+    std::sort(list.begin(), list.end(), [](const pointer& a, const pointer& b) {
+      return reinterpret_cast<std::uintptr_t>(a->handle) <
+             reinterpret_cast<std::uintptr_t>(b->handle);
+    });
+    return list;
+  }
+  void clear() { objects_.clear(); }
+
+ private:
+  std::unordered_map<Handle, pointer> objects_;
+  std::unordered_set<Handle> orphans_;
+};
+
+}  // namespace gpu::testing::cpu

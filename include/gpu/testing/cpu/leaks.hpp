@@ -1,0 +1,76 @@
+#pragma once
+/// \file
+/// What a program still holds: handles and allocations that nobody gave back.
+
+#include <gpu/testing/cpu/driver_state.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpu::testing {
+
+/// A handle or an allocation that is alive.
+struct live_object {
+  std::string kind;         ///< "stream", "event", "device memory", ...
+  std::uint64_t value = 0;  ///< the handle or the address
+  std::uint64_t bytes = 0;  ///< of an allocation
+  std::string place;        ///< where it was made: "main.cpp:12" where that can be told
+
+  /// "device memory of 4096 bytes at 0x1000000010000, made at main.cpp:12"
+  std::string text() const {
+    std::string out = kind;
+    if (bytes != 0) out += " of " + std::to_string(bytes) + " bytes";
+    out += " at " + machine::detail::hexadecimal(value);
+    if (!place.empty()) out += ", made at " + place;
+    return out;
+  }
+};
+
+namespace cpu {
+
+inline const char* name_of(memory_block::origin from) {
+  switch (from) {
+    case memory_block::origin::device:
+      return "device memory";
+    case memory_block::origin::pool:
+      return "stream-ordered memory";
+    case memory_block::origin::managed:
+      return "managed memory";
+    case memory_block::origin::pinned:
+      return "pinned host memory";
+    case memory_block::origin::registered:
+      return "registered host memory";
+  }
+  return "memory";
+}
+
+/// Everything alive but primary contexts, which are the process's, default pools, and memory whose
+/// release is enqueued.
+inline std::vector<live_object> list_live(driver_state& driver) {
+  std::vector<live_object> list;
+  const auto add = [&](const char* kind, const void* handle, const std::string& place) {
+    list.push_back({kind, reinterpret_cast<std::uintptr_t>(handle), 0, place});
+  };
+  {
+    const driver_lock lock(driver.mutex);
+    for (const auto& [base, block] : driver.blocks_of_memory)
+      if (!block.free_enqueued)
+        list.push_back({name_of(block.from), base, block.size, block.place});
+    for (const context_ptr& each : driver.contexts.all())
+      if (!each->primary) add("context", each->handle, each->place);
+    for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);
+    for (const event_ptr& each : driver.events.all()) add("event", each->handle, each->place);
+    for (const pool_ptr& each : driver.pools.all())
+      if (!each->is_default) add("memory pool", each->handle, each->place);
+    for (const module_ptr& each : driver.modules.all())
+      if (!each->of_library) add("module", each->handle, each->place);
+    for (const library_ptr& each : driver.libraries.all())
+      add("library", each->handle, each->place);
+  }
+  for (live_object& each : list) each.place = driver.places.explain(each.place);
+  return list;
+}
+
+}  // namespace cpu
+}  // namespace gpu::testing

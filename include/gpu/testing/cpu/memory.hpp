@@ -1,0 +1,173 @@
+#pragma once
+/// \file
+/// Entry points: device memory, managed memory included, that calls allocate and free at once.
+
+#include <gpu/testing/cpu/accounts.hpp>
+#include <gpu/testing/cpu/context_life.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+namespace gpu::testing::cpu {
+
+inline void* host_pointer(std::uint64_t address) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+inline std::uint64_t address_of(const void* host) noexcept {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+}
+
+/// Does all work of a device that may be waiting, so that memory whose release is enqueued comes
+/// back.
+inline void reclaim(call& c, device_state& device) {
+  c.finish(device);
+  trim_all_pools(c.driver, device);
+}
+
+/// Makes a device allocation whose bytes were charged already.
+inline std::optional<std::uint64_t> place_block(call& c, memory_block block, std::uint64_t owner) {
+  block.place = c.driver.place();
+  const auto base = c.driver.memory.allocate({.size = block.size,
+                                              .alignment = allocation_unit,
+                                              .kind = machine::memory_kind::device,
+                                              .owner = owner,
+                                              .counts = false,
+                                              .site = block.place});
+  if (!base) return std::nullopt;
+  block.base = *base;
+  block.id = next_handle_number();
+  c.driver.blocks_of_memory.emplace(*base, std::move(block));
+  return base;
+}
+
+/// Makes host memory that the device sees at the same address.
+inline void* place_host_block(call& c, memory_block block, machine::memory_kind kind) {
+  constexpr std::uint64_t page = 4096;
+  if (block.size > (std::uint64_t{1} << 46)) return nullptr;
+  const std::uint64_t bytes = (block.size + page - 1) / page * page;
+  void* host = std::aligned_alloc(page, static_cast<std::size_t>(bytes));
+  if (host == nullptr) return nullptr;
+  block.base = address_of(host);
+  block.id = next_handle_number();
+  block.place = c.driver.place();
+  const bool mapped = c.driver.memory.map_host(
+      host,
+      {.size = block.size, .kind = kind, .tracked = false, .counts = false, .site = block.place});
+  if (!mapped) {
+    std::free(host);
+    return nullptr;
+  }
+  c.driver.blocks_of_memory.emplace(block.base, std::move(block));
+  return host;
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult mem_alloc(call& c, CUdeviceptr* pointer, std::size_t bytes) {
+  context_ptr context;
+  if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
+  device_state& device = *context->device;
+  const std::uint64_t charge = charge_for(bytes);
+  if (charge == 0 || charge > device.memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!charge_device(c.driver, device, charge)) {
+    reclaim(c, device);
+    if (!charge_device(c.driver, device, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  memory_block block;
+  block.size = bytes;
+  block.charged = charge;
+  block.context = context;
+  block.device = device.ordinal;
+  const auto base = place_block(c, std::move(block), context->owner);
+  if (!base) {
+    device.used -= charge;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  *pointer = *base;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_alloc_pitch(call& c, CUdeviceptr* pointer, std::size_t* pitch,
+                                std::size_t width, std::size_t height, unsigned element_size) {
+  if (pointer == nullptr || pitch == nullptr || width == 0 || height == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (element_size != 4 && element_size != 8 && element_size != 16) return CUDA_ERROR_INVALID_VALUE;
+  constexpr std::size_t largest_pitch = 0x7fffffff;
+  if (width > largest_pitch / 512 * 512) return CUDA_ERROR_INVALID_VALUE;
+  const std::size_t row = (width + 511) / 512 * 512;
+  if (height > ~std::size_t{0} / row) return CUDA_ERROR_OUT_OF_MEMORY;
+  const CUresult bad = mem_alloc(c, pointer, row * height);
+  if (!bad) *pitch = row;
+  return bad;
+}
+
+inline CUresult mem_alloc_managed(call& c, CUdeviceptr* pointer, std::size_t bytes,
+                                  unsigned flags) {
+  context_ptr context;
+  if (pointer == nullptr || bytes == 0 ||
+      (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
+  memory_block block;
+  block.size = bytes;
+  block.from = memory_block::origin::managed;
+  block.context = context;
+  block.device = context->device->ordinal;
+  block.flags = flags;
+  block.seen_by_device = true;
+  void* host = place_host_block(c, std::move(block), machine::memory_kind::managed);
+  if (host == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  *pointer = address_of(host);
+  return CUDA_SUCCESS;
+}
+
+/// Waits for all work that may use the memory, whichever way it was allocated. Also frees what a
+/// context with a fault holds.
+inline CUresult mem_free(call& c, CUdeviceptr pointer) {
+  context_ptr context;
+  if (const CUresult bad = c.current_in_any_state(context)) return bad;
+  if (pointer == 0) return CUDA_SUCCESS;
+  const auto waits_for = [&](const memory_block& block) {
+    return block.context ? block.context : context;
+  };
+  auto found = c.driver.blocks_of_memory.find(pointer);
+  if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
+      found->second.free_enqueued)
+    return CUDA_ERROR_INVALID_VALUE;
+  const context_ptr user = waits_for(found->second);
+  found->second.free_enqueued = true;  // for others, while this call waits
+  c.finish(user);
+  if (user != context) c.finish(context);
+  free_block(c.driver, pointer);
+  return c.tell_fault(*context);
+}
+
+inline CUresult mem_get_info(call& c, std::size_t* free, std::size_t* total) {
+  context_ptr context;
+  if (const CUresult bad = c.current(context)) return bad;
+  const device_state& device = *context->device;
+  if (free != nullptr) *free = static_cast<std::size_t>(device.memory - device.used);
+  if (total != nullptr) *total = static_cast<std::size_t>(device.memory);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_get_address_range(call& c, CUdeviceptr* base, std::size_t* size,
+                                      CUdeviceptr pointer) {
+  context_ptr context;
+  if (const CUresult bad = c.current(context)) return bad;
+  const auto found = c.driver.memory.find(pointer);
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  if (base != nullptr) *base = found->base;
+  if (size != nullptr) *size = static_cast<std::size_t>(found->size);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

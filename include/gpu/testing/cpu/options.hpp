@@ -1,0 +1,52 @@
+#pragma once
+/// \file
+/// What a user may choose about the CPU driver.
+
+#include <gpu/testing/machine/launch.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace gpu::testing {
+
+/// When the work that a program gives to a stream is done.
+enum class execution : std::uint8_t {
+  /// As soon as it is enqueued and what it waits for is done.
+  eager,
+  /// As late as the ordering rules allow: when the program synchronises, asks, or makes a call that
+  /// waits. Until then, the host memory that a pending copy will fill holds `poison`, so that a
+  /// missing synchronisation shows.
+  deferred,
+};
+
+/// What the host finds where a pending copy will put its result, in deferred mode.
+inline constexpr unsigned char poison = 0xcd;
+
+struct cpu_driver_options {
+  unsigned devices = 1;                                      ///< up to 64, alike
+  std::uint64_t memory_per_device = std::uint64_t{4} << 30;  ///< bytes; committed when touched
+  execution mode = execution::eager;
+  /// Each stream works on a thread of its own, so that streams overlap and a kernel may wait for
+  /// the host. Otherwise work is done by the thread that enqueues it or waits for it.
+  bool stream_threads = false;
+  /// Threads that the blocks of one grid are spread over; 0 = one for each core.
+  unsigned block_threads = 0;
+  /// Do what cuInit does at once, as a driver that is already in use; false: the user calls it.
+  bool initialised = true;
+  /// Remember which call made each handle and allocation, for leak lists and fault reports.
+  bool record_places = true;
+  /// Instructions that one thread of a kernel may execute before the launch fails with
+  /// CUDA_ERROR_LAUNCH_TIMEOUT; 0 = no limit.
+  std::uint64_t instruction_budget = std::uint64_t{1} << 28;
+  /// Which mistakes are looked for beyond bad addresses, which always are.
+  machine::checks checks{};
+  /// Receives what the driver finds wrong, as text of a few lines. Empty: it goes to stderr.
+  /// Called from any thread, one call at a time; must not call the driver.
+  std::function<void(std::string_view)> report{};
+  /// Receives what kernels print, when the program synchronises. Empty: it goes to stdout.
+  /// Called as `report` is.
+  std::function<void(std::string_view)> print{};
+};
+
+}  // namespace gpu::testing

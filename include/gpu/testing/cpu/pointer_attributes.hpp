@@ -1,0 +1,164 @@
+#pragma once
+/// \file
+/// Entry points: what the driver knows about an address.
+
+#include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/memory.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+
+namespace gpu::testing::cpu {
+
+/// An address as pointer attributes describe it.
+struct pointer_facts {
+  machine::allocation_info info;
+  memory_block* block = nullptr;  // null for a module's variable
+  CUcontext context = nullptr;
+  int device = -2;  // what the driver says where no device is meant
+};
+
+inline std::optional<pointer_facts> facts_of(call& c, CUdeviceptr pointer) {
+  auto info = c.driver.memory.find(pointer);
+  if (!info) return std::nullopt;
+  pointer_facts facts;
+  facts.info = std::move(*info);
+  facts.block = c.driver.find_block(pointer);
+  if (facts.block != nullptr) {
+    if (facts.block->context) facts.context = facts.block->context->handle;
+    facts.device = facts.block->device;
+  } else {
+    for (const module_ptr& each : c.driver.modules.all()) {
+      if (each->code->owner != facts.info.owner) continue;
+      facts.context = each->context->handle;
+      facts.device = each->context->device->ordinal;
+    }
+  }
+  return facts;
+}
+
+/// Writes one attribute of a known address.
+inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute attribute,
+                                       CUdeviceptr pointer, const pointer_facts& facts) {
+  const auto give = [&](auto value) {
+    std::memcpy(data, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+  const memory_block* block = facts.block;
+  const bool managed = facts.info.kind == machine::memory_kind::managed;
+  const bool host = block != nullptr && block->on_host();
+  const bool pool = block != nullptr && block->from == memory_block::origin::pool;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+      if (pool) return CUDA_ERROR_INVALID_VALUE;  // belongs to a device, not to a context
+      return give(facts.context);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return give(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+      if (block != nullptr) facts.block->seen_by_device = true;
+      return give(pointer);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!host && !managed) return CUDA_ERROR_INVALID_VALUE;
+      return give(host_pointer(pointer));
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+      return give(static_cast<unsigned>(block != nullptr && block->sync_memops));
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+      return give(static_cast<unsigned long long>(facts.info.id));
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      return give(static_cast<unsigned>(managed));
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return give(facts.device);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+      return give(static_cast<CUdeviceptr>(facts.info.base));
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+      return give(static_cast<std::size_t>(facts.info.size));
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+      return give(1u);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return give(0ull);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+      return give(0u);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {
+      context_ptr context;
+      if (const CUresult bad = c.current(context)) return bad;
+      const bool own = facts.info.owner == 0 || facts.device == context->device->ordinal;
+      return give(own ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                      : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+    }
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return give(pool ? block->pool->handle : CUmemoryPool{});
+    default:
+      return CUDA_ERROR_INVALID_VALUE;  // P2P tokens among them, which drivers gave up
+  }
+}
+
+/// What `cuPointerGetAttributes` says about an address that the driver does not know.
+inline void give_unknown_attribute(void* data, CUpointer_attribute attribute) {
+  const auto give = [&](auto value) { std::memcpy(data, &value, sizeof value); };
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+      return give(std::uint64_t{0});
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      return give(-2);
+    default:
+      return give(0u);
+  }
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult pointer_get_attribute(call& c, void* data, CUpointer_attribute attribute,
+                                      CUdeviceptr pointer) {
+  if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto facts = facts_of(c, pointer);
+  if (!facts) return CUDA_ERROR_INVALID_VALUE;
+  return give_pointer_attribute(c, data, attribute, pointer, *facts);
+}
+
+/// Unlike the call for one attribute, an address that the driver does not know is no error.
+inline CUresult pointer_get_attributes(call& c, unsigned count, CUpointer_attribute* attributes,
+                                       void** data, CUdeviceptr pointer) {
+  if (attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto facts = facts_of(c, pointer);
+  for (unsigned i = 0; i < count; ++i) {
+    if (data[i] == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!facts || give_pointer_attribute(c, data[i], attributes[i], pointer, *facts))
+      give_unknown_attribute(data[i], attributes[i]);
+  }
+  return CUDA_SUCCESS;
+}
+
+inline CUresult pointer_set_attribute(call& c, const void* value, CUpointer_attribute attribute,
+                                      CUdeviceptr pointer) {
+  if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+    return CUDA_ERROR_INVALID_VALUE;
+  memory_block* block = c.driver.find_block(pointer);
+  if (block == nullptr || block->on_host()) return CUDA_ERROR_INVALID_VALUE;
+  unsigned wanted = 0;
+  std::memcpy(&wanted, value, sizeof wanted);
+  block->sync_memops = wanted != 0;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,277 @@
+#pragma once
+/// \file
+/// Entry points: memory pools and the allocations of stream order.
+
+#include <gpu/testing/cpu/accounts.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/memory.hpp>
+
+#include <cuda.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace gpu::testing::cpu {
+
+inline CUresult find_pool(call& c, CUmemoryPool handle, pool_ptr& pool) {
+  pool = handle == nullptr ? nullptr : c.driver.pools.find(handle);
+  return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/// Lets the contexts of a device touch what comes from a pool, or no longer.
+inline void set_reach(driver_state& driver, const pool_state& pool, int device, bool allowed) {
+  for (const context_ptr& each : driver.contexts.all())
+    if (each->alive && each->device->ordinal == device)
+      driver.memory.allow(each->owner, pool.owner, allowed);
+}
+
+inline pool_ptr make_pool(driver_state& driver, int device) {
+  auto pool = std::make_shared<pool_state>();
+  pool->device = device;
+  pool->owner = driver.next_owner();
+  (void)driver.pools.add(pool);
+  set_reach(driver, *pool, device, true);
+  return pool;
+}
+
+inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t bytes, pool_ptr pool,
+                                   const stream_ptr& stream) {
+  const std::uint64_t charge = charge_for(bytes);
+  if (charge == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!charge_pool(c.driver, *pool, charge)) {
+    device_state& device = *c.driver.devices[static_cast<std::size_t>(pool->device)];
+    reclaim(c, device);
+    if (!charge_pool(c.driver, *pool, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  memory_block block;
+  block.size = bytes;
+  block.charged = charge;
+  block.from = memory_block::origin::pool;
+  block.device = pool->device;
+  block.pool = pool;
+  block.seen_by_device = true;
+  const auto base = place_block(c, std::move(block), pool->owner);
+  if (!base) {
+    credit_pool(c.driver, pool, charge);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  *pointer = *base;
+  // The allocation takes its place in the order, so that whoever asks the stream sees it.
+  c.enqueue(stream, std::make_shared<operation>());
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult device_get_default_mem_pool(call& c, CUmemoryPool* pool, CUdevice ordinal) {
+  device_state* device = nullptr;
+  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  *pool = device->default_pool->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult device_get_mem_pool(call& c, CUmemoryPool* pool, CUdevice ordinal) {
+  device_state* device = nullptr;
+  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  *pool = device->current_pool->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult device_set_mem_pool(call& c, CUdevice ordinal, CUmemoryPool handle) {
+  device_state* device = nullptr;
+  pool_ptr pool;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (pool->device != ordinal) return CUDA_ERROR_INVALID_VALUE;
+  device->current_pool = pool;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_alloc_async(call& c, CUdeviceptr* pointer, std::size_t bytes, CUstream handle) {
+  stream_ptr stream;
+  if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  return allocate_from_pool(c, pointer, bytes, stream->context->device->current_pool, stream);
+}
+
+inline CUresult mem_alloc_from_pool_async(call& c, CUdeviceptr* pointer, std::size_t bytes,
+                                          CUmemoryPool pool_handle, CUstream handle) {
+  stream_ptr stream;
+  pool_ptr pool;
+  if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  if (const CUresult bad = find_pool(c, pool_handle, pool)) return bad;
+  return allocate_from_pool(c, pointer, bytes, pool, stream);
+}
+
+/// Frees in stream order. Memory of cuMemAlloc may be freed this way too. Also frees what a context
+/// with a fault holds.
+inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
+  stream_ptr stream;
+  const CUresult bad = c.find_stream(handle, stream);
+  if (!stream || pointer == 0) return bad;
+  const auto found = c.driver.blocks_of_memory.find(pointer);
+  if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
+      found->second.from == memory_block::origin::managed || found->second.free_enqueued)
+    return bad ? bad : CUDA_ERROR_INVALID_VALUE;
+  found->second.free_enqueued = true;
+  auto what = std::make_shared<operation>();
+  what->work = [&driver = c.driver, pointer] {  // also when the context has a fault
+    const std::lock_guard guard(driver.mutex);
+    free_block(driver, pointer);
+  };
+  c.enqueue(stream, what);
+  return bad;
+}
+
+inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  device_state* device = nullptr;
+  if (pool == nullptr || properties == nullptr ||
+      properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
+      properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  if (const CUresult bad = c.find_device(properties->location.id, device)) return bad;
+  const pool_ptr made = make_pool(c.driver, device->ordinal);
+  made->maximum = properties->maxSize;
+  made->place = c.driver.place();
+  *pool = made->handle;
+  return CUDA_SUCCESS;
+}
+
+/// Allocations of the pool stay until they are freed.
+inline CUresult mem_pool_destroy(call& c, CUmemoryPool handle) {
+  pool_ptr pool;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (pool->is_default) return CUDA_ERROR_INVALID_VALUE;
+  device_state& device = *c.driver.devices[static_cast<std::size_t>(pool->device)];
+  if (device.current_pool == pool) device.current_pool = device.default_pool;
+  pool->destroyed = true;
+  trim_pool(device, *pool, 0);
+  (void)c.driver.pools.take(handle);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_pool_get_attribute(call& c, CUmemoryPool handle, CUmemPool_attribute attribute,
+                                       void* value) {
+  pool_ptr pool;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  const auto give = [&](auto what) {
+    std::memcpy(value, &what, sizeof what);
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      return give(pool->reuse[0]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      return give(pool->reuse[1]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return give(pool->reuse[2]);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+      return give(static_cast<cuuint64_t>(pool->release_threshold));
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+      return give(static_cast<cuuint64_t>(pool->reserved));
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return give(static_cast<cuuint64_t>(pool->reserved_high));
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+      return give(static_cast<cuuint64_t>(pool->used));
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return give(static_cast<cuuint64_t>(pool->used_high));
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+inline CUresult mem_pool_set_attribute(call& c, CUmemoryPool handle, CUmemPool_attribute attribute,
+                                       void* value) {
+  pool_ptr pool;
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  const auto take_flag = [&](int& flag) {
+    std::memcpy(&flag, value, sizeof flag);
+    return CUDA_SUCCESS;
+  };
+  // The high-water marks can only be set back, with zero.
+  const auto reset = [&](std::uint64_t& high, std::uint64_t now) {
+    cuuint64_t wanted = 0;
+    std::memcpy(&wanted, value, sizeof wanted);
+    if (wanted != 0) return CUDA_ERROR_INVALID_VALUE;
+    high = now;
+    return CUDA_SUCCESS;
+  };
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+      return take_flag(pool->reuse[0]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+      return take_flag(pool->reuse[1]);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+      return take_flag(pool->reuse[2]);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: {
+      cuuint64_t wanted = 0;
+      std::memcpy(&wanted, value, sizeof wanted);
+      pool->release_threshold = wanted;
+      return CUDA_SUCCESS;
+    }
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+      return reset(pool->reserved_high, pool->reserved);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      return reset(pool->used_high, pool->used);
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+inline CUresult mem_pool_get_access(call& c, CUmemAccess_flags* flags, CUmemoryPool handle,
+                                    CUmemLocation* location) {
+  pool_ptr pool;
+  device_state* device = nullptr;
+  if (flags == nullptr || location == nullptr || location->type != CU_MEM_LOCATION_TYPE_DEVICE)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (const CUresult bad = c.find_device(location->id, device)) return bad;
+  const auto found = pool->access.find(location->id);
+  *flags = pool->device == location->id  ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+           : found != pool->access.end() ? found->second
+                                         : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_pool_set_access(call& c, CUmemoryPool handle, const CUmemAccessDesc* list,
+                                    std::size_t count) {
+  pool_ptr pool;
+  if (list == nullptr && count != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  for (std::size_t i = 0; i < count; ++i) {
+    device_state* device = nullptr;
+    if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult bad = c.find_device(list[i].location.id, device)) return bad;
+    // A device always reaches its own pool, and read-only access does not exist here.
+    const bool own = list[i].location.id == pool->device;
+    if (list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+        (own && list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (list[i].location.id == pool->device) continue;
+    pool->access[list[i].location.id] = list[i].flags;
+    set_reach(c.driver, *pool, list[i].location.id, list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  }
+  return CUDA_SUCCESS;
+}
+
+inline CUresult mem_pool_trim_to(call& c, CUmemoryPool handle, std::size_t keep) {
+  pool_ptr pool;
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  trim_pool(*c.driver.devices[static_cast<std::size_t>(pool->device)], *pool, keep);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,220 @@
+#pragma once
+/// \file
+/// The order in which enqueued work is done: queues, what waits for what, and who does it when.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing::cpu {
+
+struct work_queue;
+
+/// Host memory that enqueued work will read.
+struct host_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// One piece of work in a queue. All members belong to the driver's lock.
+struct operation {
+  enum class progress : std::uint8_t { waiting, running, done };
+
+  std::function<void()> work;  // done without the lock; empty: only its place in the order matters
+  std::shared_ptr<work_queue> queue;              // until it is done
+  std::vector<std::shared_ptr<operation>> after;  // of other queues, until it is done
+  std::vector<host_range> reads;                  // host memory
+  bool reads_any_host_memory = false;             // a host function, say
+  bool reads_mapped_host_memory = false;          // a kernel
+  bool wanted = false;                            // somebody waits for it
+  progress state = progress::waiting;
+  std::chrono::steady_clock::time_point finished{};
+};
+
+using operation_ptr = std::shared_ptr<operation>;
+using driver_lock = std::unique_lock<std::mutex>;
+
+/// Work in order of arrival. Its members belong to the driver's lock.
+struct work_queue {
+  std::deque<operation_ptr> pending;  // the first may be running
+  bool closed = false;                // no more will come
+  bool has_thread = false;
+
+  operation_ptr last() const { return pending.empty() ? nullptr : pending.back(); }
+};
+
+/// Does the work of all queues of one driver.
+/// Threads: every member is called with the driver's lock held, which is given up while work runs.
+class scheduler {
+ public:
+  scheduler(std::mutex& mutex, bool deferred, bool threads)
+      : mutex_{mutex}, deferred_{deferred}, threads_{threads} {}
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  bool deferred() const noexcept { return deferred_; }
+
+  /// Puts work at the end of a queue, to be done after what precedes it and `what->after`.
+  void enqueue(const std::shared_ptr<work_queue>& queue, const operation_ptr& what,
+               driver_lock& lock) {
+    what->queue = queue;
+    queue->pending.push_back(what);
+    if (threads_ && !queue->has_thread) start_thread(queue);
+    if (!deferred_) {
+      what->wanted = true;
+      if (threads_) {
+        changed_.notify_all();
+      } else {
+        finish(what, lock);
+      }
+    }
+  }
+
+  /// Returns when the work is done; null is nothing to wait for.
+  void finish(const operation_ptr& what, driver_lock& lock) {
+    if (!what) return;
+    if (threads_) want(what);
+    while (what->state != operation::progress::done) {
+      operation_ptr next = threads_ ? nullptr : runnable_for(what);
+      if (next) {
+        execute(next, lock);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+  }
+
+  /// Whether the work is done. If not, one step is made towards it, so that a program that asks
+  /// again and again gets there.
+  bool poll(const operation_ptr& what, driver_lock& lock) {
+    if (!what || what->state == operation::progress::done) return true;
+    if (threads_) {
+      want(what);
+    } else if (operation_ptr next = runnable_for(what)) {
+      execute(next, lock);
+    }
+    return false;
+  }
+
+  /// No more work will come to this queue; what it holds is still done.
+  void close(work_queue& queue) {
+    queue.closed = true;
+    changed_.notify_all();
+  }
+
+  /// Ends all threads; work that has not begun is dropped. Without the lock.
+  void stop() {
+    std::vector<worker> workers;
+    {
+      const driver_lock lock(mutex_);
+      stopping_ = true;
+      workers.swap(workers_);
+    }
+    changed_.notify_all();
+    for (worker& each : workers) each.thread.join();
+  }
+
+ private:
+  struct worker {
+    std::thread thread;
+    std::shared_ptr<bool> ended;  // belongs to the driver's lock
+  };
+
+  static bool ready(const operation& what) {
+    for (const operation_ptr& each : what.after)
+      if (each->state != operation::progress::done) return false;
+    return true;
+  }
+
+  /// Work that can be done now and brings `what` nearer; null while other threads see to it.
+  static operation_ptr runnable_for(const operation_ptr& what) {
+    operation_ptr next = what;
+    for (;;) {
+      next = next->queue->pending.front();
+      if (next->state == operation::progress::running) return nullptr;
+      operation_ptr blocker;
+      for (const operation_ptr& each : next->after)
+        if (each->state != operation::progress::done) blocker = each;
+      if (!blocker) return next;
+      next = std::move(blocker);
+    }
+  }
+
+  void execute(operation_ptr what, driver_lock& lock) {
+    what->state = operation::progress::running;
+    auto work = std::move(what->work);
+    what->work = nullptr;
+    lock.unlock();
+    if (work) work();
+    work = nullptr;  // what it kept alive may go, and may take its time
+    lock.lock();
+    what->state = operation::progress::done;
+    what->finished = std::chrono::steady_clock::now();
+    what->after.clear();
+    what->queue->pending.pop_front();
+    what->queue.reset();
+    changed_.notify_all();
+  }
+
+  /// Marks the work and all that it waits for.
+  void want(const operation_ptr& what) {
+    std::vector<operation_ptr> open{what};
+    while (!open.empty()) {
+      const operation_ptr next = std::move(open.back());
+      open.pop_back();
+      if (next->wanted || next->state == operation::progress::done) continue;
+      for (const operation_ptr& each : next->queue->pending) {
+        if (!each->wanted) {
+          each->wanted = true;
+          open.insert(open.end(), each->after.begin(), each->after.end());
+        }
+        if (each == next) break;
+      }
+    }
+    changed_.notify_all();
+  }
+
+  void start_thread(const std::shared_ptr<work_queue>& queue) {
+    queue->has_thread = true;
+    for (std::size_t i = 0; i < workers_.size();) {
+      if (*workers_[i].ended) {
+        workers_[i].thread.join();  // it has given up the lock for good
+        workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+    auto ended = std::make_shared<bool>(false);
+    workers_.push_back({std::thread([this, queue, ended] { serve(queue, *ended); }), ended});
+  }
+
+  void serve(std::shared_ptr<work_queue> queue, bool& ended) {
+    driver_lock lock(mutex_);
+    while (!stopping_ && !(queue->closed && queue->pending.empty())) {
+      const operation_ptr next = queue->last() ? queue->pending.front() : nullptr;
+      if (next && next->wanted && ready(*next)) {
+        execute(next, lock);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    ended = true;
+  }
+
+  std::mutex& mutex_;
+  std::condition_variable changed_;
+  std::vector<worker> workers_;
+  const bool deferred_;
+  const bool threads_;
+  bool stopping_ = false;
+};
+
+}  // namespace gpu::testing::cpu

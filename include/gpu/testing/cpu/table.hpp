@@ -1,0 +1,88 @@
+#pragma once
+/// \file
+/// The driver table of a CPU driver: plain functions that find their driver by the slot they were
+/// made for.
+
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/cpu/contexts.hpp>
+#include <gpu/testing/cpu/copies.hpp>
+#include <gpu/testing/cpu/copies_3d.hpp>
+#include <gpu/testing/cpu/devices.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/events.hpp>
+#include <gpu/testing/cpu/fills.hpp>
+#include <gpu/testing/cpu/functions.hpp>
+#include <gpu/testing/cpu/host_memory.hpp>
+#include <gpu/testing/cpu/launches.hpp>
+#include <gpu/testing/cpu/libraries.hpp>
+#include <gpu/testing/cpu/managed_memory.hpp>
+#include <gpu/testing/cpu/memory.hpp>
+#include <gpu/testing/cpu/modules.hpp>
+#include <gpu/testing/cpu/occupancy.hpp>
+#include <gpu/testing/cpu/pointer_attributes.hpp>
+#include <gpu/testing/cpu/pools.hpp>
+#include <gpu/testing/cpu/primary_contexts.hpp>
+#include <gpu/testing/cpu/streams.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace gpu::testing::cpu {
+
+/// The drivers that are alive, by slot.
+inline std::array<std::atomic<driver_state*>, slot_count>& driver_slots() noexcept {
+  static std::array<std::atomic<driver_state*>, slot_count> slots{};
+  return slots;
+}
+
+/// Calls that a driver answers before cuInit, and from a host function.
+template <auto Function> inline constexpr bool always_allowed = false;
+template <> inline constexpr bool always_allowed<&entry::init> = true;
+template <> inline constexpr bool always_allowed<&entry::driver_get_version> = true;
+template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
+template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
+
+/// The entry point of a slot for a function `CUresult f(call&, arguments...)`.
+template <std::size_t Slot, auto Function, class Type = decltype(Function)> struct entry_point;
+
+template <std::size_t Slot, auto Function, class... Arguments>
+struct entry_point<Slot, Function, CUresult (*)(call&, Arguments...)> {
+  static CUresult run(Arguments... arguments) {
+    driver_state* driver = driver_slots()[Slot].load(std::memory_order_acquire);
+    if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
+    if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+    call c{*driver, driver_lock(driver->mutex)};
+    if (!always_allowed<Function> && !driver->initialised) return CUDA_ERROR_NOT_INITIALIZED;
+#if defined(__cpp_exceptions)
+    try {
+      return Function(c, arguments...);
+    } catch (const std::bad_alloc&) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+#else
+    return Function(c, arguments...);
+#endif
+  }
+};
+
+template <std::size_t Slot> driver::entry_points make_table() noexcept {
+  driver::entry_points table{};
+#define GPU_DRIVER_ENTRY(member, function, version) \
+  table.member = &entry_point<Slot, &entry::member>::run;
+#include <gpu/driver/entry_points.inc>
+  return table;
+}
+
+/// The table of a slot.
+inline driver::entry_points table_of(std::size_t slot) noexcept {
+  return []<std::size_t... Slots>(std::size_t wanted, std::index_sequence<Slots...>) {
+    driver::entry_points table{};
+    (void)((Slots == wanted && (table = make_table<Slots>(), true)) || ...);
+    return table;
+  }(slot, std::make_index_sequence<slot_count>{});
+}
+
+}  // namespace gpu::testing::cpu

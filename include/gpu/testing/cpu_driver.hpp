@@ -1,0 +1,136 @@
+#pragma once
+/// \file
+/// `cpu_driver`: a CUDA driver that runs on the CPU, kernels included.
+///
+///     #include <gpu/testing/cpu_driver.hpp>
+///
+///     int main() {
+///       gpu::testing::use_cpu_driver();  // from here on, no GPU is needed
+///       ...
+///     }
+
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/process_state.hpp>
+#include <gpu/testing/cpu/leaks.hpp>
+#include <gpu/testing/cpu/options.hpp>
+#include <gpu/testing/cpu/table.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing {
+
+/// A CUDA driver of its own, with devices that exist in this process only. Up to
+/// `cpu_driver::limit` may be alive at once, and know nothing of each other.
+/// **Threads**: the table's functions may be called from any number of threads, as those of the
+/// real driver. The object itself is made and destroyed while none of them is being called.
+class cpu_driver {
+ public:
+  /// How many may be alive at once.
+  static constexpr std::size_t limit = cpu::slot_count;
+
+  /// Makes the devices. Where `limit` drivers are alive already, all members of the table are null
+  /// and `unavailable` is `errc::no_driver`.
+  explicit cpu_driver(cpu_driver_options options = {})
+      : state_{std::make_unique<cpu::driver_state>(std::move(options))} {
+    auto& slots = cpu::driver_slots();
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      cpu::driver_state* free = nullptr;
+      state_->slot = slot;
+      if (!slots[slot].compare_exchange_strong(free, state_.get())) continue;
+      table_ = cpu::table_of(slot);
+      make_devices();
+      state_->initialised = state_->options.initialised && !state_->devices.empty();
+      return;
+    }
+    state_->slot = 0;
+    table_.unavailable = errc::no_driver;
+    table_.unavailable_detail = "all slots for CPU drivers are taken";
+  }
+
+  /// Ends all work and gives all memory back. Calls of the table that come later answer
+  /// CUDA_ERROR_DEINITIALIZED.
+  ~cpu_driver() {
+    state_->cancelled = true;
+    state_->work.stop();
+    {
+      cpu::driver_lock lock(state_->mutex);
+      cpu::drop_everything(*state_);
+    }
+    if (table_.init != nullptr) cpu::driver_slots()[state_->slot].store(nullptr);
+    state_->flush_prints();
+  }
+  cpu_driver(const cpu_driver&) = delete;
+  cpu_driver& operator=(const cpu_driver&) = delete;
+
+  /// The driver's functions, valid as long as this object.
+  const driver::entry_points& entry_points() const noexcept { return table_; }
+
+  /// What the program holds at this moment: handles and allocations, each with the place in the
+  /// program that made it (file and line where the program has debug information and the tool
+  /// `addr2line` is there, module and offset elsewhere).
+  std::vector<live_object> live() const { return cpu::list_live(*state_); }
+
+  /// Prints `live()` to stderr, one line each, under a heading; nothing when there is nothing.
+  /// Returns how many there are.
+  std::size_t report_leaks() const {
+    const std::vector<live_object> list = live();
+    if (list.empty()) return 0;
+    std::fprintf(stderr, "gpu cpu driver: %zu objects were not given back:\n", list.size());
+    for (const live_object& each : list) std::fprintf(stderr, "  %s\n", each.text().c_str());
+    return list.size();
+  }
+
+ private:
+  void make_devices() {
+    const unsigned count = std::min(state_->options.devices, 64u);
+    for (unsigned i = 0; i < count; ++i) {
+      auto device = std::make_unique<cpu::device_state>();
+      device->ordinal = static_cast<int>(i);
+      device->memory = state_->options.memory_per_device;
+      device->primary = std::make_shared<cpu::context_state>();
+      device->primary->device = device.get();
+      device->primary->primary = true;
+      (void)state_->contexts.add(device->primary);
+      device->default_pool = cpu::make_pool(*state_, device->ordinal);
+      device->default_pool->is_default = true;
+      device->current_pool = device->default_pool;
+      state_->devices.push_back(std::move(device));
+    }
+  }
+
+  std::unique_ptr<cpu::driver_state> state_;
+  driver::entry_points table_{};
+};
+
+/// Puts a CPU driver in force for the whole process, from now to its end: one line in a test's
+/// `main`, before anything else uses the GPU. A second call changes nothing.
+/// Returns the driver, to ask it what is left over.
+inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
+  static cpu_driver* const driver = [&] {
+    auto* made = new cpu_driver(std::move(options));  // outlives static objects that use it
+    driver::use_entry_points(&made->entry_points());
+    return made;
+  }();
+  return *driver;
+}
+
+/// The same, but only where no GPU can be used: no driver, one too old, or no device. Says so in
+/// one line on stderr. Returns whether the CPU driver is in force.
+inline bool use_cpu_driver_if_no_gpu(cpu_driver_options options = {}) {
+  const driver::entry_points& real = driver::current_entry_points();
+  int count = 0;
+  const bool usable = real.device_get_count != nullptr &&
+                      real.device_get_count(&count) == CUDA_SUCCESS && count > 0;
+  if (usable) return false;
+  std::fputs("gpu: no GPU here; kernels run on the CPU driver of gpu/testing\n", stderr);
+  (void)use_cpu_driver(std::move(options));
+  return true;
+}
+
+}  // namespace gpu::testing
