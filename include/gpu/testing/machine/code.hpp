@@ -104,11 +104,11 @@ struct executable {
   std::vector<std::unique_ptr<lowered_function>>
       functions;  // by index in the module, null = unused
   std::uint32_t entry_index = 0;
-  std::uint32_t static_shared_bytes = 0;  // dynamic shared memory begins here, aligned
-  std::uint32_t dynamic_shared_alignment = 16;
-  std::uint32_t local_bytes = 0;     // per thread, of the entry and the deepest direct chain
-  std::uint32_t constant_bytes = 0;  // of .const variables in the module
-  std::uint32_t registers = 0;       // per thread, an estimate
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_begin = 0;  // static_shared_bytes, aligned as the variables need it
+  std::uint32_t local_bytes = 0;           // per thread, of the entry and the deepest direct chain
+  std::uint32_t constant_bytes = 0;        // of .const variables in the module
+  std::uint32_t registers = 0;             // per thread, an estimate
   std::uint32_t max_threads_per_block = 1024;
 };
 

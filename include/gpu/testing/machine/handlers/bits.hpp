@@ -110,6 +110,23 @@ inline action run_lop3(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
+/// lop3 with a predicate: slots d, p, a, b, c, q; p is (d != 0) combined with q.
+inline action run_lop3_predicate(warp& w, const decoded& d, lane_mask mask) {
+  using U = std::uint32_t;
+  lane_mask nonzero = 0;
+  for_lanes(mask, [&](unsigned lane) {
+    const U result = ptx::lop3(read_lane<U>(w.registers, d.slots[2], lane),
+                               read_lane<U>(w.registers, d.slots[3], lane),
+                               read_lane<U>(w.registers, d.slots[4], lane), d.option);
+    if (d.slots[0] != no_slot) write_lane<U>(w.registers, d.slots[0], lane, result);
+    nonzero |= lane_mask{result != 0} << lane;
+  });
+  const lane_mask q = read_predicate(w.registers, d, 5);
+  const bool both = d.source->with.op == ptx::operation::and_;
+  write_predicate(w.registers, d.slots[1], mask, both ? nonzero & q : nonzero | q);
+  return action::next;
+}
+
 inline handler select_funnel(const ptx::instruction& i) {
   using U = std::uint32_t;
   using enum ptx::overflow_mode;

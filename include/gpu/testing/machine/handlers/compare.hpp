@@ -92,7 +92,7 @@ inline lane_mask compare_lanes(const std::byte* registers, std::uint32_t a, std:
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     const auto x = Operand::read(registers, a, lane);
     const auto y = Operand::read(registers, b, lane);
-    const bool lt = x<y, eq = x == y, gt = x> y;
+    const bool lt = x < y, eq = x == y, gt = x > y;
     yes[lane] = static_cast<std::uint8_t>((lt & l) | (eq & e) | (gt & g) | (!(lt | eq | gt) & u));
   }
   lane_mask result = 0;

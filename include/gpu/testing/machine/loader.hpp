@@ -1,0 +1,125 @@
+// Loading: variables into device memory, initial values, relocations, then lowering.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/testing/machine/loaded_module.hpp"
+#include "gpu/testing/machine/lower.hpp"
+
+namespace gpu::testing::machine {
+
+struct module_loader {
+  static load_result load(ptx::module source, address_space& memory, const load_options& options) {
+    loaded_module out(memory);
+    out.source_ = std::make_unique<ptx::module>(std::move(source));
+    const ptx::module& module = *out.source_;
+    if (module.address_size != 64)
+      return refuse(load_result::failure::unsupported, 0,
+                    "PTX with .address_size 32; compile for 64 bits");
+    detail::symbol_places places;
+    places.module = &module;
+    places.variables.assign(module.variables.size(), 0);
+    for (std::size_t v = 0; v < module.variables.size(); ++v) {
+      const load_result::failure why = place(out, memory, options, v, places);
+      if (why == load_result::failure::none) continue;
+      return refuse(why, module.variables[v].line,
+                    "variable " + module.variables[v].name +
+                        (why == load_result::failure::out_of_memory
+                             ? " of " + std::to_string(module.variables[v].size) +
+                                   " bytes does not fit into device memory"
+                             : " is declared extern but nowhere defined"));
+    }
+    initialise(memory, places);
+    for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
+      if (!module.functions[f].entry || !module.functions[f].defined) continue;
+      load_result failed;
+      auto kernel = detail::lower_kernel(places, f, failed.diagnostic);
+      if (!kernel) {
+        const bool symbol = failed.diagnostic.text.find("nowhere defined") != std::string::npos;
+        failed.why =
+            symbol ? load_result::failure::unresolved_symbol : load_result::failure::unsupported;
+        return failed;
+      }
+      out.executables_.push_back(std::move(kernel));
+    }
+    load_result good;
+    good.module.emplace(std::move(out));
+    return good;
+  }
+
+ private:
+  static load_result refuse(load_result::failure why, std::uint32_t line, std::string text) {
+    load_result failed;
+    failed.why = why;
+    failed.diagnostic.line = line;
+    failed.diagnostic.column = 1;
+    failed.diagnostic.text = std::move(text);
+    return failed;
+  }
+
+  static bool in_device_memory(const ptx::variable& v) {
+    return v.space == ptx::state_space::global || v.space == ptx::state_space::constant;
+  }
+
+  static load_result::failure place(loaded_module& out, address_space& memory,
+                                    const load_options& options, std::size_t index,
+                                    detail::symbol_places& places) {
+    const ptx::variable& v = out.source_->variables[index];
+    if (!in_device_memory(v)) return load_result::failure::none;
+    if (v.link == ptx::linkage::external) return load_result::failure::unresolved_symbol;
+    const bool constant = v.space == ptx::state_space::constant;
+    const std::uint64_t alignment = v.alignment > 256 ? v.alignment : 256;
+    const auto base = memory.allocate(
+        {.size = v.size,
+         .alignment = alignment,
+         .kind = memory_kind::module_variable,
+         .owner = options.owner,
+         .writable = !constant,
+         .tracked = false,  // variables begin as zeros
+         .counts = true,
+         .site = (options.name.empty() ? std::string("variable ") : options.name + ": variable ") +
+                 v.name});
+    if (!base) return load_result::failure::out_of_memory;
+    out.bases_.push_back(*base);
+    places.variables[index] = *base;
+    out.variables_[v.name] = {*base, v.size, v.space, v.managed};
+    return load_result::failure::none;
+  }
+
+  static void initialise(address_space& memory, const detail::symbol_places& places) {
+    const ptx::module& module = *places.module;
+    for (std::size_t index = 0; index < module.variables.size(); ++index) {
+      const ptx::variable& v = module.variables[index];
+      if (!in_device_memory(v)) continue;
+      std::vector<std::byte> bytes = v.initial;
+      for (const ptx::relocation& r : v.relocations) {
+        if (bytes.size() < r.offset + r.size) bytes.resize(r.offset + r.size);
+        std::uint64_t value = static_cast<std::uint64_t>(r.addend);
+        if (r.target.kind == ptx::symbol_kind::global) {
+          value += places.variables[r.target.index];
+        } else if (r.target.kind == ptx::symbol_kind::function) {
+          value += code_window + 16ull * r.target.index;
+        }
+        std::uint32_t size = r.size;
+        if (r.mask != 0) {
+          value = (value & r.mask) >> std::countr_zero(r.mask);
+          size = 1;
+        }
+        std::memcpy(bytes.data() + r.offset, &value, size < 8 ? size : 8);
+      }
+      if (bytes.size() > v.size) bytes.resize(v.size);
+      if (!bytes.empty()) (void)memory.write(places.variables[index], bytes.data(), bytes.size());
+    }
+  }
+};
+
+inline load_result load(ptx::module source, address_space& memory, const load_options& options) {
+  return module_loader::load(std::move(source), memory, options);
+}
+
+}  // namespace gpu::testing::machine

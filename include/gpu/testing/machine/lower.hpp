@@ -1,0 +1,203 @@
+// Lowers kernels: functions to arrays of decoded instructions, shared variables to offsets.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gpu/testing/machine/lower_instruction.hpp"
+
+namespace gpu::testing::machine::detail {
+
+/// The diagnostic for an instruction.
+inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
+                                          const std::string& trouble) {
+  ptx::diagnostic d;
+  d.line = i.line;
+  d.column = 1;
+  d.text = trouble.empty() ? "this instruction is not supported by the CPU driver" : trouble;
+  d.text += ": " + std::string(module.text_of(i));
+  return d;
+}
+
+/// Lowers one function for a kernel. Null, with the diagnostic: something is not supported.
+inline std::unique_ptr<lowered_function> lower_function(const symbol_places& places,
+                                                        std::uint32_t index, ptx::diagnostic& why) {
+  const ptx::module& module = *places.module;
+  const ptx::function& source = module.functions[index];
+  lowering_context c(places, source, index);
+  std::vector<std::uint32_t> begins;  // of each parsed instruction in the code
+  for (std::uint32_t n = 0; n < source.instructions.size(); ++n) {
+    const ptx::instruction& i = source.instructions[n];
+    begins.push_back(static_cast<std::uint32_t>(c.out.code.size()));
+    c.current = n;
+    c.trouble.clear();
+    if (!lower_instruction(c, i, module)) {
+      why = refuse_instruction(module, i, c.trouble);
+      return nullptr;
+    }
+    if (i.when.reg != ptx::no_index) {
+      c.out.code.back().guard = c.slot_of(i.when.reg);
+      c.out.code.back().guard_negated = i.when.negated;
+    }
+  }
+  begins.push_back(static_cast<std::uint32_t>(c.out.code.size()));
+  decoded end;  // whoever falls off the end returns
+  end.run = &run_return;
+  end.leader = true;
+  end.origin = static_cast<std::uint32_t>(source.instructions.size());
+  c.out.code.push_back(end);
+  const auto place_of = [&](std::uint32_t label) {
+    const std::uint32_t at = begins[source.labels[label].instruction];
+    c.out.code[at].leader = true;
+    return at;
+  };
+  for (std::size_t n = 0; n + 1 < c.out.code.size(); ++n) {
+    decoded& d = c.out.code[n];
+    if (d.run == &run_branch) {
+      d.target = place_of(d.target);
+      c.out.code[n + 1].leader = true;
+    } else if (d.run == &run_branch_table) {
+      for (std::uint32_t e = 0; e < d.target; ++e) {
+        std::uint32_t& entry = c.out.lists[d.list + e];
+        entry = place_of(entry);
+      }
+      c.out.code[n + 1].leader = true;
+    } else if (d.run == &run_call || d.run == &run_collective || d.run == &run_barrier ||
+               d.run == &run_cluster_wait) {
+      c.out.code[n + 1].leader = true;  // where those who waited, or were away, come together
+    }
+  }
+  return std::make_unique<lowered_function>(std::move(c.out));
+}
+
+/// Every function that a kernel may reach, itself included.
+inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, std::uint32_t entry) {
+  std::set<std::uint32_t> reached;
+  std::vector<std::uint32_t> pending{entry};
+  while (!pending.empty()) {
+    const std::uint32_t index = pending.back();
+    pending.pop_back();
+    const ptx::function& f = module.functions[index];
+    if (f.alias_of != ptx::no_index) {
+      pending.push_back(f.alias_of);
+      continue;
+    }
+    if (!f.defined || !reached.insert(index).second) continue;
+    for (const ptx::call_site& call : f.calls) {
+      if (call.function != ptx::no_index) {
+        pending.push_back(call.function);
+        continue;
+      }
+      for (std::uint32_t other = 0; other < module.functions.size(); ++other)
+        if (!module.functions[other].entry) pending.push_back(other);
+    }
+  }
+  return reached;
+}
+
+/// Which variables of the module a function names.
+inline void used_variables(const ptx::function& f, std::set<std::uint32_t>& used) {
+  for (const ptx::operand& o : f.operands)
+    if (o.target.kind == ptx::symbol_kind::global) used.insert(o.target.index);
+}
+
+/// Gives every shared variable of the kernel's functions a place.
+inline void place_shared(const ptx::module& module, const std::set<std::uint32_t>& functions,
+                         symbol_places& places, executable& out) {
+  std::uint32_t at = 0, dynamic_alignment = 16;
+  const auto visit = [&](const ptx::variable& v, auto assign, bool dynamic) {
+    if (v.space != ptx::state_space::shared || v.unsized != dynamic) return;
+    const std::uint32_t alignment = v.alignment ? v.alignment : 1;
+    if (dynamic) {
+      dynamic_alignment = dynamic_alignment > alignment ? dynamic_alignment : alignment;
+      assign(at);
+      return;
+    }
+    const std::uint32_t offset = align_up(at, alignment);
+    at = offset + static_cast<std::uint32_t>(v.size);
+    assign(offset);
+  };
+  std::set<std::uint32_t> used;
+  for (const std::uint32_t f : functions) used_variables(module.functions[f], used);
+  for (const bool dynamic : {false, true}) {
+    if (dynamic) {
+      for (const std::uint32_t v : used)
+        if (module.variables[v].unsized && module.variables[v].alignment > dynamic_alignment)
+          dynamic_alignment = module.variables[v].alignment;
+      out.static_shared_bytes = at;
+      bool any = false;
+      for (const std::uint32_t v : used)
+        any = any || (module.variables[v].space == ptx::state_space::shared &&
+                      module.variables[v].unsized);
+      if (any) at = align_up(at, dynamic_alignment);
+    }
+    for (const std::uint32_t v : used)
+      visit(module.variables[v], [&](std::uint32_t o) { places.variables[v] = o; }, dynamic);
+    for (const std::uint32_t f : functions)
+      for (std::uint32_t v = 0; v < module.functions[f].variables.size(); ++v)
+        visit(
+            module.functions[f].variables[v], [&](std::uint32_t o) { places.shared[{f, v}] = o; },
+            dynamic);
+  }
+  out.dynamic_shared_begin = at;
+}
+
+/// The most local memory that a chain of direct calls takes; recursion counts once.
+inline std::uint32_t deepest_stack(const executable& e, std::uint32_t index,
+                                   std::vector<bool>& active) {
+  const lowered_function* f = e.functions[index].get();
+  if (f == nullptr || active[index]) return 0;
+  active[index] = true;
+  std::uint32_t deepest = 0;
+  for (const lowered_call& call : f->calls) {
+    if (call.function == ptx::no_index) continue;
+    const std::uint32_t below = deepest_stack(e, call.function, active);
+    deepest = below > deepest ? below : deepest;
+  }
+  active[index] = false;
+  return f->frame_bytes + deepest;
+}
+
+/// What a compiler would need in registers, from what the function declares.
+inline std::uint32_t estimate_registers(const ptx::function& f) {
+  std::uint64_t words = 0;
+  for (const ptx::type t : f.registers)
+    words += t == ptx::type::pred ? 0 : (ptx::size_of(t) + 3) / 4;
+  const std::uint64_t estimate = words / 4 + 8;  // most live for a short time
+  const std::uint64_t most = f.max_registers ? f.max_registers : 255;
+  return static_cast<std::uint32_t>(estimate < most ? estimate : most);
+}
+
+/// Lowers a kernel with everything it may call. Null, with the diagnostic: not supported.
+inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint32_t entry,
+                                                ptx::diagnostic& why) {
+  const ptx::module& module = *places.module;
+  auto out = std::make_unique<executable>();
+  out->module = &module;
+  out->entry = &module.functions[entry];
+  out->entry_index = entry;
+  out->functions.resize(module.functions.size());
+  const std::set<std::uint32_t> functions = reachable_functions(module, entry);
+  place_shared(module, functions, places, *out);
+  for (const std::uint32_t f : functions) {
+    out->functions[f] = lower_function(places, f, why);
+    if (!out->functions[f]) return nullptr;
+  }
+  std::vector<bool> active(module.functions.size());
+  out->local_bytes = deepest_stack(*out, entry, active);
+  out->registers = estimate_registers(*out->entry);
+  const auto threads = [](const ptx::dimensions& d) { return d.x * d.y * d.z; };
+  if (const std::uint32_t n = threads(out->entry->max_threads)) out->max_threads_per_block = n;
+  if (const std::uint32_t n = threads(out->entry->required_threads)) out->max_threads_per_block = n;
+  for (const ptx::variable& v : module.variables)
+    if (v.space == ptx::state_space::constant)
+      out->constant_bytes += static_cast<std::uint32_t>(v.size);
+  return out;
+}
+
+}  // namespace gpu::testing::machine::detail
