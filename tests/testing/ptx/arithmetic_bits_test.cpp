@@ -43,7 +43,7 @@ template <class T> T insertion_by_bits(T a, T b, std::uint32_t position, std::ui
 std::uint32_t nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   if (offset == 0) return bit(mask, base) ? base : 0xffffffff;
   std::int64_t count = offset > 0 ? std::int64_t{offset} : -std::int64_t{offset};
-  for (std::int64_t pos = base; pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1) {
+  for (std::int64_t pos = base; pos >= 0 && pos < 32; pos += offset > 0 ? 1 : -1) {
     if (bit(mask, static_cast<std::uint64_t>(pos)) && --count == 0) {
       return static_cast<std::uint32_t>(pos);
     }

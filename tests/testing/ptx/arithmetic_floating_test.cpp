@@ -92,6 +92,14 @@ template <class F> void check_modes(comparison_run& run, F a, F b, F c) {
   check_all<rounding::toward_positive>(run, a, b, c);
 }
 
+float expected_flushed(op o, rounding r, float a, float b, float c) {
+  volatile float va = a, vb = b, vc = c;
+  const processor_rounding mode(r);
+  const processor_flush flush;
+  volatile float result = processor<float>(o, va, vb, vc);
+  return result;
+}
+
 float flushed(float a) { return std::fpclassify(a) == FP_SUBNORMAL ? std::copysign(0.0f, a) : a; }
 float saturated(float a) { return std::isnan(a) || a <= 0 ? 0.0f : a > 1 ? 1.0f : a; }
 
@@ -185,19 +193,22 @@ TEST_CASE("ftz makes subnormal operands and results zeros, sat limits to [0, 1]"
       run.expect(std::bit_cast<std::uint32_t>(got), bits_of(want), std::bit_cast<std::uint32_t>(a),
                  std::bit_cast<std::uint32_t>(b), std::bit_cast<std::uint32_t>(c));
     };
-    one(ptx::add<rn, true>(a, b), flushed(expected(op::add, rn, x, y, z)));
-    one(ptx::sub<rz, true>(a, b), flushed(expected(op::sub, rz, x, y, z)));
-    one(ptx::mul<rn, true>(a, b), flushed(expected(op::mul, rn, x, y, z)));
-    one(ptx::mul<rz, true>(a, b), flushed(expected(op::mul, rz, x, y, z)));
-    one(ptx::div<rn, true>(a, b), flushed(expected(op::div, rn, x, y, z)));
-    one(ptx::rcp<rz, true>(a), flushed(expected(op::div, rz, 1.0f, x, z)));
-    one(ptx::sqrt<rn, true>(a), flushed(expected(op::sqrt, rn, x, y, z)));
-    one(ptx::fma<rn, true>(a, b, c), flushed(expected(op::fma, rn, x, y, z)));
+    one(ptx::add<rn, true>(a, b), expected_flushed(op::add, rn, x, y, z));
+    one(ptx::sub<rz, true>(a, b), expected_flushed(op::sub, rz, x, y, z));
+    one(ptx::mul<rn, true>(a, b), expected_flushed(op::mul, rn, x, y, z));
+    one(ptx::mul<rz, true>(a, b), expected_flushed(op::mul, rz, x, y, z));
+    one(ptx::div<rn, true>(a, b), expected_flushed(op::div, rn, x, y, z));
+    one(ptx::rcp<rz, true>(a), expected_flushed(op::div, rz, 1.0f, x, z));
+    one(ptx::sqrt<rn, true>(a), expected_flushed(op::sqrt, rn, x, y, z));
+    one(ptx::fma<rn, true>(a, b, c), expected_flushed(op::fma, rn, x, y, z));
     one(ptx::fma<rn, false, true>(a, b, c), saturated(expected(op::fma, rn, a, b, c)));
     one(ptx::add<rz, false, true>(a, b), saturated(expected(op::add, rz, a, b, c)));
-    one(ptx::sub<rn, true, true>(a, b), saturated(flushed(expected(op::sub, rn, x, y, z))));
+    one(ptx::sub<rn, true, true>(a, b), saturated(expected_flushed(op::sub, rn, x, y, z)));
     one(ptx::mul<rn, false, true>(a, b), saturated(expected(op::mul, rn, a, b, c)));
   };
+  // Exactly 2^-126 (1 - 2^-24) is flushed, 2^-126 (1 - 2^-26) rounds up to 2^-126.
+  check(std::bit_cast<float>(0x00ffffffu), 0.5f, -0.0f);
+  check(std::bit_cast<float>(0x20000400u), std::bit_cast<float>(0x1ffff800u), 0.0f);
   const auto special = special_floats();
   for (const float a : special) {
     for (const float b : special) {

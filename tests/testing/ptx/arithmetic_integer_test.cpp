@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("integer arithmetic wraps around as exact arithmetic reduced 
     run.expect(ptx::min(a, b), x < y ? a : b, a, b);
     run.expect(ptx::max(a, b), x < y ? b : a, a, b);
     run.expect(ptx::div(a, b), b == 0 ? static_cast<T>(-1) : static_cast<T>(x / (y ? y : 1)), a, b);
-    run.expect(ptx::rem(a, b), b == 0 ? a : static_cast<T>(x % (y ? y : 1)), a, b);
+    run.expect(ptx::rem(a, b), b == 0 ? static_cast<T>(-1) : static_cast<T>(x % (y ? y : 1)), a, b);
     if constexpr (std::is_signed_v<T>) {
       run.expect(ptx::neg(a), static_cast<T>(-x), a);
       run.expect(ptx::abs(a), static_cast<T>(x < 0 ? -x : x), a);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <xmmintrin.h>
+
 #include "gpu/testing/ptx/arithmetic/rounding.hpp"
 #include "support/catch.hpp"
 
@@ -156,6 +158,19 @@ class processor_rounding {
 
  private:
   int saved_;
+};
+
+/// The processor flushes subnormal results while this object lives: as GPUs do, those that are
+/// below the normal numbers after rounding without a least exponent. Needs SSE.
+class processor_flush {
+ public:
+  processor_flush() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8000); }
+  ~processor_flush() { _mm_setcsr(saved_); }
+  processor_flush(const processor_flush&) = delete;
+  processor_flush& operator=(const processor_flush&) = delete;
+
+ private:
+  unsigned saved_;
 };
 
 /// Counts mismatches, and shows the first few.

@@ -118,7 +118,8 @@ constexpr std::uint32_t bmsk(std::uint32_t position, std::uint32_t length) {
 /// `a` sign or zero-extended from its low `bits` bits. `.clamp` limits `bits` to 32, `.wrap` takes
 /// it modulo 32. Zero bits give zero.
 template <overflow_mode Mode, std::integral T>
-requires(sizeof(T) == 4) constexpr T szext(T a, std::uint32_t bits) {
+  requires(sizeof(T) == 4)
+constexpr T szext(T a, std::uint32_t bits) {
   static_assert(Mode != overflow_mode::none, "szext is .clamp or .wrap");
   if constexpr (Mode == overflow_mode::wrap) bits &= 31;
   if (bits > 31) return a;

@@ -29,8 +29,9 @@ constexpr double to_sticky_double(std::uint64_t magnitude) {
 }
 
 template <std::integral From>
-constexpr double to_sticky_double(From value) requires(sizeof(From) == 8 &&
-                                                       std::is_signed_v<From>) {
+constexpr double to_sticky_double(From value)
+  requires(sizeof(From) == 8 && std::is_signed_v<From>)
+{
   const auto bits = static_cast<std::uint64_t>(value);
   return value < 0 ? -to_sticky_double(0 - bits) : to_sticky_double(bits);
 }
@@ -120,16 +121,19 @@ template <floating F> constexpr auto widened(F a) {
   }
 }
 
-template <class To, rounding R, floating From> constexpr To float_to_float(From a) {
+template <class To, rounding R, bool Ftz, floating From> constexpr To float_to_float(From a) {
   if constexpr (half_float<To>) {
     return To{static_cast<std::uint16_t>(encode<To, R>(static_cast<double>(widened(a))))};
   } else if constexpr (std::same_as<To, double>) {
     const auto wider = widened(a);
     return with_nan(static_cast<double>(wider), static_cast<double>(wider));
   } else if constexpr (std::same_as<From, double>) {
-    return with_nan(to_float<R>(a));
+    // Unlike arithmetic, this conversion keeps what fits of a NaN's payload.
+    const float rounded = to_float<R>(a);
+    const float zero = std::bit_cast<float>(to_bits(rounded) & sign_bit<float>);
+    return Ftz && is_tiny<R>(a) ? zero : rounded;
   } else {
-    return with_nan(widened(a));
+    return with_nan(flush<Ftz>(widened(a)));
   }
 }
 
@@ -174,9 +178,8 @@ constexpr To cvt(From a) {
     if constexpr (std::integral<From>) {
       result = detail::integer_to_float<To, R>(a);
     } else {
-      result = detail::float_to_float<To, R>(detail::flush_single<Ftz>(a));
+      result = detail::float_to_float<To, R, Ftz>(detail::flush_single<Ftz>(a));
     }
-    result = detail::flush_single<Ftz>(result);
     if constexpr (Sat) result = detail::saturate(result);
     return result;
   }

@@ -40,10 +40,16 @@ constexpr std::uint32_t cvt_to_half_x2(float a, float b) {
 }
 
 /// cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32: the float rounded to 10 bits of mantissa, the low
-/// 13 bits zero, and 0x7fffffff for NaN.
+/// 13 bits zero. NaN becomes 0x7fffffff; but plain `.rna`, which devices compute with integers,
+/// clears the low bits of a NaN as well, which may leave an infinity.
 template <rounding R, bool Relu = false, bool Satfinite = false>
 constexpr std::uint32_t cvt_to_tf32(float a) {
-  if (detail::is_nan(a)) return 0x7fffffffu;
+  if (detail::is_nan(a)) {
+    if constexpr (R == rounding::nearest_away && !Relu && !Satfinite) {
+      return std::bit_cast<std::uint32_t>(a) & 0xffffe000u;
+    }
+    return 0x7fffffffu;
+  }
   return detail::encode<detail::tf32, R, Satfinite>(detail::rectified<Relu>(static_cast<double>(a)))
          << 13;
 }
@@ -74,7 +80,8 @@ constexpr std::uint32_t cvt_f8_x2_to_f16_x2(std::uint16_t a) {
 
 /// cvt.pack.sat.{u16,s16}.s32 d, a, b: `a` goes to the upper half. `To` is the type of a half.
 template <std::integral To>
-requires(sizeof(To) == 2) constexpr std::uint32_t cvt_pack(std::int32_t a, std::int32_t b) {
+  requires(sizeof(To) == 2)
+constexpr std::uint32_t cvt_pack(std::int32_t a, std::int32_t b) {
   const auto one = [](std::int32_t v) -> std::uint32_t {
     return static_cast<std::uint16_t>(detail::clamp_to<To>(std::int64_t{v}));
   };
@@ -84,8 +91,8 @@ requires(sizeof(To) == 2) constexpr std::uint32_t cvt_pack(std::int32_t a, std::
 /// cvt.pack.sat.{u8,s8,u4,s4,u2,s2}.s32.b32 d, a, b, c: `c` moves up by two fields of `Bits` bits,
 /// `a` goes to the upper of the two low ones.
 template <int Bits, bool Signed>
-requires(Bits == 2 || Bits == 4 || Bits == 8) constexpr std::uint32_t
-    cvt_pack(std::int32_t a, std::int32_t b, std::uint32_t c) {
+  requires(Bits == 2 || Bits == 4 || Bits == 8)
+constexpr std::uint32_t cvt_pack(std::int32_t a, std::int32_t b, std::uint32_t c) {
   constexpr std::int32_t low = Signed ? -(1 << (Bits - 1)) : 0;
   constexpr std::int32_t high = Signed ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
   constexpr std::uint32_t mask = (1u << Bits) - 1;

@@ -26,12 +26,12 @@ template <class F>
 using float_bits = std::conditional_t<sizeof(F) == 4, std::int32_t, std::int64_t>;
 
 template <class F>
-inline constexpr float_bits<F> sign_bit = static_cast<float_bits<F>>(float_bits<F>{1}
-                                                                     << (sizeof(F) * 8 - 1));
+inline constexpr float_bits<F> sign_bit =
+    static_cast<float_bits<F>>(float_bits<F>{1} << (sizeof(F) * 8 - 1));
 template <class F>
-inline constexpr float_bits<F> infinity_bits = sizeof(F) == 4
-                                                   ? static_cast<float_bits<F>>(0x7f800000)
-                                                   : static_cast<float_bits<F>>(0x7ff0000000000000);
+inline constexpr float_bits<F> infinity_bits =
+    sizeof(F) == 4 ? static_cast<float_bits<F>>(0x7f800000)
+                   : static_cast<float_bits<F>>(0x7ff0000000000000);
 
 template <class F> constexpr float_bits<F> to_bits(F value) {
   return std::bit_cast<float_bits<F>>(value);
@@ -142,14 +142,38 @@ template <rounding R> constexpr float to_float(double d) {
   }
 }
 
-/// x + y for double operands that hold floats or exact products of floats, rounded to float.
-template <rounding R> constexpr float rounded_sum(double x, double y) {
-  if constexpr (R == rounding::toward_negative) {
-    // Towards minus infinity an exact zero is -0; the mirrored sum gives +0 there.
-    return to_float<R>(-sum_to_odd(-x, -y));
+/// Whether `.ftz` flushes the result: GPUs do if it is below the normal numbers after rounding to
+/// 24 bits, as if there were no least exponent. `exact` may be rounded to odd, as for to_float.
+template <rounding R> constexpr bool is_tiny(double exact) {
+  constexpr double least = 0x1p-126;
+  const double magnitude = __builtin_fabs(exact);
+  if constexpr (R == rounding::nearest_even || R == rounding::none) {
+    return magnitude < least - 0x1p-151;  // the middle itself rounds to the even neighbour, 2^-126
+  } else if constexpr (R == rounding::toward_zero) {
+    return magnitude < least;
   } else {
-    return to_float<R>(sum_to_odd(x, y));
+    const bool away = (to_bits(exact) < 0) == (R == rounding::toward_negative);
+    return away ? magnitude <= least - 0x1p-150 : magnitude < least;
   }
+}
+
+/// An exact result, or one rounded to odd, as the result of a single-precision instruction.
+template <rounding R, bool Ftz, bool Sat> constexpr float finish_exact(double exact) {
+  const float rounded = to_float<R>(exact);
+  if constexpr (Ftz) {
+    const float zero = std::bit_cast<float>(to_bits(rounded) & sign_bit<float>);
+    return finish<false, Sat>(is_tiny<R>(exact) ? zero : rounded);
+  } else {
+    return finish<false, Sat>(rounded);
+  }
+}
+
+/// x + y rounded to odd, for operands that hold floats or exact products of floats. An exact zero
+/// has the sign that it has when rounding as `R` says.
+template <rounding R> constexpr double signed_sum_to_odd(double x, double y) {
+  // Towards minus infinity an exact zero is -0; the mirrored sum gives +0 there.
+  if constexpr (R == rounding::toward_negative) return -sum_to_odd(-x, -y);
+  return sum_to_odd(x, y);
 }
 
 }  // namespace gpu::testing::ptx::detail

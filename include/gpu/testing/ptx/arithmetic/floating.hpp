@@ -26,7 +26,7 @@ constexpr float add(float a, float b) {
   a = detail::flush<Ftz>(a);
   b = detail::flush<Ftz>(b);
   if constexpr (detail::to_nearest(R)) return detail::finish<Ftz, Sat>(a + b);
-  return detail::finish<Ftz, Sat>(detail::rounded_sum<R>(a, b));
+  return detail::finish_exact<R, Ftz, Sat>(detail::signed_sum_to_odd<R>(a, b));
 }
 
 template <rounding R = rounding::none> constexpr double add(double a, double b) {
@@ -48,10 +48,10 @@ template <rounding R = rounding::none, bool Ftz = false, bool Sat = false>
 constexpr float mul(float a, float b) {
   a = detail::flush<Ftz>(a);
   b = detail::flush<Ftz>(b);
-  if constexpr (detail::to_nearest(R)) {
-    return detail::finish<Ftz, Sat>(detail::unfused_product(a, b));
+  if constexpr (detail::to_nearest(R) && !Ftz) {
+    return detail::finish<false, Sat>(detail::unfused_product(a, b));
   }
-  return detail::finish<Ftz, Sat>(detail::to_float<R>(static_cast<double>(a) * b));
+  return detail::finish_exact<R, Ftz, Sat>(static_cast<double>(a) * b);
 }
 
 template <rounding R = rounding::none> constexpr double mul(double a, double b) {
@@ -68,10 +68,13 @@ constexpr float fma(float a, float b, float c) {
   b = detail::flush<Ftz>(b);
   c = detail::flush<Ftz>(c);
 #if defined(__FMA__)
-  if constexpr (detail::to_nearest(R)) return detail::finish<Ftz, Sat>(__builtin_fmaf(a, b, c));
+  if constexpr (detail::to_nearest(R) && !Ftz) {
+    return detail::finish<false, Sat>(__builtin_fmaf(a, b, c));
+  }
 #endif
   // Vectorises, which a call of the C library's fmaf would not; the product is exact.
-  return detail::finish<Ftz, Sat>(detail::rounded_sum<R>(static_cast<double>(a) * b, c));
+  return detail::finish_exact<R, Ftz, Sat>(
+      detail::signed_sum_to_odd<R>(static_cast<double>(a) * b, c));
 }
 
 template <rounding R = rounding::none> constexpr double fma(double a, double b, double c) {
@@ -82,10 +85,10 @@ template <rounding R = rounding::none> constexpr double fma(double a, double b, 
 template <rounding R = rounding::none, bool Ftz = false> constexpr float div(float a, float b) {
   a = detail::flush<Ftz>(a);
   b = detail::flush<Ftz>(b);
-  if constexpr (detail::to_nearest(R)) return detail::finish<Ftz, false>(a / b);
+  if constexpr (detail::to_nearest(R) && !Ftz) return detail::finish<false, false>(a / b);
   // A quotient of floats that is no float itself is at least 2^-48 of its size away from every
   // float and every middle of two, so the double quotient lies on the same side of all of them.
-  return detail::finish<Ftz, false>(detail::to_float<R>(static_cast<double>(a) / b));
+  return detail::finish_exact<R, Ftz, false>(static_cast<double>(a) / b);
 }
 
 template <rounding R = rounding::none> constexpr double div(double a, double b) {
@@ -177,7 +180,8 @@ constexpr F max(F a, F b) {
 /// The truth of a comparison of setp, set or vset. `T` is the instruction's type; `lo`, `ls`, `hi`
 /// and `hs` compare as unsigned.
 template <comparison C, bool Ftz = false, class T>
-requires(std::integral<T> || std::floating_point<T>) constexpr bool compare(T a, T b) {
+  requires(std::integral<T> || std::floating_point<T>)
+constexpr bool compare(T a, T b) {
   using enum comparison;
   if constexpr (std::floating_point<T>) {
     a = detail::flush<Ftz>(a);

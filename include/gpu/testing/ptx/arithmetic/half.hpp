@@ -39,7 +39,15 @@ template <half_float H> constexpr bool is_nan(H a) { return (a.bits & 0x7fffu) >
 /// Rounds to `H`, then applies the modifiers. `exact` may be rounded to odd.
 template <half_float H, bool Ftz, bool Sat, bool Relu> constexpr H finish_half(double exact) {
   if constexpr (Sat) exact = exact > 0.0 ? (exact < 1.0 ? exact : 1.0) : 0.0;
-  H result = flush<Ftz>(to_half<H>(exact));
+  H result = to_half<H>(exact);
+  if constexpr (Ftz) {
+    // As is_tiny does for floats: what rounds up to the least normal number is kept.
+    constexpr int bias = (1 << (format<H>::exponent - 1)) - 1;
+    constexpr double least = std::bit_cast<double>(static_cast<std::uint64_t>(1024 - bias) << 52);
+    constexpr double ulp = 1.0 / (1 << (format<H>::mantissa + 2));
+    const bool tiny = __builtin_fabs(exact) < least - least * ulp;
+    if (tiny) result.bits = static_cast<std::uint16_t>(result.bits & 0x8000);
+  }
   if (Relu && (result.bits & 0x8000) != 0) result.bits = 0;  // the canonical NaN is positive
   return result;
 }

@@ -23,16 +23,32 @@ template <class T> constexpr modular<T> to_modular(T value) {
 }
 
 template <std::size_t Bytes, bool Signed> struct integer_of;
-template <> struct integer_of<2, false> { using type = std::uint16_t; };
-template <> struct integer_of<2, true> { using type = std::int16_t; };
-template <> struct integer_of<4, false> { using type = std::uint32_t; };
-template <> struct integer_of<4, true> { using type = std::int32_t; };
-template <> struct integer_of<8, false> { using type = std::uint64_t; };
-template <> struct integer_of<8, true> { using type = std::int64_t; };
+template <> struct integer_of<2, false> {
+  using type = std::uint16_t;
+};
+template <> struct integer_of<2, true> {
+  using type = std::int16_t;
+};
+template <> struct integer_of<4, false> {
+  using type = std::uint32_t;
+};
+template <> struct integer_of<4, true> {
+  using type = std::int32_t;
+};
+template <> struct integer_of<8, false> {
+  using type = std::uint64_t;
+};
+template <> struct integer_of<8, true> {
+  using type = std::int64_t;
+};
 __extension__ typedef __int128 int128;
 __extension__ typedef unsigned __int128 uint128;
-template <> struct integer_of<16, false> { using type = uint128; };
-template <> struct integer_of<16, true> { using type = int128; };
+template <> struct integer_of<16, false> {
+  using type = uint128;
+};
+template <> struct integer_of<16, true> {
+  using type = int128;
+};
 
 /// The type twice as wide as `T`, with the same signedness.
 template <class T> using doubled = typename integer_of<sizeof(T) * 2, std::is_signed_v<T>>::type;
@@ -84,7 +100,8 @@ template <std::integral T> constexpr T mul_hi(T a, T b) {
 
 /// Of the 16 and 32-bit types.
 template <std::integral T>
-requires(sizeof(T) <= 4) constexpr wide_t<T> mul_wide(T a, T b) {
+  requires(sizeof(T) <= 4)
+constexpr wide_t<T> mul_wide(T a, T b) {
   using wide = wide_t<T>;
   return static_cast<wide>(static_cast<wide>(a) * static_cast<wide>(b));
 }
@@ -99,7 +116,8 @@ constexpr std::int32_t mad_hi_sat(std::int32_t a, std::int32_t b, std::int32_t c
 }
 
 template <std::integral T>
-requires(sizeof(T) <= 4) constexpr wide_t<T> mad_wide(T a, T b, wide_t<T> c) {
+  requires(sizeof(T) <= 4)
+constexpr wide_t<T> mad_wide(T a, T b, wide_t<T> c) {
   return add(mul_wide(a, b), c);
 }
 
@@ -117,21 +135,29 @@ template <class T> constexpr wide_t<T> product24(T a, T b) {
 
 /// mul24.lo: bits 0 to 31 of the 48-bit product. `T` is 32 bits wide here and in the next five.
 template <std::integral T>
-requires(sizeof(T) == 4) constexpr T mul24_lo(T a, T b) {
+  requires(sizeof(T) == 4)
+constexpr T mul24_lo(T a, T b) {
   return static_cast<T>(detail::product24(a, b));
 }
 
 /// mul24.hi: bits 16 to 47 of the 48-bit product.
 template <std::integral T>
-requires(sizeof(T) == 4) constexpr T mul24_hi(T a, T b) {
+  requires(sizeof(T) == 4)
+constexpr T mul24_hi(T a, T b) {
   return static_cast<T>(detail::product24(a, b) >> 16);
 }
 
 template <std::integral T>
-requires(sizeof(T) == 4) constexpr T mad24_lo(T a, T b, T c) { return add(mul24_lo(a, b), c); }
+  requires(sizeof(T) == 4)
+constexpr T mad24_lo(T a, T b, T c) {
+  return add(mul24_lo(a, b), c);
+}
 
 template <std::integral T>
-requires(sizeof(T) == 4) constexpr T mad24_hi(T a, T b, T c) { return add(mul24_hi(a, b), c); }
+  requires(sizeof(T) == 4)
+constexpr T mad24_hi(T a, T b, T c) {
+  return add(mul24_hi(a, b), c);
+}
 
 /// mad24.hi.sat.s32
 constexpr std::int32_t mad24_hi_sat(std::int32_t a, std::int32_t b, std::int32_t c) {
@@ -153,9 +179,10 @@ template <std::integral T> constexpr T div(T a, T b) {
   return static_cast<T>(a / b);
 }
 
-/// The remainder has the sign of `a`; by zero it is unspecified in PTX, and `a` here, as on GPUs.
+/// The remainder has the sign of `a`; by zero it is unspecified in PTX, and all ones here, as on
+/// GPUs.
 template <std::integral T> constexpr T rem(T a, T b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<T>(~T{0});
   if constexpr (std::is_signed_v<T>) {
     if (b == -1) return 0;
   }

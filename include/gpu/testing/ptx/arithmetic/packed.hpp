@@ -65,12 +65,14 @@ constexpr std::uint32_t add_16x2(std::uint32_t a, std::uint32_t b) {
 
 /// min.u16x2, min.s16x2: `T` is the type of a half.
 template <std::integral T>
-requires(sizeof(T) == 2) constexpr std::uint32_t min_16x2(std::uint32_t a, std::uint32_t b) {
+  requires(sizeof(T) == 2)
+constexpr std::uint32_t min_16x2(std::uint32_t a, std::uint32_t b) {
   return detail::each_half<T>(a, b, [](T x, T y) { return min(x, y); });
 }
 
 template <std::integral T>
-requires(sizeof(T) == 2) constexpr std::uint32_t max_16x2(std::uint32_t a, std::uint32_t b) {
+  requires(sizeof(T) == 2)
+constexpr std::uint32_t max_16x2(std::uint32_t a, std::uint32_t b) {
   return detail::each_half<T>(a, b, [](T x, T y) { return max(x, y); });
 }
 
