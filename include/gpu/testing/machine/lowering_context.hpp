@@ -37,9 +37,9 @@ constexpr std::uint32_t align_up(std::uint64_t value, std::uint64_t alignment) {
 
 class lowering_context {
  public:
-  lowering_context(const symbol_places& places, const ptx::function& source, std::uint32_t index)
-      : source{source}, places_{places}, index_{index} {
-    out.source = &source;
+  lowering_context(const symbol_places& places, const ptx::function& function, std::uint32_t index)
+      : source{function}, places_{places}, index_{index} {
+    out.source = &function;
     place_registers();
     place_variables();
   }
