@@ -32,7 +32,7 @@ using count_kernel = gpu::kernel<const unsigned char*, std::size_t, unsigned lon
 constexpr std::size_t chunk_bytes = std::size_t{16} << 20;
 constexpr std::uint32_t block_threads = 256;
 
-constexpr const char* source = R"(
+constexpr const char* kernel_text = R"(
 // Each block counts its share in shared memory and adds the result to the total.
 extern "C" __global__ void count_bytes(const unsigned char* data, size_t size,
                                        unsigned long long* counts) {
@@ -111,7 +111,7 @@ struct counter {
   static gpu::result<counter> create() {
     const gpu::device device = GPU_TRY(gpu::device::get(0));
     const gpu::device_limits limits = GPU_TRY(device.limits());
-    gpu::module code = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(source))));
+    gpu::module code = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(kernel_text))));
     const auto kernel =
         GPU_TRY(code.kernel<const unsigned char*, std::size_t, unsigned long long*>("count_bytes"));
     std::array<lane, 2> lanes{GPU_TRY(lane::create(device)), GPU_TRY(lane::create(device))};
