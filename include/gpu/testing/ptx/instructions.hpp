@@ -73,7 +73,8 @@ inline bool check_combination(parser_context& context, const token& where, instr
     const bool same_kind = i.types[0] == i.types[1];
     const bool narrows = size_of(i.types[0]) < size_of(i.types[1]) ||
                          (!same_kind && size_of(i.types[0]) == 2 && size_of(i.types[1]) == 2);
-    const bool widens = size_of(i.types[0]) > size_of(i.types[1]) && i.types[1] != type::bf16;
+    const bool exact_source = i.types[1] == type::f16 || i.types[1] == type::f32;
+    const bool widens = exact_source && size_of(i.types[0]) > size_of(i.types[1]);
     if (widens && m.round != rounding::none) {
       return context.fail(where, "a cvt to a wider type is exact and takes no rounding");
     }

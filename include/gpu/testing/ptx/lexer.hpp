@@ -139,7 +139,7 @@ class lexer {
       if (c == '%' && end == position_ + 1) return set(token_kind::punctuation, end);
       return set(token_kind::identifier, end);
     }
-    if (c == '.' && (is_letter(at(position_ + 1)) || at(position_ + 1) == '_')) {
+    if (c == '.' && is_follower(at(position_ + 1))) {
       std::size_t end = position_ + 2;
       while (end < text_.size() &&
              (is_follower(text_[end]) || (text_[end] == ':' && at(end + 1) == ':' && ++end))) {

@@ -240,7 +240,7 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'E':
       return check_value(context, raw, {type::u32, false, false, false});
     case 'W':
-      return check_value(context, raw, {doubled(types[0]), false, false, false});
+      return check_value(context, raw, {twice_as_wide(types[0]), false, false, false});
     case 'K':
       return check_value(context, raw, {types[0], true, false, false});
     case 'V':
@@ -267,7 +267,7 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
     case 'k':
       return check_value(context, raw, {types[1], true, true, false});
     case 'w':
-      return check_value(context, raw, {doubled(types[0]), false, true, false});
+      return check_value(context, raw, {twice_as_wide(types[0]), false, true, false});
     case 'i':
       return check_value(context, raw, {type::u32, false, true, false});
     case 'l':

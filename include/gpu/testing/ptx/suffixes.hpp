@@ -33,8 +33,6 @@ template <memory_order Order>
 inline constexpr void (*ordered)(modifiers&) = set<&modifiers::order, Order>;
 template <cache_operator Cache>
 inline constexpr void (*cached)(modifiers&) = set<&modifiers::cache, Cache>;
-template <merge_position Position>
-inline constexpr void (*merges)(modifiers&) = set<&modifiers::merge, Position>;
 
 template <rounding Mode> inline constexpr void (*rounds)(modifiers&) = set<&modifiers::round, Mode>;
 template <rounding Mode>
@@ -65,7 +63,6 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"full", "full", set<&modifiers::full, true>},
     {"nan", "NaN", set<&modifiers::nan, true>},
     {"xorsign", "xorsign", set<&modifiers::xorsign_abs, true>},
-    {"abs", "abs", set<&modifiers::abs, true>},
     {"xorsign_abs", "abs", no_effect},
     {"noftz", "noftz", set<&modifiers::no_ftz, true>},
     {"cc", "cc", set<&modifiers::carry_out, true>},
@@ -130,12 +127,6 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"second", "add", does<operation::add>},
     {"second", "min", does<operation::min>},
     {"second", "max", does<operation::max>},
-    {"merge", "h0", merges<merge_position::h0>},
-    {"merge", "h1", merges<merge_position::h1>},
-    {"merge", "b0", merges<merge_position::b0>},
-    {"merge", "b1", merges<merge_position::b1>},
-    {"merge", "b2", merges<merge_position::b2>},
-    {"merge", "b3", merges<merge_position::b3>},
 
     {"shuffle", "up", set<&modifiers::shuffle, shuffle_mode::up>},
     {"shuffle", "down", set<&modifiers::shuffle, shuffle_mode::down>},
@@ -191,7 +182,6 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
     {"to", "to", set<&modifiers::to, true>},
 
-    {"volatile", "volatile", ordered<memory_order::volatile_>},
     {"load_order", "weak", ordered<memory_order::weak>},
     {"load_order", "relaxed", ordered<memory_order::relaxed>},
     {"load_order", "acquire", ordered<memory_order::acquire>},

@@ -24,7 +24,7 @@ constexpr bool accepts_wider(type declared, type t) {
 }
 
 /// The type of twice the width, for .wide.
-constexpr type doubled(type t) {
+constexpr type twice_as_wide(type t) {
   switch (t) {
     case type::u16:
       return type::u32;

@@ -1,0 +1,107 @@
+// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp and assembler_refused.hpp
+// have what it said.
+#include "gpu/testing/ptx/instruction_table.hpp"
+
+#include <set>
+#include <string>
+
+#include "assembler_accepted.hpp"
+#include "assembler_refused.hpp"
+#include "gpu/testing/ptx/mnemonics.hpp"
+#include "sample.hpp"
+#include "support/catch.hpp"
+
+namespace ptx = gpu::testing::ptx;
+
+TEST_CASE("every row of the instruction table names suffixes and types that exist", "[ptx]") {
+  for (const ptx::detail::form& row : ptx::detail::instruction_table) {
+    CAPTURE(row.name, row.suffixes, row.types);
+    const ptx::detail::compiled_form compiled = ptx::detail::compile_form(row);
+    for (const auto& group : compiled.groups) CHECK(group.first < group.last);
+    CHECK(compiled.groups.size() <= 32);
+    for (std::size_t i = 0; i < compiled.type_count; ++i) {
+      CHECK(compiled.types[i] != 0);
+      CHECK((compiled.types[i] & 1u) == 0);
+    }
+    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckvwilfIpAmyzhMUTx") ==
+          std::string_view::npos);
+  }
+}
+
+TEST_CASE("every group of suffixes is used by an instruction and stands together", "[ptx]") {
+  std::set<std::string> used;
+  for (const ptx::detail::form& row : ptx::detail::instruction_table) {
+    for (std::string_view name : ptx::detail::split(row.suffixes, ' ')) {
+      if (name.back() == '!') name.remove_suffix(1);
+      used.emplace(name);
+    }
+  }
+  std::set<std::string> closed;
+  std::string current;
+  for (const ptx::detail::suffix& row : ptx::detail::suffixes) {
+    CAPTURE(row.group, row.word);
+    CHECK(used.count(std::string(row.group)) == 1);
+    if (row.group == current) continue;
+    CHECK(closed.insert(std::string(row.group)).second);
+    current = row.group;
+  }
+}
+
+TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
+  for (const char* statement : ptx_test::accepted_statements) {
+    CAPTURE(statement);
+    CHECK(ptx_test::refusal_of(ptx_test::parse_kernel(statement)) == "");
+  }
+}
+
+TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
+  for (const char* statement : ptx_test::refused_statements) {
+    CAPTURE(statement);
+    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->line >= 6);
+    CHECK(result.error->column >= 1);
+    CHECK(result.error->text.size() > 8);
+  }
+}
+
+TEST_CASE("declarations that the assembler takes are taken", "[ptx]") {
+  for (const char* declaration : ptx_test::accepted_declarations) {
+    CAPTURE(declaration);
+    CHECK(ptx_test::refusal_of(ptx_test::parse_kernel("", declaration)) == "");
+  }
+}
+
+TEST_CASE("declarations that the assembler refuses are refused", "[ptx]") {
+  for (const char* declaration : ptx_test::refused_declarations) {
+    CAPTURE(declaration);
+    CHECK_FALSE(ptx_test::parse_kernel("", declaration));
+  }
+}
+
+TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
+  const char* const statements[] = {"wgmma.fence.sync.aligned;",
+                                    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1};",
+                                    "cp.async.bulk.commit_group;",
+                                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [sh];",
+                                    "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];",
+                                    "multimem.red.global.add.f32 [%rd1];"};
+  for (const std::string statement : statements) {
+    CAPTURE(statement);
+    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
+    CHECK(result.error->line == 6);
+    const std::string name = statement.substr(0, statement.find_first_of("; "));
+    CHECK(result.error->text.find(name) == 0);
+  }
+}
+
+TEST_CASE("an instruction that the .target lacks is refused with the target it needs", "[ptx]") {
+  std::string text = ptx_test::kernel("redux.sync.add.s32 %r1, %r2, -1;");
+  CHECK(ptx::parse(text));
+  text.replace(text.find("sm_90"), 5, "sm_75");
+  const ptx::parse_result result = ptx::parse(text);
+  REQUIRE_FALSE(result);
+  CHECK(result.error->text.find("sm_80") != std::string::npos);
+}
