@@ -5,54 +5,69 @@
 #include <gpu/compiler/compile_error.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/nvrtc_calls.hpp>
-#include <gpu/driver/context.hpp>
+#include <gpu/driver/calls.hpp>
 
 namespace gpu {
 
 namespace detail {
 
-/// The architectures that NVRTC knows, as in `sm_90`, in ascending order.
-inline result<std::vector<int>> supported_architectures(source_location where) {
+/// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
+inline result<> get_supported_architectures(std::vector<int>& numbers, source_location where) {
   int count = 0;
   GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
-  std::vector<int> numbers(static_cast<std::size_t>(count < 0 ? 0 : count));
-  if (!numbers.empty()) {
-    GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data()));
-  }
-  return numbers;
+  numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
+  if (numbers.empty()) return {};
+  return nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
 }
 
-inline text list_of(const std::vector<int>& numbers) noexcept {
-  text_builder out;
-  for (const int number : numbers) out << (out.size() == 0 ? "" : ", ") << number;
-  return out.finish();
+/// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
+/// else of the first, where `device` is negative.
+inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
+  using table = driver::entry_points;
+  if (device < 0) {
+    CUcontext current = nullptr;
+    GPU_TRY(driver::call<&table::ctx_get_current>(where, &current));
+    if (current != nullptr) {
+      GPU_TRY(driver::call<&table::ctx_get_device>(where, &device));
+    } else {
+      GPU_TRY(driver::call<&table::device_get>(where, &device, 0));
+    }
+  }
+  int major = 0, minor = 0;
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+  number = major * 10 + minor;
+  return {};
 }
 
 /// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
 /// the device can run.
-inline result<architecture> settle(architecture wanted, source_location where) {
-  const std::vector<int> known = GPU_TRY(supported_architectures(where));
-  int number = wanted.number();
-  const bool of_device = wanted.kind() == architecture::kind_type::of_device;
-  if (of_device) {
-    device on = device::from_native(number);
-    if (number < 0) {
-      const context_ref current = GPU_TRY(context_ref::current(where));
-      on = current ? current.device() : GPU_TRY(device::get(0, where));
-    }
-    number = GPU_TRY(on.compute_capability(where)).sm();
-  }
+inline result<> settle(architecture& target, source_location where) {
+  std::vector<int> known;
+  GPU_TRY(get_supported_architectures(known, where));
+  int number = target.number();
+  const bool of_device = target.kind() == architecture::kind_type::of_device;
+  if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));
   int newest = 0;
   for (const int candidate : known) {
-    if (candidate == number) return of_device ? architecture::sm(number) : wanted;
+    if (candidate == number) {
+      if (of_device) target = architecture::sm(number);
+      return {};
+    }
     if (candidate < number && candidate > newest) newest = candidate;
   }
-  if (of_device && newest != 0) return architecture::compute(newest);
+  if (of_device && newest != 0) {
+    target = architecture::compute(newest);
+    return {};
+  }
   text_builder out;
   out << (of_device ? "the device's architecture " : "architecture ") << number
-      << " is not among those that this NVRTC knows: " << list_of(known) << ". "
-      << (of_device ? "Install an older CUDA toolkit, which still knows the device."
-                    : "Choose one of these, or install a newer CUDA toolkit.");
+      << " is not among those that this NVRTC knows:";
+  for (const int candidate : known) out << ' ' << candidate;
+  out << (of_device ? ". Install an older CUDA toolkit, which still knows the device."
+                    : ". Choose one of these, or install a newer CUDA toolkit.");
   return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
                       static_cast<std::uint64_t>(number)));
 }
@@ -83,8 +98,8 @@ inline std::vector<text> option_list(const compile_options& options, architectur
 
 struct compiled_program_access {
   /// Compiles for an architecture that is settled.
-  static result<compiled_program> compile(const program& p, const compile_options& options,
-                                          architecture target, source_location where) {
+  static result<> compile(const program& p, const compile_options& options, architecture target,
+                          compiled_program& made, source_location where) {
     using table = nvrtc::entry_points;
     std::vector<const char*> names, sources;
     for (const program_header& header : p.headers()) {
@@ -105,25 +120,27 @@ struct compiled_program_access {
     const result<> done = nvrtc::call<&table::compile_program>(
         where, raw, static_cast<int>(arguments.size()), arguments.data());
 
-    compiled_program made;
-    result<text> log =
-        nvrtc::text_of<&table::get_program_log_size, &table::get_program_log>(raw, where);
-    if (log.has_value()) made.log_ = without_terminator(*log);
+    text log;
+    const result<> logged =
+        nvrtc::get_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
+    made.log_ = without_terminator(log);
     if (!done.has_value()) return fail(failure(done.error(), p, list, made.log_, where));
-    GPU_TRY(std::move(log));
+    if (!logged.has_value()) return logged;
 
     made.architecture_ = target;
-    made.ptx_ = without_terminator(
-        GPU_TRY(nvrtc::text_of<&table::get_ptx_size, &table::get_ptx>(raw, where)));
+    text ptx;
+    GPU_TRY((nvrtc::get_text<&table::get_ptx_size, &table::get_ptx>(raw, ptx, where)));
+    made.ptx_ = without_terminator(ptx);
     if (target.kind() == architecture::kind_type::real) {
-      made.cubin_ = GPU_TRY(nvrtc::text_of<&table::get_cubin_size, &table::get_cubin>(raw, where));
+      GPU_TRY(
+          (nvrtc::get_text<&table::get_cubin_size, &table::get_cubin>(raw, made.cubin_, where)));
     }
     for (const option_text& expression : p.instances()) {
       const char* lowered = nullptr;
       GPU_TRY(nvrtc::call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
       made.names_.push_back({expression, text(lowered)});
     }
-    return made;
+    return {};
   }
 
  private:
@@ -152,9 +169,20 @@ struct compiled_program_access {
   }
 };
 
+inline result<> refuse_zero_bytes(const text& source, source_location where) noexcept {
+  const void* zero = __builtin_memchr(source.data(), 0, source.size());
+  if (zero == nullptr) return {};
+  const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - source.data());
+  text_builder out;
+  out << "the source has a zero byte at " << at << " of " << source.size()
+      << ", where NVRTC would stop reading. Take it out.";
+  return fail(
+      refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
+}
+
 }  // namespace detail
 
-/// Compiles CUDA C++ for a device, at run time:
+/// Compiles CUDA C++ for a device, at run time. `source` is a `program` or a string:
 ///
 ///     const gpu::compiled_program compiled = GPU_TRY(gpu::compile(source));
 ///     const gpu::module module = GPU_TRY(gpu::module::load(compiled));
@@ -167,19 +195,17 @@ struct compiled_program_access {
 /// `errc::not_supported` for an architecture that NVRTC does not know; NVRTC's own.
 /// **Cost**: from a few milliseconds up; much more where large headers are included.
 /// **Capture**: not affected. (nvrtcCompileProgram)
-inline result<compiled_program> compile(const program& source, const compile_options& options = {},
-                                        source_location where = source_location::current()) {
-  if (const void* zero = __builtin_memchr(source.source().data(), 0, source.source().size())) {
-    detail::text_builder out;
-    const auto at =
-        static_cast<std::size_t>(static_cast<const char*>(zero) - source.source().data());
-    out << "the source has a zero byte at " << at << " of " << source.source().size()
-        << ", where NVRTC would stop reading. Take it out.";
-    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::compile", out.finish(), where,
-                                        at, source.source().size()));
-  }
-  const architecture target = GPU_TRY(detail::settle(options.architecture, where));
-  return detail::compiled_program_access::compile(source, options, target, where);
+template <class Source>
+  requires std::is_convertible_v<const Source&, program>
+result<compiled_program> compile(const Source& source, const compile_options& options = {},
+                                 source_location where = source_location::current()) {
+  const program& p = source;
+  GPU_TRY(detail::refuse_zero_bytes(p.source(), where));
+  architecture target = options.architecture;
+  GPU_TRY(detail::settle(target, where));
+  compiled_program made;
+  GPU_TRY(detail::compiled_program_access::compile(p, options, target, made, where));
+  return made;
 }
 
 }  // namespace gpu

@@ -84,21 +84,23 @@ class characters {
 
 }  // namespace detail
 
-/// One of the texts or images that a program gives: first its size, then itself.
+/// Sets `contents` to one of the texts or images that a program gives: asks for the size first.
 template <auto Size, auto Get>
-result<text> text_of(nvrtc_program program, source_location where) noexcept {
+result<> get_text(nvrtc_program program, text& contents, source_location where) noexcept {
   std::size_t size = 0;
   GPU_TRY(call<Size>(where, program, &size));
-  if (size == 0) return text();
-  detail::characters contents(size);
-  if (contents.data() == nullptr) {
+  contents = text();
+  if (size == 0) return {};
+  const detail::characters characters(size);
+  if (characters.data() == nullptr) {
     gpu::detail::text_builder out;
     out << "the host had no " << size << " bytes left for what NVRTC made. Free host memory.";
     return gpu::detail::fail(gpu::detail::refusal(errc::out_of_host_memory, detail::name_of(Get),
                                                   out.finish(), where, size));
   }
-  GPU_TRY(call<Get>(where, program, contents.data()));
-  return text(contents.data(), size);
+  GPU_TRY(call<Get>(where, program, characters.data()));
+  contents = text(characters.data(), size);
+  return {};
 }
 
 }  // namespace gpu::nvrtc

@@ -9,8 +9,9 @@ namespace gpu {
 
 /// The version of the run-time compiler. (nvrtcVersion)
 /// **Errors**: `errc::no_nvrtc`, with where it was looked for; `errc::nvrtc_too_old`.
-inline result<version> nvrtc_version(source_location where = source_location::current()) noexcept {
-  version found;
+template <class Version = version>
+result<Version> nvrtc_version(source_location where = source_location::current()) noexcept {
+  Version found;
   GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &found.major, &found.minor));
   return found;
 }

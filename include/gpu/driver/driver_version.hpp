@@ -12,10 +12,11 @@ inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
 
 /// The newest CUDA version that the driver supports. (cuDriverGetVersion)
 /// **Errors**: why there is no driver.
-inline result<version> driver_version(source_location where = source_location::current()) noexcept {
+template <class Version = version>
+result<Version> driver_version(source_location where = source_location::current()) noexcept {
   int number = 0;
   GPU_TRY(driver::call<&driver::entry_points::driver_get_version>(where, &number));
-  return version::from_cuda(number);
+  return Version::from_cuda(number);
 }
 
 }  // namespace gpu

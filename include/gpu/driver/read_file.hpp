@@ -11,10 +11,10 @@
 
 namespace gpu::detail {
 
-/// All bytes of a file.
+/// Sets `contents` to all bytes of a file.
 /// **Errors**: `errc::file_error` with the path and the reason.
-inline result<text> read_file(const char* function, string_ref path,
-                              source_location where) noexcept {
+inline result<> read_file(const char* function, string_ref path, text& contents,
+                          source_location where) noexcept {
   const text name = path.to_text();
   const auto refuse = [&](const char* reason) {
     text_builder out;
@@ -23,18 +23,19 @@ inline result<text> read_file(const char* function, string_ref path,
   };
   std::FILE* file = std::fopen(name.c_str(), "rbe");
   if (file == nullptr) return fail(refuse(std::strerror(errno)));
-  text_builder contents;
+  text_builder pieces;
   char block[16384];
   std::size_t got = 0, total = 0;
   while ((got = std::fread(block, 1, sizeof block, file)) != 0) {
-    contents.append(block, got);
+    pieces.append(block, got);
     total += got;
   }
   const int failure = std::ferror(file) != 0 ? errno : 0;
   std::fclose(file);
   if (failure != 0) return fail(refuse(std::strerror(failure)));
-  if (contents.size() != total) return fail(refuse("there is not enough host memory for it"));
-  return contents.finish();
+  if (pieces.size() != total) return fail(refuse("there is not enough host memory for it"));
+  contents = pieces.finish();
+  return {};
 }
 
 }  // namespace gpu::detail

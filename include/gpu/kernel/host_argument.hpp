@@ -90,7 +90,7 @@ template <is_host_argument A> struct staged_argument<A> {
   std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
 
   result<> bring(const stream_ref& stream, source_location where) noexcept {
-    memory = GPU_TRY(allocate(stream, bytes(), where));
+    GPU_TRY(allocate(stream, bytes(), memory, where));
     if (way(passed) == transfer::out || bytes() == 0) return {};
     return on_stream(stream, where, [&] {
       return driver::call<&driver::entry_points::memcpy_htod_async>(

@@ -69,18 +69,18 @@ inline std::uint64_t bytes_of_fatbin(bytes_ref image) noexcept {
 }
 
 /// Refuses what the driver could only misread: nothing, garbage, and images that are cut off.
-inline result<image_kind> check_image(bytes_ref image, source_location where) noexcept {
-  const auto refuse = [&](auto&&... pieces) {
-    text_builder out;
-    (out << ... << pieces);
+inline result<> check_image(bytes_ref image, source_location where) noexcept {
+  const auto refuse = [&](text_builder& out) {
     out << " Pass a cubin, a fatbin or PTX, whole and unmodified.";
     return refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size());
   };
-  if (image.data() == nullptr || image.empty()) return fail(refuse("the image has no bytes."));
+  text_builder out;
+  if (image.data() == nullptr || image.empty())
+    return fail(refuse(out << "the image has no bytes."));
   const image_kind kind = kind_of_image(image);
   if (kind == image_kind::unknown) {
-    return fail(refuse("the image of ", image.size(),
-                       " bytes begins like neither a cubin, nor a fatbin, nor PTX."));
+    return fail(refuse(out << "the image of " << image.size()
+                           << " bytes begins like neither a cubin, nor a fatbin, nor PTX."));
   }
   if (kind == image_kind::ptx) {
     if (const void* zero = __builtin_memchr(image.data(), 0, image.size())) {
@@ -88,23 +88,24 @@ inline result<image_kind> check_image(bytes_ref image, source_location where) no
       // Terminators may be counted; characters behind them may not.
       for (std::size_t i = at; i < image.size(); ++i) {
         if (image.characters()[i] == '\0') continue;
-        return fail(refuse("the PTX has a zero byte at ", at, " of ", image.size(), '.'));
+        return fail(
+            refuse(out << "the PTX has a zero byte at " << at << " of " << image.size() << '.'));
       }
     }
-    return kind;
+    return {};
   }
   const char* what = kind == image_kind::cubin ? "cubin" : "fatbin";
   const std::uint64_t whole =
       kind == image_kind::cubin ? bytes_of_cubin(image) : bytes_of_fatbin(image);
   if (whole == 0) {
-    return fail(refuse("the ", what, " of ", image.size(),
-                       " bytes has a header that is cut off or not CUDA's."));
+    return fail(refuse(out << "the " << what << " of " << image.size()
+                           << " bytes has a header that is cut off or not CUDA's."));
   }
   if (whole > image.size()) {
-    return fail(refuse("the ", what, " is cut off: it has ", image.size(), " of the ", whole,
-                       " bytes that its header speaks of."));
+    return fail(refuse(out << "the " << what << " is cut off: it has " << image.size() << " of the "
+                           << whole << " bytes that its header speaks of."));
   }
-  return kind;
+  return {};
 }
 
 }  // namespace gpu::detail

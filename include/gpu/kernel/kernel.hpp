@@ -3,6 +3,8 @@
 /// `kernel<Parameters...>`: a kernel of a module whose signature was checked when it was looked up;
 /// `untyped_kernel`: one whose arguments are checked at its first launch.
 
+#include <gpu/driver/device.hpp>
+#include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
 namespace gpu {
@@ -15,8 +17,6 @@ struct kernel_access;
 
 /// What typed and untyped kernels have in common. A name, not an owner: valid while the module
 /// lives, also after the module was moved. Default constructed it is empty.
-/// **Threads**: any thread may call any member. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses.
 class kernel_handle {
  public:
   constexpr kernel_handle() noexcept = default;
@@ -27,6 +27,26 @@ class kernel_handle {
   /// The name in the module, mangled unless the kernel is `extern "C"`; valid while the module
   /// lives.
   const char* name() const noexcept { return record_ == nullptr ? "" : record_->name.c_str(); }
+
+  friend constexpr bool operator==(const kernel_handle& a, const kernel_handle& b) noexcept {
+    return a.record_ == b.record_;
+  }
+
+ protected:
+  constexpr explicit kernel_handle(detail::kernel_record* record) noexcept : record_{record} {}
+
+ private:
+  friend struct detail::kernel_access;
+
+  detail::kernel_record* record_ = nullptr;
+};
+
+/// What typed and untyped kernels can both be asked.
+/// **Threads**: any thread may call any member. **Errors**: `errc::empty_handle`, and those of the
+/// driver call named in parentheses.
+template <class Self> class kernel_operations : public kernel_handle {
+ public:
+  constexpr kernel_operations() noexcept = default;
 
   /// What the compiler and the driver say about the kernel on a device: registers, shared and local
   /// memory, the largest block. (cuKernelGetAttribute)
@@ -49,45 +69,39 @@ class kernel_handle {
                                                                      on.native());
   }
 
-  friend constexpr bool operator==(const kernel_handle& a, const kernel_handle& b) noexcept {
-    return a.record_ == b.record_;
-  }
-
- protected:
-  constexpr explicit kernel_handle(detail::kernel_record* record) noexcept : record_{record} {}
-
  private:
-  friend struct detail::kernel_access;
+  friend Self;
+  using kernel_handle::kernel_handle;
 
   result<> require(const char* function, source_location where) const noexcept {
-    if (record_ == nullptr)
-      return detail::fail(detail::empty_handle_error(function, "kernel", where));
+    if (!*this) return detail::fail(detail::empty_handle_error(function, "kernel", where));
     return {};
   }
-
-  detail::kernel_record* record_ = nullptr;
 };
 
 /// A kernel that takes `Parameters`, as its `__global__` function states them. Made by
 /// `module::kernel<Parameters...>(name)`, which compares them with the module's.
-template <kernel_parameter... Parameters> class kernel : public kernel_handle {
+template <kernel_parameter... Parameters>
+class kernel : public kernel_operations<kernel<Parameters...>> {
  public:
   constexpr kernel() noexcept = default;
 
  private:
   friend struct detail::kernel_access;
-  using kernel_handle::kernel_handle;
+  constexpr explicit kernel(detail::kernel_record* record) noexcept
+      : kernel_operations<kernel>(record) {}
 };
 
 /// A kernel whose parameters nobody has stated. Made by `module::kernel(name)`; `launch` compares
 /// the sizes of what is passed with the module's at the first launch with those argument types.
-class untyped_kernel : public kernel_handle {
+class untyped_kernel : public kernel_operations<untyped_kernel> {
  public:
   constexpr untyped_kernel() noexcept = default;
 
  private:
   friend struct detail::kernel_access;
-  using kernel_handle::kernel_handle;
+  constexpr explicit untyped_kernel(detail::kernel_record* record) noexcept
+      : kernel_operations<untyped_kernel>(record) {}
 };
 
 namespace detail {

@@ -2,8 +2,8 @@
 /// \file
 /// What a module remembers of one of its kernels: its parameters, and what each device allows it.
 
-#include <gpu/driver/device.hpp>
-#include <gpu/driver/launch_origin.hpp>
+#include <gpu/core/dims.hpp>
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/signature.hpp>
 
@@ -17,9 +17,13 @@ struct kernel_limits {
   std::uint32_t threads;
   std::uint32_t dynamic_shared;  ///< what may be asked for as things stand, in bytes
   const launch_label* label;     ///< null until what follows is filled
-  device_limits device;
-  std::uint32_t static_shared;
-  std::uint32_t kernel_threads;  ///< exact; `threads` is 0 where the quick test would not do
+  std::uint32_t kernel_threads;  ///< of a block, as the kernel's registers allow
+  std::uint32_t static_shared;   ///< declared in the kernel, in bytes
+  std::uint32_t device_threads;  ///< of a block
+  std::uint32_t usual_shared;    ///< of a block, without asking for more
+  std::uint32_t opt_in_shared;   ///< of a block, for a kernel that asked
+  dims block;                    ///< largest extents
+  dims grid;
 };
 
 /// Shared by all handles of a kernel; lives as long as the module.
@@ -88,15 +92,18 @@ inline cuda_error out_of_host_memory_error(const char* function, std::size_t byt
 
 /// Asks the driver for the parameters of a kernel, once, when it is looked up.
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
-  const auto& table = driver::current_entry_points();
-  if (table.kernel_get_param_info == nullptr) return {};
+  const auto function = driver::current_entry_points().kernel_get_param_info;
+  if (function == nullptr) return {};
   std::size_t capacity = 0;
   for (;; ++kernel.parameter_count) {
     parameter_place place;
-    const bool more = GPU_TRY(driver::query<&driver::entry_points::kernel_get_param_info>(
-        CUDA_ERROR_INVALID_VALUE, where, kernel.native, kernel.parameter_count, &place.offset,
-        &place.size));
-    if (!more) break;
+    const CUresult code =
+        function(kernel.native, kernel.parameter_count, &place.offset, &place.size);
+    if (code == CUDA_ERROR_INVALID_VALUE) break;  // past the last
+    if (code != CUDA_SUCCESS) {
+      constexpr auto member = &driver::entry_points::kernel_get_param_info;
+      return fail(driver::error_of(code, driver::entry_point_index(member), where));
+    }
     if (kernel.parameter_count == capacity) {
       capacity = capacity * 2 + 8;
       void* grown = std::realloc(kernel.parameters, capacity * sizeof(parameter_place));
@@ -113,31 +120,54 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
 }
 
 /// Fills what one device allows the kernel. To be called locked.
-inline result<> read_limits(kernel_record& kernel, kernel_limits& limits, device on,
+inline result<> read_limits(kernel_record& kernel, kernel_limits& limits, CUdevice device,
                             source_location where) noexcept {
-  const auto attribute = [&](CUfunction_attribute which) -> result<std::uint32_t> {
-    int value = 0;
-    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(where, &value, which,
-                                                                      kernel.native, on.native()));
-    return static_cast<std::uint32_t>(value);
+  struct device_attribute {
+    CUdevice_attribute which;
+    std::uint32_t* value;
   };
-  limits.device = GPU_TRY(on.limits(where));
-  limits.kernel_threads = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
-  limits.static_shared = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES));
-  const std::uint32_t raised = GPU_TRY(attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
-  const launch_label* label = label_of(kernel.name, on.native());
+  const device_attribute of_device[] = {
+      {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits.device_threads},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &limits.block.x},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &limits.block.y},
+      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &limits.block.z},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &limits.grid.x},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &limits.grid.y},
+      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &limits.grid.z},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &limits.usual_shared},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &limits.opt_in_shared}};
+  struct kernel_attribute {
+    CUfunction_attribute which;
+    std::uint32_t* value;
+  };
+  std::uint32_t raised = 0;
+  const kernel_attribute of_kernel[] = {
+      {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &limits.kernel_threads},
+      {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &limits.static_shared},
+      {CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, &raised}};
+  int value = 0;
+  for (const device_attribute& attribute : of_device) {
+    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(where, &value,
+                                                                      attribute.which, device));
+    *attribute.value = static_cast<std::uint32_t>(value);
+  }
+  for (const kernel_attribute& attribute : of_kernel) {
+    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(
+        where, &value, attribute.which, kernel.native, device));
+    *attribute.value = static_cast<std::uint32_t>(value);
+  }
+  const launch_label* label = label_of(kernel.name, device);
   if (label == nullptr) {
     return fail(out_of_host_memory_error("gpu::launch", sizeof(launch_label), where));
   }
-  const std::size_t usual = limits.device.shared_memory_per_block;
   const std::uint32_t available =
-      usual > limits.static_shared ? static_cast<std::uint32_t>(usual) - limits.static_shared : 0;
+      limits.usual_shared > limits.static_shared ? limits.usual_shared - limits.static_shared : 0;
   __atomic_store_n(&limits.dynamic_shared, raised > available ? raised : available,
                    __ATOMIC_RELAXED);
   __atomic_store_n(&limits.label, label, __ATOMIC_RELEASE);
   // The launch path knows these by heart. A device that had others would take the careful path.
-  const bool as_always = limits.device.block == dims{1024, 1024, 64} &&
-                         limits.device.grid == dims{0x7fff'ffff, 0xffff, 0xffff};
+  const bool as_always =
+      limits.block == dims{1024, 1024, 64} && limits.grid == dims{0x7fff'ffff, 0xffff, 0xffff};
   __atomic_store_n(&limits.threads, as_always ? limits.kernel_threads : 0, __ATOMIC_RELEASE);
   return {};
 }

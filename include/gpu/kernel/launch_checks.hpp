@@ -65,13 +65,13 @@ inline void write(text_builder& out, const dims& d) noexcept {
 [[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
                                                          const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
-  GPU_TRY(check_extents(launch, "grid", config.grid, limits.device.grid,
+  GPU_TRY(check_extents(launch, "grid", config.grid, limits.grid,
                         "Give each thread several elements, in a loop that strides by the grid."));
-  GPU_TRY(check_extents(launch, "block", config.block, limits.device.block,
+  GPU_TRY(check_extents(launch, "block", config.block, limits.block,
                         "Use smaller blocks and more of them."));
   const std::uint64_t threads = config.block.volume();
   if (threads > limits.kernel_threads) {
-    const bool by_registers = limits.kernel_threads < limits.device.threads_per_block;
+    const bool by_registers = limits.kernel_threads < limits.device_threads;
     text_builder out;
     out << "kernel " << launch.kernel->name << ": a block of ";
     write(out, config.block);
@@ -104,8 +104,8 @@ inline void write(text_builder& out, const dims& d) noexcept {
                                                                  kernel_limits& limits) noexcept {
   const std::uint32_t asked = launch.config.shared_bytes;
   if (asked <= limits.dynamic_shared) return {};
-  const std::size_t opt_in = limits.device.shared_memory_opt_in;
-  const std::size_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
+  const std::uint32_t opt_in = limits.opt_in_shared;
+  const std::uint32_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
   if (asked > most) {
     text_builder out;
     out << "kernel " << launch.kernel->name << ": " << asked
@@ -119,7 +119,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
   GPU_TRY(driver::call<&driver::entry_points::kernel_set_attribute>(
       launch.where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
       launch.kernel->native, launch.stream.device().native()));
-  __atomic_store_n(&limits.dynamic_shared, static_cast<std::uint32_t>(most), __ATOMIC_RELAXED);
+  __atomic_store_n(&limits.dynamic_shared, most, __ATOMIC_RELAXED);
   return {};
 }
 
@@ -216,16 +216,16 @@ inline result<> launch_plainly(const prepared_launch& launch,
         launch.where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{},
         static_cast<void**>(nullptr), static_cast<void**>(nullptr));
   }
-  const device on = launch.stream.device();
-  if (static_cast<std::uint32_t>(on.native()) >= kernel->device_count) {
+  const CUdevice on = launch.stream.device().native();
+  if (static_cast<std::uint32_t>(on) >= kernel->device_count) {
     text_builder out;
-    out << "the stream belongs to device " << on.native() << ", but there were only "
-        << kernel->device_count << " devices when kernel " << kernel->name
+    out << "the stream belongs to device " << on << ", but there were only " << kernel->device_count
+        << " devices when kernel " << kernel->name
         << " was looked up. Look it up again under the driver that the stream is from.";
     return fail(refusal(errc::wrong_context, "gpu::launch", out.finish(), launch.where,
-                        static_cast<std::uint64_t>(on.native()), kernel->device_count));
+                        static_cast<std::uint64_t>(on), kernel->device_count));
   }
-  kernel_limits& limits = kernel->limits[on.native()];
+  kernel_limits& limits = kernel->limits[on];
   if (__atomic_load_n(&limits.label, __ATOMIC_ACQUIRE) == nullptr) {
     const locked_kernels lock;
     if (limits.label == nullptr) GPU_TRY(read_limits(*kernel, limits, on, launch.where));

@@ -3,6 +3,7 @@
 /// What a module owns: the driver's library, the records of its kernels, and the names by which
 /// instances of templates can be asked for.
 
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/kernel/image.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
@@ -38,6 +39,13 @@ struct module_state {
     return written.to_text();
   }
 
+  /// Whether there was memory for it.
+  bool add_name(string_ref written, string_ref lowered) noexcept {
+    auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
+    if (name != nullptr) names = name;
+    return name != nullptr;
+  }
+
   kernel_record* find(const text& name) const noexcept {
     kernel_record* record = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
     while (record != nullptr && !(record->name == name)) record = record->next;
@@ -65,66 +73,84 @@ struct unload_module {
 
 using owned_module_state = unique_handle<module_state*, unload_module>;
 
-/// Loads an image, with the log of the driver's compiler in the error where it does not.
-inline result<CUlibrary> load_library(bytes_ref image, source_location where) noexcept {
-  const image_kind kind = GPU_TRY(check_image(image, where));
+/// Loads an image into `library`, with the log of the driver's compiler in the error.
+inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where) noexcept {
+  GPU_TRY(check_image(image, where));
+  const void* bytes = image.data();
   // The driver is given no size: it reads PTX up to a zero, which a range of characters need not
   // have.
   text terminated;
-  if (kind == image_kind::ptx) {
+  if (kind_of_image(image) == image_kind::ptx) {
     terminated = text(image.characters(), image.size());
     if (terminated.empty()) {
       return fail(out_of_host_memory_error("gpu::module::load", image.size(), where));
     }
+    bytes = terminated.data();
   }
   char log[4096] = {};
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log - 1})};
-  CUlibrary library = nullptr;
-  result<> loaded = driver::call<&driver::entry_points::library_load_data>(
-      where, &library, kind == image_kind::ptx ? terminated.data() : image.data(), options, values,
-      2u, static_cast<CUlibraryOption*>(nullptr), static_cast<void**>(nullptr), 0u);
-  if (!loaded.has_value()) {
-    cuda_error error = std::move(loaded).error();
-    if (log[0] != '\0') {
-      text_builder out;
-      out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-      error = std::move(error).with_details(out.finish());
-    }
-    return fail(std::move(error));
+  CUlibrary loaded = nullptr;
+  result<> done = driver::call<&driver::entry_points::library_load_data>(
+      where, &loaded, bytes, &options[0], &values[0], 2u, static_cast<CUlibraryOption*>(nullptr),
+      static_cast<void**>(nullptr), 0u);
+  if (!done.has_value() && log[0] != '\0') {
+    text_builder out;
+    out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
+    return fail(std::move(done).error().with_details(out.finish()));
   }
-  return library;
+  if (done.has_value()) library = loaded;
+  return done;
 }
 
-/// Looks a kernel up in the driver and reads what has to be known of it.
-inline result<kernel_record*> find_kernel(module_state& state, const text& name, bool& found,
-                                          source_location where) noexcept {
-  found = true;
-  if (kernel_record* known = state.find(name)) return known;
+/// Loads machine code, or PTX where there is none or the driver cannot run it.
+inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
+                             source_location where) noexcept {
+  if (cubin.empty()) return load_library(ptx, library, where);
+  result<> done = load_library(cubin, library, where);
+  const bool other_architecture = !done.has_value() &&
+                                  done.error().domain() == error_domain::driver &&
+                                  done.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if (other_architecture && !ptx.empty()) return load_library(ptx, library, where);
+  return done;
+}
+
+/// Sets `record` to the kernel of that name, or to null where the module has none. What the launch
+/// has to know is read once, from the driver.
+inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
+                            source_location where) noexcept {
+  record = state.find(name);
+  if (record != nullptr) return {};
   CUkernel native = nullptr;
-  found = GPU_TRY(driver::query<&driver::entry_points::library_get_kernel>(
-      CUDA_ERROR_NOT_FOUND, where, &native, state.library, name.c_str()));
-  if (!found) return nullptr;
-  const int devices = GPU_TRY(device::count(where));
+  const auto& table = driver::current_entry_points();
+  if (table.library_get_kernel != nullptr &&
+      table.library_get_kernel(&native, state.library, name.c_str()) == CUDA_ERROR_NOT_FOUND) {
+    return {};
+  }
+  GPU_TRY(driver::call<&driver::entry_points::library_get_kernel>(where, &native, state.library,
+                                                                  name.c_str()));
+  int devices = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &devices));
   struct delete_record {
-    void operator()(kernel_record* record) const noexcept { delete record; }
+    void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
   };
-  unique_handle<kernel_record*, delete_record> made(new (std::nothrow) kernel_record);
-  kernel_record* record = made.get();
-  if (record != nullptr) {
-    record->limits = static_cast<kernel_limits*>(
+  unique_handle<kernel_record*, delete_record> owner(new (std::nothrow) kernel_record);
+  kernel_record* made = owner.get();
+  if (made != nullptr) {
+    made->limits = static_cast<kernel_limits*>(
         std::calloc(static_cast<std::size_t>(devices), sizeof(kernel_limits)));
   }
-  if (record == nullptr || (record->limits == nullptr && devices != 0)) {
+  if (made == nullptr || (made->limits == nullptr && devices != 0)) {
     return fail(out_of_host_memory_error("gpu::module::kernel", sizeof(kernel_record), where));
   }
-  record->native = native;
-  record->ring = &launches();
-  record->device_count = static_cast<std::uint32_t>(devices);
-  record->name = name;
-  GPU_TRY(read_parameters(*record, where));
-  state.add(made.release());
-  return record;
+  made->native = native;
+  made->ring = &launches();
+  made->device_count = static_cast<std::uint32_t>(devices);
+  made->name = name;
+  GPU_TRY(read_parameters(*made, where));
+  state.add(owner.release());
+  record = made;
+  return {};
 }
 
 }  // namespace gpu::detail
