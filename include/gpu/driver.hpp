@@ -6,6 +6,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/current_context.hpp>
 #include <gpu/driver/device.hpp>
+#include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/event.hpp>

@@ -53,13 +53,32 @@ template <class Self> class context_operations {
     return driver::call<&driver::entry_points::ctx_push_current>(where, native());
   }
 
+  /// The context on top of this thread's stack; empty where there is none.
+  /// (cuCtxGetCurrent, cuCtxGetDevice)
+  template <class Ref = context_ref>
+  static result<Ref> current(source_location where = source_location::current()) noexcept {
+    CUcontext native = nullptr;
+    CUdevice on = 0;
+    GPU_TRY(driver::call<&driver::entry_points::ctx_get_current>(where, &native));
+    if (native != nullptr) {
+      GPU_TRY(driver::call<&driver::entry_points::ctx_get_device>(where, &on));
+    }
+    return Ref::from_native(native, device::from_native(on));
+  }
+
+  /// Takes the topmost context off this thread's stack: the other half of `push`.
+  /// (cuCtxPopCurrent)
+  static result<> pop(source_location where = source_location::current()) noexcept {
+    CUcontext popped = nullptr;
+    return driver::call<&driver::entry_points::ctx_pop_current>(where, &popped);
+  }
+
   /// One of the context's limits, such as `CU_LIMIT_STACK_SIZE`, in bytes or as a number.
   /// (cuCtxGetLimit)
   result<std::size_t> limit(CUlimit which,
                             source_location where = source_location::current()) const noexcept {
-    std::size_t value = 0;
-    GPU_TRY(in<&driver::entry_points::ctx_get_limit>("gpu::context::limit", where, &value, which));
-    return value;
+    return get<std::size_t, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
+                                                                  which);
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
   result<> set_limit(CUlimit which, std::size_t value,
@@ -70,10 +89,8 @@ template <class Self> class context_operations {
   /// How L1 cache and shared memory divide what they share. (cuCtxGetCacheConfig)
   result<CUfunc_cache> cache_config(
       source_location where = source_location::current()) const noexcept {
-    CUfunc_cache config{};
-    GPU_TRY(in<&driver::entry_points::ctx_get_cache_config>("gpu::context::cache_config", where,
-                                                            &config));
-    return config;
+    return get<CUfunc_cache, &driver::entry_points::ctx_get_cache_config>(
+        "gpu::context::cache_config", where);
   }
   /// (cuCtxSetCacheConfig)
   result<> set_cache_config(CUfunc_cache config,
@@ -83,10 +100,11 @@ template <class Self> class context_operations {
   }
 
   /// (cuCtxGetFlags)
-  result<context_flags> flags(source_location where = source_location::current()) const noexcept {
+  template <class Flags = context_flags>
+  result<Flags> flags(source_location where = source_location::current()) const noexcept {
     unsigned bits = 0;
     GPU_TRY(in<&driver::entry_points::ctx_get_flags>("gpu::context::flags", where, &bits));
-    return static_cast<context_flags>(bits);
+    return static_cast<Flags>(bits);
   }
   /// (cuCtxSetFlags)
   result<> set_flags(context_flags flags,
@@ -96,8 +114,9 @@ template <class Self> class context_operations {
   }
 
   /// A number that no other context of the process has or had. (cuCtxGetId)
-  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
-    unsigned long long number = 0;
+  template <class Number = unsigned long long>
+  result<Number> id(source_location where = source_location::current()) const noexcept {
+    Number number = 0;
     GPU_TRY(detail::require(self(), "gpu::context::id", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_get_id>(where, native(), &number));
     return number;
@@ -105,26 +124,28 @@ template <class Self> class context_operations {
 
   /// The version of the driver interface that the context was made for, such as 3020.
   /// (cuCtxGetApiVersion)
-  result<unsigned> api_version(source_location where = source_location::current()) const noexcept {
-    unsigned version = 0;
+  template <class Number = unsigned>
+  result<Number> api_version(source_location where = source_location::current()) const noexcept {
+    Number version = 0;
     GPU_TRY(detail::require(self(), "gpu::context::api_version", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_get_api_version>(where, native(), &version));
     return version;
   }
 
   /// (cuCtxGetStreamPriorityRange)
-  result<gpu::stream_priority_range> stream_priority_range(
+  template <class Range = gpu::stream_priority_range>
+  result<Range> stream_priority_range(
       source_location where = source_location::current()) const noexcept {
-    gpu::stream_priority_range range;
+    Range range;
     GPU_TRY(in<&driver::entry_points::ctx_get_stream_priority_range>(
         "gpu::context::stream_priority_range", where, &range.least, &range.greatest));
     return range;
   }
 
   /// Free and total bytes of the device as this context sees them. (cuMemGetInfo)
-  result<gpu::memory_info> memory_info(
-      source_location where = source_location::current()) const noexcept {
-    gpu::memory_info info;
+  template <class Info = gpu::memory_info>
+  result<Info> memory_info(source_location where = source_location::current()) const noexcept {
+    Info info;
     GPU_TRY(in<&driver::entry_points::mem_get_info>("gpu::context::memory_info", where, &info.free,
                                                     &info.total));
     return info;
@@ -137,6 +158,14 @@ template <class Self> class context_operations {
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
   CUcontext native() const noexcept { return self().native(); }
 
+  /// What a driver function of the form `f(T* answer, arguments...)` answers in this context.
+  template <class T, auto Member, class... Arguments>
+  result<T> get(const char* function, source_location where,
+                Arguments... arguments) const noexcept {
+    T answer{};
+    GPU_TRY(in<Member>(function, where, &answer, arguments...));
+    return answer;
+  }
   template <auto Member, class... Arguments>
   result<> in(const char* function, source_location where, Arguments... arguments) const noexcept {
     GPU_TRY(detail::require(self(), function, where));
@@ -153,24 +182,6 @@ class context_ref : public context_operations<context_ref> {
   /// A context made elsewhere, on that device.
   static constexpr context_ref from_native(CUcontext native, device on) noexcept {
     return context_ref{native, on.native()};
-  }
-
-  /// The context on top of this thread's stack; empty where there is none.
-  /// (cuCtxGetCurrent, cuCtxGetDevice)
-  static result<context_ref> current(source_location where = source_location::current()) noexcept {
-    context_ref found;
-    GPU_TRY(driver::call<&driver::entry_points::ctx_get_current>(where, &found.native_));
-    if (found.native_ != nullptr) {
-      GPU_TRY(driver::call<&driver::entry_points::ctx_get_device>(where, &found.device_));
-    }
-    return found;
-  }
-
-  /// Takes the topmost context off this thread's stack: the other half of `push`.
-  /// (cuCtxPopCurrent)
-  static result<> pop(source_location where = source_location::current()) noexcept {
-    CUcontext popped = nullptr;
-    return driver::call<&driver::entry_points::ctx_pop_current>(where, &popped);
   }
 
   constexpr CUcontext native() const noexcept { return native_; }
@@ -196,7 +207,7 @@ inline result<> require(context_ref context, const char* function, source_locati
 }
 
 struct destroy_context {
-  void operator()(context_ref context) const noexcept {
+  template <class Context> void operator()(const Context& context) const noexcept {
     driver::destroy<&driver::entry_points::ctx_destroy>(context.native());
   }
 };
@@ -211,22 +222,25 @@ class context : public context_operations<context> {
  public:
   /// Makes a context. It is not left current: see `push` and `context_scope`.
   /// (cuCtxCreate, cuCtxPopCurrent)
-  static result<context> create(gpu::device on, context_flags flags = context_flags::none,
+  template <class Context = context>
+  static result<Context> create(gpu::device on, context_flags flags = context_flags::none,
                                 source_location where = source_location::current()) noexcept {
     CUcontext native = nullptr;
     GPU_TRY(driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native()));
-    context made = adopt(context_ref::from_native(native, on));
+    Context made = adopt(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;
   }
 
   /// The primary context of a device, which the library retains on first use and keeps until the
   /// process ends, as the CUDA runtime does. (cuDevicePrimaryCtxRetain)
-  static result<context_ref> primary(gpu::device of,
-                                     source_location where = source_location::current()) noexcept {
-    const CUcontext native = GPU_TRY(detail::primary_context(of.native(), where));
-    return context_ref::from_native(native, of);
+  template <class Ref = context_ref>
+  static result<Ref> primary(gpu::device of,
+                             source_location where = source_location::current()) noexcept {
+    CUcontext native = nullptr;
+    GPU_TRY(detail::find_primary_context(of.native(), native, where));
+    return Ref::from_native(native, of);
   }
 
   /// Takes over a context that cuCtxCreate made.
@@ -255,7 +269,7 @@ class context : public context_operations<context> {
 namespace detail {
 
 struct pop_context {
-  void operator()(context_ref pushed) const noexcept {
+  template <class Context> void operator()(const Context& pushed) const noexcept {
     CUcontext popped = nullptr;
     driver::destroy<&driver::entry_points::ctx_pop_current>(&popped);
     if (popped != nullptr && popped != pushed.native()) {
@@ -279,11 +293,12 @@ struct pop_context {
 class [[nodiscard]] context_scope {
  public:
   /// (cuCtxPushCurrent)
-  static result<context_scope> enter(context_ref context,
-                                     source_location where = source_location::current()) noexcept {
+  template <class Scope = context_scope>
+  static result<Scope> enter(context_ref context,
+                             source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(context, "gpu::context_scope::enter", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_push_current>(where, context.native()));
-    return context_scope{context};
+    return Scope{context};
   }
 
  private:

@@ -2,8 +2,6 @@
 /// \file
 /// `elapsed_time`: the time between two events, without the cost of `<chrono>`.
 
-#include <compare>
-
 namespace gpu {
 
 /// A span of time as the device measures it, to about half a microsecond.
@@ -20,7 +18,15 @@ class elapsed_time {
   constexpr float milliseconds() const noexcept { return milliseconds_; }
   constexpr float microseconds() const noexcept { return milliseconds_ * 1e3f; }
 
-  friend constexpr auto operator<=>(const elapsed_time&, const elapsed_time&) noexcept = default;
+  friend constexpr bool operator==(elapsed_time a, elapsed_time b) noexcept = default;
+  friend constexpr bool operator<(elapsed_time a, elapsed_time b) noexcept {
+    return a.milliseconds_ < b.milliseconds_;
+  }
+  friend constexpr bool operator>(elapsed_time a, elapsed_time b) noexcept { return b < a; }
+  friend constexpr bool operator<=(elapsed_time a, elapsed_time b) noexcept {
+    return a.milliseconds_ <= b.milliseconds_;
+  }
+  friend constexpr bool operator>=(elapsed_time a, elapsed_time b) noexcept { return b <= a; }
 
  private:
   float milliseconds_ = 0;

@@ -76,7 +76,7 @@ inline result<> require(const event_ref& event, const char* function,
 }
 
 struct destroy_event {
-  void operator()(const event_ref& event) const noexcept {
+  template <class Event> void operator()(const Event& event) const noexcept {
     driver::destroy<&driver::entry_points::event_destroy>(event.native());
   }
 };
@@ -88,13 +88,17 @@ struct destroy_event {
 class event : public event_operations<event> {
  public:
   /// An event of a device's primary context. (cuEventCreate)
-  static result<event> create(device on, event_options options = {},
+  template <class Event = event>
+  static result<Event> create(device on, event_options options = {},
                               source_location where = source_location::current()) noexcept {
-    return create(GPU_TRY(context::primary(on, where)), options, where);
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create<Event>(context_ref::from_native(primary, on), options, where);
   }
   /// The same in a context of the caller's choice.
   /// **Errors**: `errc::invalid_argument` where `interprocess` and `timing` are asked for together.
-  static result<event> create(context_ref in, event_options options = {},
+  template <class Event = event>
+  static result<Event> create(context_ref in, event_options options = {},
                               source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::event::create", where));
     if (options.interprocess && options.timing) return detail::fail(cannot_time(where));
@@ -105,7 +109,7 @@ class event : public event_operations<event> {
     CUevent native = nullptr;
     result<> made =
         driver::call_in<&driver::entry_points::event_create>(in.native(), where, &native, flags);
-    event owner{event_ref::from_native(native, in, options)};
+    Event owner{event_ref::from_native(native, in, options)};
     GPU_TRY(std::move(made));
     return owner;
   }
@@ -136,14 +140,14 @@ class event : public event_operations<event> {
 
 template <class Self>
 result<> event_operations<Self>::synchronize(source_location where) const noexcept {
-  const event_ref event = static_cast<const Self&>(*this);
+  const Self& event = static_cast<const Self&>(*this);
   GPU_TRY(detail::require(event, "gpu::event::synchronize", where));
   return driver::call<&driver::entry_points::event_synchronize>(where, event.native());
 }
 
 template <class Self>
 result<bool> event_operations<Self>::is_done(source_location where) const noexcept {
-  const event_ref event = static_cast<const Self&>(*this);
+  const Self& event = static_cast<const Self&>(*this);
   GPU_TRY(detail::require(event, "gpu::event::is_done", where));
   return driver::query<&driver::entry_points::event_query>(CUDA_ERROR_NOT_READY, where,
                                                            event.native());
@@ -184,8 +188,9 @@ inline result<> wait(stream_ref stream, event_ref event,
 /// The time from `start` to `stop`, both recorded and done. (cuEventElapsedTime)
 /// **Errors**: `errc::invalid_argument` where an event was made without timing; the driver's
 /// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first.
-inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
-                                    source_location where = source_location::current()) noexcept {
+template <class Time = elapsed_time>
+result<Time> elapsed(event_ref start, event_ref stop,
+                     source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(start, "gpu::elapsed", where));
   GPU_TRY(detail::require(stop, "gpu::elapsed", where));
   if (!start.has_timing() || !stop.has_timing()) [[unlikely]] {
@@ -197,7 +202,7 @@ inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
   float milliseconds = 0;
   GPU_TRY(driver::call<&driver::entry_points::event_elapsed_time>(where, &milliseconds,
                                                                   start.native(), stop.native()));
-  return elapsed_time::from_milliseconds(milliseconds);
+  return Time::from_milliseconds(milliseconds);
 }
 
 }  // namespace gpu

@@ -27,17 +27,15 @@ inline primary_context_cache& primary_contexts() noexcept {
   return cache;
 }
 
-/// The primary context of `device`; retained on first use and then kept.
+/// Sets `context` to the primary context of `device`; retained on first use and then kept.
 /// **Threads**: any number may ask at once; one of them retains.
-inline result<CUcontext> primary_context(CUdevice device, source_location where) noexcept {
-  CUcontext context = nullptr;
+template <class Context>
+result<> find_primary_context(CUdevice device, Context& context, source_location where) noexcept {
   const bool unavailable = driver::current_entry_points().device_primary_ctx_retain == nullptr;
   if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
     // Without a driver this says why; in a forked child it also stays away from the lock, which
     // another thread of the parent may have held.
-    GPU_TRY(
-        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device));
-    return context;
+    return driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
   }
   primary_context_cache& cache = primary_contexts();
   pthread_mutex_lock(&cache.lock);
@@ -49,10 +47,9 @@ inline result<CUcontext> primary_context(CUdevice device, source_location where)
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
     if (retained.has_value()) slot = {generation, context};
   }
-  context = slot.context;
+  if (retained.has_value()) context = slot.context;
   pthread_mutex_unlock(&cache.lock);
-  GPU_TRY(std::move(retained));
-  return context;
+  return retained;
 }
 
 }  // namespace gpu::detail

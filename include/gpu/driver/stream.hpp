@@ -62,23 +62,20 @@ template <class Self> class stream_operations {
 
   /// The priority in force; lower is more urgent. (cuStreamGetPriority)
   result<int> priority(source_location where = source_location::current()) const noexcept {
-    int value = 0;
-    GPU_TRY(on<&driver::entry_points::stream_get_priority>("gpu::stream::priority", where, &value));
-    return value;
+    return get<int, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
 
   /// (cuStreamGetFlags)
-  result<stream_kind> kind(source_location where = source_location::current()) const noexcept {
+  template <class Kind = stream_kind>
+  result<Kind> kind(source_location where = source_location::current()) const noexcept {
     unsigned flags = 0;
     GPU_TRY(on<&driver::entry_points::stream_get_flags>("gpu::stream::kind", where, &flags));
-    return static_cast<stream_kind>(flags);
+    return static_cast<Kind>(flags);
   }
 
   /// A number that no other stream of the process has or had. (cuStreamGetId)
   result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
-    unsigned long long number = 0;
-    GPU_TRY(on<&driver::entry_points::stream_get_id>("gpu::stream::id", where, &number));
-    return number;
+    return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
 
  private:
@@ -87,6 +84,13 @@ template <class Self> class stream_operations {
 
   const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 
+  /// What a driver function of the form `f(CUstream, T* answer)` answers.
+  template <class T, auto Member>
+  result<T> get(const char* function, source_location where) const noexcept {
+    T answer{};
+    GPU_TRY(on<Member>(function, where, &answer));
+    return answer;
+  }
   template <auto Member, class... Arguments>
   result<> on(const char* function, source_location where, Arguments... arguments) const noexcept {
     const Self& stream = self();
@@ -111,18 +115,20 @@ class stream_ref : public stream_operations<stream_ref> {
   static stream_ref legacy_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
   }
+  template <class Context = context_ref>
   static result<stream_ref> legacy_default(
-      device on, source_location where = source_location::current()) noexcept {
-    return legacy_default(GPU_TRY(context::primary(on, where)));
+      gpu::device on, source_location where = source_location::current()) noexcept {
+    return legacy_default(GPU_TRY(gpu::context::primary<Context>(on, where)));
   }
 
   /// The default stream that each thread has of its own in a context.
   static stream_ref per_thread_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
   }
+  template <class Context = context_ref>
   static result<stream_ref> per_thread_default(
-      device on, source_location where = source_location::current()) noexcept {
-    return per_thread_default(GPU_TRY(context::primary(on, where)));
+      gpu::device on, source_location where = source_location::current()) noexcept {
+    return per_thread_default(GPU_TRY(gpu::context::primary<Context>(on, where)));
   }
 
   constexpr CUstream native() const noexcept { return native_; }
@@ -160,7 +166,7 @@ auto on_stream(const stream_ref& stream, source_location where, Work work) noexc
 }
 
 struct destroy_stream {
-  void operator()(const stream_ref& stream) const noexcept {
+  template <class Stream> void operator()(const Stream& stream) const noexcept {
     driver::destroy<&driver::entry_points::stream_destroy>(stream.native());
   }
 };
@@ -173,18 +179,22 @@ class stream : public stream_operations<stream> {
  public:
   /// A stream of a device's primary context. Allowed while another stream is being captured.
   /// (cuStreamCreateWithPriority)
-  static result<stream> create(gpu::device on, stream_options options = {},
+  template <class Stream = stream>
+  static result<Stream> create(gpu::device on, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
-    return create(GPU_TRY(context::primary(on, where)), options, where);
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create<Stream>(context_ref::from_native(primary, on), options, where);
   }
   /// The same in a context of the caller's choice.
-  static result<stream> create(context_ref in, stream_options options = {},
+  template <class Stream = stream>
+  static result<Stream> create(context_ref in, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::stream::create", where));
     CUstream native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
         in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);
-    stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
+    Stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
     GPU_TRY(std::move(made));
     return owner;
   }

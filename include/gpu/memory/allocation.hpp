@@ -7,18 +7,16 @@
 
 namespace gpu::detail {
 
-/// `count * size`, or `errc::size_overflow`.
-inline result<std::size_t> bytes_of(const char* function, std::size_t count, std::size_t size,
-                                    source_location where) noexcept {
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(count, size, &bytes)) [[unlikely]] {
-    text_builder out;
-    out << count << " elements of " << size << " bytes are more bytes than a size_t can count. "
-        << "At most " << ~std::size_t{0} / size << " elements fit.";
-    return fail(
-        refusal(errc::size_overflow, function, out.finish(), where, count, ~std::size_t{0} / size));
-  }
-  return bytes;
+/// Sets `bytes` to `count * size`, or gives `errc::size_overflow`.
+inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
+                          std::size_t& bytes, source_location where) noexcept {
+  if (!__builtin_mul_overflow(count, size, &bytes)) [[likely]]
+    return {};
+  const std::size_t most = ~std::size_t{0} / size;
+  text_builder out;
+  out << count << " elements of " << size
+      << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
+  return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 
 /// Adds to an out-of-memory error what was asked for and what the device has.
@@ -30,11 +28,11 @@ inline result<std::size_t> bytes_of(const char* function, std::size_t count, std
   }
   text_builder out;
   out << "asked for " << bytes << " bytes";
-  std::size_t free = 0;
-  if (const result<memory_info> info = context.memory_info(error.where()); info.has_value()) {
-    free = info->free;
-    out << "; " << free << " of " << info->total << " are free on device "
-        << context.device().native();
+  std::size_t free = 0, total = 0;
+  if (driver::call_in<&driver::entry_points::mem_get_info>(context.native(), error.where(), &free,
+                                                           &total)
+          .has_value()) {
+    out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
   return std::move(error).with_details(out.finish()).with_values(bytes, free);
 }
@@ -76,9 +74,9 @@ struct free_device_memory {
 
 using device_memory = unique_handle<device_allocation, free_device_memory>;
 
-/// Memory that does not belong to a stream. (cuMemAlloc)
-inline result<device_memory> allocate(context_ref context, std::size_t bytes,
-                                      source_location where) noexcept {
+/// Sets `memory` to memory that does not belong to a stream. (cuMemAlloc)
+inline result<> allocate(context_ref context, std::size_t bytes, device_memory& memory,
+                         source_location where) noexcept {
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   result<> done;
@@ -86,37 +84,37 @@ inline result<device_memory> allocate(context_ref context, std::size_t bytes,
     done = driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &made.address,
                                                              bytes);
   }
-  device_memory owner{made};
-  if (!done.has_value()) [[unlikely]] {
-    return fail(with_memory_info(std::move(done).error(), context, bytes));
-  }
-  return owner;
+  memory.reset(made);
+  if (done.has_value()) [[likely]]
+    return done;
+  memory.reset();
+  return fail(with_memory_info(std::move(done).error(), context, bytes));
 }
 
-/// Memory that work on `stream` may use, and that goes back in the order of the stream: from the
-/// device's pool, or where it has none as `allocate(context_ref)`.
+/// Sets `memory` to memory that work on `stream` may use, and that goes back in the order of the
+/// stream: from the device's pool, or where it has none from cuMemAlloc.
 /// (cuDeviceGetAttribute, cuMemAllocAsync)
-inline result<device_memory> allocate(const stream_ref& stream, std::size_t bytes,
-                                      source_location where) noexcept {
+inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_memory& memory,
+                         source_location where) noexcept {
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  if (bytes == 0) return device_memory{made};
-  if (GPU_TRY(stream.device().attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, where)) == 0) {
-    device_memory plain = GPU_TRY(allocate(stream.context(), bytes, where));
-    made = plain.release();
-    made.stream = stream;
-    return device_memory{made};
+  result<> done;
+  int has_pools = 1;
+  if (bytes != 0) {
+    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+        where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
+    if (has_pools == 0) return allocate(stream.context(), bytes, memory, where);
+    done = on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::mem_alloc_async>(where, &made.address, bytes,
+                                                                  stream.native());
+    });
   }
-  result<> done = on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::mem_alloc_async>(where, &made.address, bytes,
-                                                                stream.native());
-  });
-  device_memory owner{made};
-  if (!done.has_value()) [[unlikely]] {
-    return fail(with_memory_info(std::move(done).error(), stream.context(), bytes));
-  }
-  return owner;
+  memory.reset(made);
+  if (done.has_value()) [[likely]]
+    return done;
+  memory.reset();
+  return fail(with_memory_info(std::move(done).error(), stream.context(), bytes));
 }
 
 }  // namespace gpu::detail

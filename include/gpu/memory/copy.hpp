@@ -46,8 +46,8 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
                 "the destination is neither a device range nor a contiguous range in host memory; "
                 "a temporary device_buffer is none, because its memory is gone before the copy "
                 "runs");
-  if constexpr ((host_range<Source> || device_range<Source>)&&(host_range<Destination> ||
-                                                               device_range<Destination>)) {
+  if constexpr ((host_range<Source> || device_range<Source>) &&
+                (host_range<Destination> || device_range<Destination>)) {
     using from = element_t<Source>;
     using to = element_t<Destination>;
     static_assert(!std::is_const_v<to>, "the destination's elements are const");
@@ -75,8 +75,8 @@ template <class Source, class Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {
   detail::check_copy<Source, Destination>();
-  static_assert((device_range<Source> || pinned_range<Source>)&&(device_range<Destination> ||
-                                                                 pinned_range<Destination>),
+  static_assert((device_range<Source> || pinned_range<Source>) &&
+                    (device_range<Destination> || pinned_range<Destination>),
                 "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or "
                 "leave the stream out for a copy that blocks");
   return detail::copy_on(stream, detail::copy_end_of(source), detail::copy_end_of(destination),

@@ -85,17 +85,20 @@ inline result<> copy_on(const stream_ref& stream, const copy_end& source,
   });
 }
 
-/// The context that memory on a device belongs to, where the range does not know it. Memory of a
-/// pool belongs to a device only, and stands for its primary context. (cuPointerGetAttributes)
-inline result<context_ref> context_of(const copy_end& end, source_location where) noexcept {
-  if (end.context) return end.context;
-  CUcontext context = nullptr;
+/// Sets `context` to the one that memory on a device belongs to, where the range does not know it.
+/// Memory of a pool belongs to a device only, and stands for its primary context.
+/// (cuPointerGetAttributes)
+inline result<> find_context(const copy_end& end, context_ref& context,
+                             source_location where) noexcept {
+  context = end.context;
+  if (context) return {};
+  CUcontext native = nullptr;
   int ordinal = 0;
   CUmemorytype type{};
   CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
                                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                       CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
-  void* values[] = {&context, &ordinal, &type};
+  void* values[] = {&native, &ordinal, &type};
   GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
       where, 3u, &attributes[0], &values[0], end.device_address()));
   if (type == CUmemorytype{}) {
@@ -105,8 +108,9 @@ inline result<context_ref> context_of(const copy_end& end, source_location where
                         where, end.address));
   }
   const device on = device::from_native(ordinal);
-  if (context != nullptr) return context_ref::from_native(context, on);
-  return context::primary(on, where);
+  if (native == nullptr) GPU_TRY(find_primary_context(ordinal, native, where));
+  context = context_ref::from_native(native, on);
+  return {};
 }
 
 /// Copies, and returns when the elements have arrived.
@@ -115,10 +119,11 @@ inline result<> copy_now(const copy_end& source, const copy_end& destination,
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
   if (bytes == 0) return {};
-  const context_ref context =
-      GPU_TRY(context_of(destination.on_device ? destination : source, where));
+  context_ref context;
+  GPU_TRY(find_context(destination.on_device ? destination : source, context, where));
   if (source.on_device && destination.on_device) {
-    const context_ref other = GPU_TRY(context_of(source, where));
+    context_ref other;
+    GPU_TRY(find_context(source, other, where));
     GPU_TRY(other.synchronize(where));
     if (other != context) {
       GPU_TRY(context.synchronize(where));

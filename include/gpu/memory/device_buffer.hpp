@@ -30,9 +30,11 @@ template <class T> class device_buffer {
   static result<device_buffer> create(stream_ref stream, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(stream, "gpu::device_buffer::create", where));
-    const std::size_t bytes =
-        GPU_TRY(detail::bytes_of("gpu::device_buffer::create", count, sizeof(T), where));
-    return device_buffer{GPU_TRY(detail::allocate(stream, bytes, where)), count};
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
+    detail::device_memory memory;
+    GPU_TRY(detail::allocate(stream, bytes, memory, where));
+    return device_buffer{std::move(memory), count};
   }
 
   /// Memory apart from any stream, which every stream may use at once. The destructor waits for
@@ -40,14 +42,18 @@ template <class T> class device_buffer {
   /// **Errors**: as above.
   static result<device_buffer> create(device on, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
-    return create(GPU_TRY(context::primary(on, where)), count, where);
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create(context_ref::from_native(primary, on), count, where);
   }
   static result<device_buffer> create(context_ref in, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::device_buffer::create", where));
-    const std::size_t bytes =
-        GPU_TRY(detail::bytes_of("gpu::device_buffer::create", count, sizeof(T), where));
-    return device_buffer{GPU_TRY(detail::allocate(in, bytes, where)), count};
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
+    detail::device_memory memory;
+    GPU_TRY(detail::allocate(in, bytes, memory, where));
+    return device_buffer{std::move(memory), count};
   }
 
   /// Takes over memory of cuMemAllocAsync, to be freed in the order of `stream`.

@@ -50,22 +50,22 @@ template <class T, std::size_t Extent = dynamic_extent> class device_span {
                 "constructor or destructor runs");
 
   /// No elements.
-  constexpr device_span() noexcept requires(Extent == 0 || Extent == dynamic_extent) = default;
+  constexpr device_span() noexcept
+    requires(Extent == 0 || Extent == dynamic_extent)
+  = default;
 
   /// A span with the same elements that may only be read, or whose extent is not static.
   template <class U, std::size_t OtherExtent>
-  requires(std::is_convertible_v<U (*)[], T (*)[]> &&
-           (Extent == dynamic_extent ||
-            Extent ==
-                OtherExtent)) constexpr device_span(device_span<U, OtherExtent> other) noexcept
+    requires(std::is_convertible_v<U (*)[], T (*)[]> &&
+             (Extent == dynamic_extent || Extent == OtherExtent))
+  constexpr device_span(device_span<U, OtherExtent> other) noexcept
       : data_{other.data()}, size_{other.size()} {}
 
   /// A static extent from a dynamic one: the length has to be right.
   template <class U>
-  requires(std::is_convertible_v<U (*)[], T (*)[]>&& Extent !=
-           dynamic_extent) constexpr explicit device_span(device_span<U, dynamic_extent> other,
-                                                          source_location where =
-                                                              source_location::current()) noexcept
+    requires(std::is_convertible_v<U (*)[], T (*)[]> && Extent != dynamic_extent)
+  constexpr explicit device_span(device_span<U, dynamic_extent> other,
+                                 source_location where = source_location::current()) noexcept
       : data_{other.data()}, size_{other.size()} {
     if (size_ != Extent) detail::end_past_range("gpu::device_span", 0, Extent, size_, where);
   }
@@ -76,11 +76,13 @@ template <class T, std::size_t Extent = dynamic_extent> class device_span {
 
   /// `count` elements at an address that the driver gave.
   static device_span from_native(CUdeviceptr address, std::size_t count = Extent) noexcept
-      requires(Extent != dynamic_extent) {
+    requires(Extent != dynamic_extent)
+  {
     return device_span<T>::from_native(address, count).template first<Extent>();
   }
   static device_span from_native(CUdeviceptr address, std::size_t count) noexcept
-      requires(Extent == dynamic_extent) {
+    requires(Extent == dynamic_extent)
+  {
     device_span span;
     span.data_ = reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
     span.size_ = count;
@@ -169,8 +171,10 @@ device_span<const std::byte> as_bytes(device_span<T, Extent> span) noexcept {
 
 /// The bytes of the elements, to be written too.
 template <class T, std::size_t Extent>
-requires(!std::is_const_v<T>) device_span<std::byte> as_writable_bytes(device_span<T, Extent> span)
-noexcept { return device_span<std::byte>::from_native(span.native(), span.size_bytes()); }
+  requires(!std::is_const_v<T>)
+device_span<std::byte> as_writable_bytes(device_span<T, Extent> span) noexcept {
+  return device_span<std::byte>::from_native(span.native(), span.size_bytes());
+}
 
 template <class T, std::size_t Extent> struct kernel_argument<device_span<T, Extent>> {
   static constexpr T* pointer(device_span<T, Extent> span) noexcept { return span.data(); }
@@ -198,9 +202,9 @@ template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
 
 /// A `device_span`, or an lvalue of something that has one by its `span()`, as `device_buffer` has.
 template <class Range>
-concept device_range = detail::is_device_span<std::remove_cvref_t<Range>> ||
-    requires(Range&& range) {
-  requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
-};
+concept device_range =
+    detail::is_device_span<std::remove_cvref_t<Range>> || requires(Range&& range) {
+      requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
+    };
 
 }  // namespace gpu

@@ -35,17 +35,18 @@ struct free_pinned_memory {
 
 using pinned_memory = unique_handle<pinned_allocation, free_pinned_memory>;
 
-/// (cuMemHostAlloc)
-inline result<pinned_memory> allocate_pinned(context_ref context, std::size_t bytes,
-                                             pinned_flags flags, source_location where) noexcept {
-  if (bytes == 0) return pinned_memory{};
+/// Sets `memory`. (cuMemHostAlloc)
+inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_flags flags,
+                                pinned_memory& memory, source_location where) noexcept {
+  if (bytes == 0) return {};
   pinned_allocation made;
   made.context = context;
   result<> done = driver::call_in<&driver::entry_points::mem_host_alloc>(
       context.native(), where, &made.address, bytes, static_cast<unsigned>(flags));
-  pinned_memory owner{made};
+  memory.reset(made);
   if (done.has_value()) [[likely]]
-    return owner;
+    return done;
+  memory.reset();
   cuda_error error = std::move(done).error();
   if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
     text_builder out;
@@ -56,9 +57,9 @@ inline result<pinned_memory> allocate_pinned(context_ref context, std::size_t by
   return fail(std::move(error));
 }
 
-/// (cuMemHostGetDevicePointer)
-inline result<CUdeviceptr> mapped_address(void* address, context_ref context, pinned_flags flags,
-                                          source_location where) noexcept {
+/// Sets `mapped` to where the device sees `address`. (cuMemHostGetDevicePointer)
+inline result<> get_mapped_address(void* address, context_ref context, pinned_flags flags,
+                                   CUdeviceptr& mapped, source_location where) noexcept {
   GPU_TRY(require(context, "gpu::pinned_vector::mapped_span", where));
   if (!has(flags, pinned_flags::mapped)) [[unlikely]] {
     return fail(refusal(errc::invalid_argument, "gpu::pinned_vector::mapped_span",
@@ -66,12 +67,9 @@ inline result<CUdeviceptr> mapped_address(void* address, context_ref context, pi
                              "gpu::pinned_flags::mapped."),
                         where));
   }
-  CUdeviceptr mapped = 0;
-  if (address != nullptr) {
-    GPU_TRY(driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
-        context.native(), where, &mapped, address, 0u));
-  }
-  return mapped;
+  if (address == nullptr) return {};
+  return driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
+      context.native(), where, &mapped, address, 0u);
 }
 
 /// How many steps lead from `first` to `last`.

@@ -22,7 +22,7 @@ template <class T> class pinned_span {
 
   constexpr pinned_span() noexcept = default;
   template <class U>
-  requires std::is_convertible_v<U (*)[], T (*)[]>
+    requires std::is_convertible_v<U (*)[], T (*)[]>
   constexpr pinned_span(pinned_span<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
   /// Memory that the caller knows to be page-locked, by cuMemHostAlloc or cuMemHostRegister.

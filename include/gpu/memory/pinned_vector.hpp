@@ -38,7 +38,9 @@ template <class T> class pinned_vector {
   static result<pinned_vector> create(device with, std::size_t count = 0,
                                       pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
-    return create(GPU_TRY(context::primary(with, where)), count, flags, where);
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
+    return create(context_ref::from_native(primary, with), count, flags, where);
   }
   static result<pinned_vector> create(context_ref in, std::size_t count = 0,
                                       pinned_flags flags = pinned_flags::none,
@@ -127,8 +129,9 @@ template <class T> class pinned_vector {
   /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) & noexcept {
-    return device_span<T>::from_native(
-        GPU_TRY(detail::mapped_address(memory_.get().address, context_, flags_, where)), size_);
+    CUdeviceptr mapped = 0;
+    GPU_TRY(detail::get_mapped_address(memory_.get().address, context_, flags_, mapped, where));
+    return device_span<T>::from_native(mapped, size_);
   }
 
   context_ref context() const noexcept { return context_; }
@@ -175,10 +178,10 @@ template <class T> class pinned_vector {
   }
   /// From iterators that can be gone through twice and do not point into the vector.
   template <class Iterator>
-  requires requires(Iterator i) {
-    static_cast<T>(*i);
-    ++i;
-  }
+    requires requires(Iterator i) {
+      static_cast<T>(*i);
+      ++i;
+    }
   result<> assign(Iterator first, Iterator last,
                   source_location where = source_location::current()) noexcept {
     const std::size_t count = detail::distance(first, last);
@@ -201,10 +204,10 @@ template <class T> class pinned_vector {
     return gap;
   }
   template <class Iterator>
-  requires requires(Iterator i) {
-    static_cast<T>(*i);
-    ++i;
-  }
+    requires requires(Iterator i) {
+      static_cast<T>(*i);
+      ++i;
+    }
   result<iterator> insert(const_iterator position, Iterator first, Iterator last,
                           source_location where = source_location::current()) noexcept {
     iterator gap = GPU_TRY(open_gap(position, detail::distance(first, last), where));
@@ -251,9 +254,10 @@ template <class T> class pinned_vector {
   }
   result<> move_to(std::size_t capacity, source_location where) noexcept {
     GPU_TRY(detail::require(context_, "gpu::pinned_vector", where));
-    const std::size_t bytes =
-        GPU_TRY(detail::bytes_of("gpu::pinned_vector", capacity, sizeof(T), where));
-    detail::pinned_memory memory = GPU_TRY(detail::allocate_pinned(context_, bytes, flags_, where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::pinned_vector", capacity, sizeof(T), bytes, where));
+    detail::pinned_memory memory;
+    GPU_TRY(detail::allocate_pinned(context_, bytes, flags_, memory, where));
     move_bytes(static_cast<T*>(memory.get().address), data(), static_cast<std::ptrdiff_t>(size_));
     memory_ = std::move(memory);
     capacity_ = capacity;
