@@ -222,7 +222,7 @@ inline bool parse_module(parser_context& context) {
 
 /// The outcome of `parse`: a module, or why there is none.
 struct parse_result {
-  module value;
+  ptx::module value;
   std::optional<diagnostic> error;
 
   explicit operator bool() const { return !error.has_value(); }

@@ -148,7 +148,7 @@ struct parser_context {
   std::string_view text;
   const parse_options& options;
   lexer tokens;
-  module out;
+  ptx::module out;  // qualified: a line that starts with `module` is a directive to some compilers
   name_table names;
   function_scope scope;
   std::uint64_t initializer_bytes = 0;  ///< of all variables so far
