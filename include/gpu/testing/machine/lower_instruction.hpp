@@ -12,6 +12,7 @@
 #include "gpu/testing/machine/handlers/floating.hpp"
 #include "gpu/testing/machine/handlers/half.hpp"
 #include "gpu/testing/machine/handlers/integer.hpp"
+#include "gpu/testing/machine/handlers/runtime.hpp"
 #include "gpu/testing/machine/handlers/video.hpp"
 #include "gpu/testing/machine/lower_memory.hpp"
 #include "gpu/testing/machine/lowering_context.hpp"
