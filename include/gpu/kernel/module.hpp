@@ -178,7 +178,7 @@ class module : public module_operations<module> {
   /// Takes over a library of the driver. Where memory for the bookkeeping runs out, the library is
   /// unloaded and the module is empty.
   static module adopt(CUlibrary library) noexcept {
-    module made;
+    auto made = module();  // not `module made;`: a directive to some compilers
     if (library == nullptr) return made;
     auto* state = new (std::nothrow) detail::module_state;
     if (state == nullptr) {
