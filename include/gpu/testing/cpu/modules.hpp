@@ -1,117 +1,131 @@
 #pragma once
+/// \file
+/// Entry points: modules, the code of one context.
+
+#include <gpu/testing/cpu/code_loading.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing::cpu {
+
+inline CUresult load_module(call& c, CUmodule* handle, const void* image,
+                            const jit_options& options) {
+  context_ptr context;
+  if (handle == nullptr || image == nullptr || !options.valid()) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
+  const std::string place = c.driver.place();
+  const std::uint64_t owner = c.driver.next_owner();
+  std::string text;
+  code_ptr code;
+  c.lock.unlock();
+  CUresult bad = read_image(c.driver, image, options, text);
+  if (!bad) bad = make_code(c.driver, text, options, owner, code);
+  c.lock.lock();
+  if (bad) return bad;
+  if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  c.driver.memory.allow(context->owner, owner);
+  auto made = std::make_shared<module_state>();
+  made->context = context;
+  made->code = std::move(code);
+  made->place = place;
+  *handle = c.driver.modules.add(made);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult find_module(call& c, CUmodule handle, module_ptr& module) {
+  module = c.driver.modules.find(handle);
+  return module ? CUDA_SUCCESS : c.driver.modules.why_unknown(handle);
+}
+
+/// The address and size of a variable; either pointer may be null.
+inline CUresult give_variable(const module_state& module, const char* name, CUdeviceptr* pointer,
+                              std::size_t* bytes) {
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const auto found = module.code->loaded.find_variable(name);
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  if (pointer != nullptr) *pointer = found->base;
+  if (bytes != nullptr) *bytes = static_cast<std::size_t>(found->size);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu
+
 namespace gpu::testing::cpu::entry {
-inline CUresult module_load(call&, CUmodule*, const char*) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult module_load_data(call&, CUmodule*, const void*) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult module_load_data_ex(call&, CUmodule*, const void*, unsigned int, CUjit_option*,
-                                    void**) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_load_data_ex(call& c, CUmodule* module, const void* image, unsigned count,
+                                    CUjit_option* names, void** values) {
+  return load_module(c, module, image, {count, names, values});
 }
-inline CUresult module_load_fat_binary(call&, CUmodule*, const void*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+inline CUresult module_load_data(call& c, CUmodule* module, const void* image) {
+  return load_module(c, module, image, {});
 }
-inline CUresult module_unload(call&, CUmodule) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult module_get_function(call&, CUfunction*, CUmodule, const char*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+inline CUresult module_load_fat_binary(call& c, CUmodule* module, const void* image) {
+  return load_module(c, module, image, {});
 }
-inline CUresult module_get_function_count(call&, unsigned int*, CUmodule) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+inline CUresult module_load(call& c, CUmodule* module, const char* file) {
+  std::vector<char> contents;
+  if (module == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = read_file(file, contents)) return bad;
+  return load_module(c, module, contents.data(), {});
 }
-inline CUresult module_enumerate_functions(call&, CUfunction*, unsigned int, CUmodule) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_unload(call& c, CUmodule handle) {
+  module_ptr module;
+  if (const CUresult bad = find_module(c, handle, module)) return bad;
+  if (module->of_library) return CUDA_ERROR_INVALID_HANDLE;  // goes with its library
+  drop_module(c.driver, module);
+  return call::usable(*module->context);
 }
-inline CUresult module_get_global(call&, CUdeviceptr*, size_t*, CUmodule, const char*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_get_function(call& c, CUfunction* function, CUmodule handle,
+                                    const char* name) {
+  module_ptr module;
+  if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_module(c, handle, module)) return bad;
+  const function_ptr found = function_of(c, module, name);
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  *function = found->handle;
+  return CUDA_SUCCESS;
 }
-inline CUresult module_get_loading_mode(call&, CUmoduleLoadingMode*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_get_function_count(call& c, unsigned* count, CUmodule handle) {
+  module_ptr module;
+  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_module(c, handle, module)) return bad;
+  *count = static_cast<unsigned>(module->code->loaded.kernels().size());
+  return CUDA_SUCCESS;
 }
-inline CUresult library_load_data(call&, CUlibrary*, const void*, CUjit_option*, void**,
-                                  unsigned int, CUlibraryOption*, void**, unsigned int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_enumerate_functions(call& c, CUfunction* functions, unsigned count,
+                                           CUmodule handle) {
+  module_ptr module;
+  if (functions == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_module(c, handle, module)) return bad;
+  for (const machine::executable* kernel : module->code->loaded.kernels()) {
+    if (count-- == 0) break;
+    *functions++ = function_of(c, module, kernel->entry->name)->handle;
+  }
+  return CUDA_SUCCESS;
 }
-inline CUresult library_load_from_file(call&, CUlibrary*, const char*, CUjit_option*, void**,
-                                       unsigned int, CUlibraryOption*, void**, unsigned int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_get_global(call& c, CUdeviceptr* pointer, std::size_t* bytes,
+                                  CUmodule handle, const char* name) {
+  module_ptr module;
+  if (const CUresult bad = find_module(c, handle, module)) return bad;
+  return give_variable(*module, name, pointer, bytes);
 }
-inline CUresult library_unload(call&, CUlibrary) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult library_get_kernel(call&, CUkernel*, CUlibrary, const char*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
+
+inline CUresult module_get_loading_mode(call&, CUmoduleLoadingMode* mode) {
+  if (mode == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *mode = CU_MODULE_EAGER_LOADING;
+  return CUDA_SUCCESS;
 }
-inline CUresult library_get_kernel_count(call&, unsigned int*, CUlibrary) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult library_enumerate_kernels(call&, CUkernel*, unsigned int, CUlibrary) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult library_get_module(call&, CUmodule*, CUlibrary) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult library_get_global(call&, CUdeviceptr*, size_t*, CUlibrary, const char*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult kernel_get_function(call&, CUfunction*, CUkernel) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult kernel_get_library(call&, CUlibrary*, CUkernel) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult kernel_get_name(call&, const char**, CUkernel) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult kernel_get_param_info(call&, CUkernel, size_t, size_t*, size_t*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult kernel_get_attribute(call&, int*, CUfunction_attribute, CUkernel, CUdevice) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult kernel_set_attribute(call&, CUfunction_attribute, int, CUkernel, CUdevice) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_get_attribute(call&, int*, CUfunction_attribute, CUfunction) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_set_attribute(call&, CUfunction, CUfunction_attribute, int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_get_module(call&, CUmodule*, CUfunction) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult func_get_name(call&, const char**, CUfunction) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult func_get_param_info(call&, CUfunction, size_t, size_t*, size_t*) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_set_cache_config(call&, CUfunction, CUfunc_cache) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_is_loaded(call&, CUfunctionLoadingState*, CUfunction) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult func_load(call&, CUfunction) { return CUDA_ERROR_NOT_SUPPORTED; }
-inline CUresult launch_kernel(call&, CUfunction, unsigned int, unsigned int, unsigned int,
-                              unsigned int, unsigned int, unsigned int, unsigned int, CUstream,
-                              void**, void**) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult launch_kernel_ex(call&, const CUlaunchConfig*, CUfunction, void**, void**) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult launch_cooperative_kernel(call&, CUfunction, unsigned int, unsigned int,
-                                          unsigned int, unsigned int, unsigned int, unsigned int,
-                                          unsigned int, CUstream, void**) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult occupancy_max_active_blocks_per_multiprocessor(call&, int*, CUfunction, int,
-                                                               size_t) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult occupancy_max_active_blocks_per_multiprocessor_with_flags(call&, int*, CUfunction,
-                                                                          int, size_t,
-                                                                          unsigned int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult occupancy_max_potential_block_size(call&, int*, int*, CUfunction,
-                                                   CUoccupancyB2DSize, size_t, int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult occupancy_max_potential_block_size_with_flags(call&, int*, int*, CUfunction,
-                                                              CUoccupancyB2DSize, size_t, int,
-                                                              unsigned int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-inline CUresult occupancy_available_dynamic_smem_per_block(call&, size_t*, CUfunction, int, int) {
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
+
 }  // namespace gpu::testing::cpu::entry

@@ -186,7 +186,9 @@ using kernel_ptr = std::shared_ptr<kernel_state>;
 struct library_state {
   CUlibrary handle = nullptr;
   std::string ptx;
-  code_ptr first;  // made when the library was loaded; goes to the first context that wants it
+  /// Made when the library was loaded; its variables go to the first context that wants them.
+  code_ptr first;
+  bool first_given = false;
   std::map<const context_state*, module_ptr> modules;
   std::map<std::string, kernel_ptr, std::less<>> kernels;
   std::vector<kernel_ptr> in_order;
