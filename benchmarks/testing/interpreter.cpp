@@ -1,0 +1,121 @@
+// How fast the PTX machine executes plain arithmetic: millions of thread-instructions per second,
+// on one thread and on all, without divergence and with; and how fast it loads a large module.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "gpu/testing/machine/machine.hpp"
+#include "gpu/testing/ptx/parser.hpp"
+
+namespace {
+
+using namespace gpu::testing;
+using namespace gpu::testing::machine;
+
+constexpr const char* head = ".version 8.3\n.target sm_90\n.address_size 64\n";
+
+// Each has a loop of `instructions` instructions, executed `n` times by every thread.
+struct measured {
+  const char* kernel;
+  double instructions;
+};
+constexpr measured kernels[] = {{"integer", 8}, {"floating", 8}, {"divergent", 8}, {"memory", 8}};
+
+constexpr const char* text = R"(
+.visible .entry integer(.param .u64 data, .param .u32 n) {
+  .reg .pred %p; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+L: mad.lo.u32 %r2, %r2, 1664525, 1013904223;
+  xor.b32 %r4, %r2, %r3; shl.b32 %r5, %r4, 3; add.u32 %r2, %r2, %r5; min.u32 %r6, %r2, %r4;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  mov.u32 %r6, %tid.x; mad.wide.u32 %rd2, %r6, 4, %rd1; st.global.u32 [%rd2], %r2; ret; }
+.visible .entry floating(.param .u64 data, .param .u32 n) {
+  .reg .pred %p; .reg .b32 %r<10>; .reg .b64 %rd<4>; .reg .f32 %f<10>;
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  cvt.rn.f32.u32 %f1, %r2;
+L: fma.rn.f32 %f2, %f1, 0f3F000000, 0f3F800000; mul.f32 %f3, %f2, %f2; add.f32 %f1, %f1, %f3;
+  max.f32 %f1, %f1, 0f00000000; mul.f32 %f1, %f1, 0f3DCCCCCD;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  mov.u32 %r6, %tid.x; mad.wide.u32 %rd2, %r6, 4, %rd1; st.global.f32 [%rd2], %f1; ret; }
+.visible .entry divergent(.param .u64 data, .param .u32 n) {
+  .reg .pred %p<3>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  and.b32 %r4, %r2, 1; setp.eq.u32 %p1, %r4, 0;
+L: @%p1 bra ODD;
+  add.u32 %r2, %r2, 7; xor.b32 %r2, %r2, %r3; mul.lo.u32 %r2, %r2, 3; bra NEXT;
+ODD: add.u32 %r2, %r2, 5; xor.b32 %r2, %r2, 99; mul.lo.u32 %r2, %r2, 7; add.u32 %r2, %r2, 1;
+NEXT: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r1; @%p2 bra L;
+  mov.u32 %r6, %tid.x; mad.wide.u32 %rd2, %r6, 4, %rd1; st.global.u32 [%rd2], %r2; ret; }
+.visible .entry memory(.param .u64 data, .param .u32 n) {
+  .reg .pred %p; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  mad.wide.u32 %rd2, %r2, 4, %rd1; st.global.u32 [%rd2], %r2;
+L: ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd2], %r4;
+  xor.b32 %r5, %r4, %r3; shl.b32 %r6, %r5, 1;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  ret; })";
+
+double seconds_of(const launch& what, address_space& memory, thread_pool& pool) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto fault = run(what, memory, pool);
+  if (fault) std::printf("%s\n", fault->text.c_str());
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void measure_kernels() {
+  address_space memory;
+  auto parsed = ptx::parse(std::string(head) + text);
+  if (!parsed) return void(std::printf("%s\n", parsed.error->text.c_str()));
+  auto loaded = load(std::move(parsed.value), memory);
+  if (!loaded) return void(std::printf("%s\n", loaded.diagnostic.text.c_str()));
+  const auto data = memory.allocate({.size = 1024});
+  struct {
+    address data;
+    std::uint32_t n;
+  } arguments{*data, 20000};
+  for (const unsigned threads : {1u, 0u}) {
+    thread_pool pool(threads);
+    for (const measured& k : kernels) {
+      launch what;
+      what.kernel = loaded.module->find_kernel(k.kernel);
+      what.grid = {4 * pool.threads(), 1, 1};
+      what.block = {256, 1, 1};
+      what.parameters = {reinterpret_cast<const std::byte*>(&arguments), 12};
+      double best = 1e9;
+      for (int i = 0; i < 3; ++i) best = std::min(best, seconds_of(what, memory, pool));
+      const double executed =
+          k.instructions * arguments.n * static_cast<double>(what.grid.count() * 256);
+      std::printf("%-10s %2u threads %10.1f M thread-instructions/s\n", k.kernel, pool.threads(),
+                  executed / best / 1e6);
+    }
+  }
+}
+
+void measure_loading() {
+  std::string big = std::string(head) +
+                    ".visible .entry k(.param .u64 p) {\n.reg .b64 %rd<100>; .reg .b32 %r<100>;\n"
+                    "ld.param.u64 %rd1, [p];\n";
+  for (int i = 0; i < 5000; ++i)
+    big += "mad.lo.s32 %r" + std::to_string(i % 99 + 1) + ", %r" + std::to_string(i % 97 + 1) +
+           ", " + std::to_string(i) + ", %r" + std::to_string(i % 89 + 1) + ";\n";
+  big += "ret;\n}\n";
+  address_space memory;
+  const auto begin = std::chrono::steady_clock::now();
+  auto parsed = ptx::parse(big);
+  const auto middle = std::chrono::steady_clock::now();
+  const bool good = parsed && load(std::move(parsed.value), memory);
+  const auto end = std::chrono::steady_clock::now();
+  const auto milliseconds = [](auto a, auto b) {
+    return std::chrono::duration<double, std::milli>(b - a).count();
+  };
+  std::printf("5,000 lines%s: parsed in %.1f ms, loaded in %.1f ms\n", good ? "" : " (refused)",
+              milliseconds(begin, middle), milliseconds(middle, end));
+}
+
+}  // namespace
+
+int main() {
+  measure_kernels();
+  measure_loading();
+}

@@ -1,0 +1,228 @@
+// Barriers of a block and of a grid, races between them, threads that never come.
+#include "testing/machine/kernel_harness.hpp"
+
+using namespace machine_test;
+
+namespace {
+
+using u32 = std::uint32_t;
+
+fault_kind kind_of(const outcome& o) { return o.error ? o.error->kind : fault_kind::none; }
+
+/// Block-wide sum by halves; `barrier` stands between the steps.
+std::string reduction(const std::string& barrier) {
+  return R"(
+.visible .entry sum(.param .u64 in, .param .u64 out) {
+  .shared .align 4 .b8 room[1024];
+  .reg .b64 %rd<4>; .reg .b32 %r<12>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd3, %r1, 4, %rd1;
+  ld.global.u32 %r2, [%rd3];
+  shl.b32 %r3, %r1, 2; mov.u32 %r4, room; add.u32 %r3, %r3, %r4;
+  st.shared.u32 [%r3], %r2;
+  mov.u32 %r5, 128;
+STEP:
+)" + barrier +
+         R"(
+  setp.ge.u32 %p1, %r1, %r5;
+  @%p1 bra NEXT;
+  shl.b32 %r6, %r5, 2; add.u32 %r6, %r6, %r3;
+  ld.shared.u32 %r7, [%r6]; ld.shared.u32 %r8, [%r3];
+  add.u32 %r8, %r8, %r7; st.shared.u32 [%r3], %r8;
+NEXT:
+  shr.u32 %r5, %r5, 1; setp.ne.u32 %p2, %r5, 0;
+  @%p2 bra STEP;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 st.global.u32 [%rd2], %r8;
+  ret; })";
+}
+
+}  // namespace
+
+TEST_CASE("a block reduction is right with its barrier and a race without", "[machine]") {
+  for (const bool good : {true, false}) {
+    workbench bench(reduction(good ? "bar.sync 0;" : ""));
+    std::vector<u32> in;
+    u32 sum = 0;
+    for (u32 i = 0; i < 256; ++i) sum += in.emplace_back(i * i);
+    const address a = bench.upload(in), out = bench.allocate(4);
+    const auto result = bench.run("sum", {}, {256, 1, 1}, a, out);
+    if (good) {
+      CHECK(kind_of(result) == fault_kind::none);
+      CHECK(bench.download<u32>(out, 1)[0] == sum);
+    } else {
+      REQUIRE(kind_of(result) == fault_kind::shared_race);
+      CHECK(result.error->detail.find("with no barrier in between") != std::string::npos);
+      bench.what.check.shared_races = false;
+      CHECK(kind_of(bench.run("sum", {}, {256, 1, 1}, a, out)) == fault_kind::none);
+    }
+  }
+}
+
+TEST_CASE("warp-synchronous exchange needs a warp barrier", "[machine]") {
+  for (const bool good : {true, false}) {
+    workbench bench(std::string(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 4 .b8 room[128];
+  .reg .b64 %rd<4>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; shl.b32 %r2, %r1, 2;
+  st.shared.u32 [%r2], %r1;
+)") + (good ? "bar.warp.sync -1;" : "") +
+                    R"(
+  xor.b32 %r3, %r2, 124; ld.shared.u32 %r4, [%r3];
+  st.global.u32 [%rd2], %r4; ret; })");
+    const address out = bench.allocate(128);
+    const auto result = bench.run("k", {}, {32, 1, 1}, out);
+    CHECK(kind_of(result) == (good ? fault_kind::none : fault_kind::shared_race));
+    if (good)
+      for (u32 i = 0; i < 32; ++i) CHECK(bench.download<u32>(out, 32)[i] == 31 - i);
+  }
+}
+
+TEST_CASE("a barrier that not every thread reaches is reported, or passes as on hardware",
+          "[machine]") {
+  workbench bench(R"(
+.visible .entry early(.param .u32 n) {
+  .reg .b32 %r<3>; .reg .pred %p;
+  ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; setp.ge.u32 %p, %r2, %r1;
+  @%p bra END;
+  bar.sync 0;
+END: ret; }
+.visible .entry apart() {
+  .reg .b32 %r<3>; .reg .pred %p;
+  mov.u32 %r2, %tid.x; setp.ge.u32 %p, %r2, 32;
+  @%p bra OTHER;
+  bar.sync 1; ret;
+OTHER: bar.sync 2; ret; })");
+  CHECK(kind_of(bench.run("early", {}, {64, 1, 1}, 64u)) == fault_kind::none);
+  const auto result = bench.run("early", {}, {64, 1, 1}, 40u);
+  REQUIRE(kind_of(result) == fault_kind::barrier_divergence);
+  CHECK(result.error->detail ==
+        "barrier 0 waits for 64 threads; 40 arrived, 0 wait elsewhere, 24 have exited");
+  CHECK(result.error->instruction == "bar.sync 0;");
+  bench.what.check.barrier_divergence = false;
+  CHECK(kind_of(bench.run("early", {}, {64, 1, 1}, 40u)) == fault_kind::none);
+  CHECK(kind_of(bench.run("apart", {}, {64, 1, 1})) == fault_kind::barrier_divergence);
+}
+
+TEST_CASE("named barriers pass from producers to consumers", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 4 .b8 room[128];
+  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 2;
+  setp.ge.u32 %p, %r1, 32;
+  @%p bra CONSUMER;
+  mul.lo.u32 %r4, %r2, 3; st.shared.u32 [%r3], %r4;
+  bar.arrive 3, 64;
+  ret;
+CONSUMER:
+  bar.sync 3, 64;
+  ld.shared.u32 %r4, [%r3]; mad.wide.u32 %rd2, %r2, 4, %rd1; st.global.u32 [%rd2], %r4;
+  ret; })");
+  const address out = bench.allocate(128);
+  bench.run_well("k", {}, {64, 1, 1}, out);
+  for (u32 i = 0; i < 32; ++i) CHECK(bench.download<u32>(out, 32)[i] == 3 * i);
+}
+
+TEST_CASE("bar.red counts and combines predicates", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p<6>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  setp.lt.u32 %p1, %r1, 50;
+  bar.red.popc.u32 %r2, 0, %p1;
+  bar.red.and.pred %p2, 0, %p1;
+  bar.red.or.pred %p3, 0, %p1;
+  bar.red.popc.u32 %r3, 0, !%p1;
+  shl.b32 %r3, %r3, 8; add.u32 %r2, %r2, %r3;
+  @%p2 add.u32 %r2, %r2, 0x10000;
+  @%p3 add.u32 %r2, %r2, 0x20000;
+  st.global.u32 [%rd2], %r2; ret; })");
+  const address out = bench.allocate(400);
+  bench.run_well("k", {}, {100, 1, 1}, out);
+  for (const u32 v : bench.download<u32>(out, 100)) CHECK(v == 0x20000 + (50 << 8) + 50);
+}
+
+TEST_CASE("mbarriers complete phases", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 8 .b8 object[8]; .shared .align 4 .b8 room[512];
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  mov.u32 %r2, object; mov.u32 %r5, room; mad.lo.u32 %r6, %r1, 4, %r5;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra READY;
+  mbarrier.init.shared.b64 [%r2], 128;
+READY:
+  bar.sync 0;
+  st.shared.u32 [%r6], %r1;
+  mbarrier.arrive.shared.b64 %rd3, [%r2];
+WAIT:
+  mbarrier.test_wait.shared.b64 %p2, [%r2], %rd3;
+  @!%p2 bra WAIT;
+  mbarrier.test_wait.parity.shared.b64 %p3, [%r2], 0;
+  xor.b32 %r3, %r1, 127; mad.lo.u32 %r3, %r3, 4, %r5;
+  ld.shared.u32 %r4, [%r3];
+  @!%p3 mov.u32 %r4, 9999;
+  st.global.u32 [%rd2], %r4; ret; })");
+  const address out = bench.allocate(512);
+  bench.run_well("k", {}, {128, 1, 1}, out);
+  const auto result = bench.download<u32>(out, 128);
+  for (u32 i = 0; i < 128; ++i) CHECK(result[i] == 127 - i);
+}
+
+TEST_CASE("cp.async fills shared memory", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .shared .align 16 .b8 room[512];
+  .reg .b64 %rd<6>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
+  mov.u32 %r2, room; mad.lo.u32 %r3, %r1, 16, %r2; mad.wide.u32 %rd3, %r1, 16, %rd1;
+  cp.async.cg.shared.global [%r3], [%rd3], 16, 12;
+  cp.async.commit_group; cp.async.wait_group 0;
+  bar.sync 0;
+  xor.b32 %r4, %r1, 31; mad.lo.u32 %r4, %r4, 16, %r2; mad.wide.u32 %rd4, %r1, 8, %rd2;
+  ld.shared.v2.u32 {%r5, %r6}, [%r4+8]; st.global.v2.u32 [%rd4], {%r5, %r6}; ret; })");
+  std::vector<u32> in;
+  for (u32 i = 0; i < 128; ++i) in.push_back(1000 + i);
+  const address a = bench.upload(in), out = bench.allocate(256);
+  bench.run_well("k", {}, {32, 1, 1}, a, out);
+  const auto result = bench.download<u32>(out, 64);
+  for (u32 i = 0; i < 32; ++i) {
+    CHECK(result[2 * i] == 1000 + (31 - i) * 4 + 2);
+    CHECK(result[2 * i + 1] == 0);
+  }
+}
+
+TEST_CASE("all blocks of a cooperative launch can wait for each other", "[machine]") {
+  for (const unsigned threads : {1u, 3u}) {
+    workbench bench(R"(
+.visible .entry k(.param .u64 count, .param .u64 out) {
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .pred %p<3>;
+  ld.param.u64 %rd1, [count]; ld.param.u64 %rd2, [out];
+  mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra MEET;
+  mov.u32 %r2, %nctaid.x;
+  atom.add.release.gpu.global.u32 %r3, [%rd1], 1;
+WAIT:
+  ld.acquire.gpu.global.u32 %r3, [%rd1];
+  setp.lt.u32 %p2, %r3, %r2;
+  @%p2 bra WAIT;
+MEET:
+  bar.sync 0;
+  ld.relaxed.gpu.global.u32 %r4, [%rd1];
+  mov.u32 %r5, %ctaid.x; mad.wide.u32 %rd3, %r5, 4, %rd2;
+  st.global.u32 [%rd3], %r4; ret; })",
+                    threads);
+    bench.what.cooperative = true;
+    const address count = bench.upload(std::vector<u32>{0}), out = bench.allocate(4 * 50);
+    bench.run_well("k", {50, 1, 1}, {64, 1, 1}, count, out);
+    for (const u32 v : bench.download<u32>(out, 50)) CHECK(v == 50);
+    // Without the promise of residency, blocks still get their turns.
+    bench.what.cooperative = false;
+    REQUIRE(bench.memory.write(count, "\0\0\0\0", 4) == fault_kind::none);
+    bench.run_well("k", {8, 1, 1}, {64, 1, 1}, count, out);
+  }
+}
