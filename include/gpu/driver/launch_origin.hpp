@@ -34,8 +34,8 @@ struct alignas(64) launch_record {
 
 struct launch_ring {
   static constexpr std::uint64_t size = 256;
-  alignas(64) std::uint64_t next;
   launch_record records[size];
+  alignas(64) std::uint64_t next;  ///< the ticket of the next entry; never 0
 };
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
@@ -44,7 +44,11 @@ inline launch_ring& launches() noexcept {
   static launch_ring private_ring{};
   static launch_ring* const ring = [] {
     void* shared = process_wide_memory("gpu-launches-1", sizeof(launch_ring));
-    return shared != nullptr ? static_cast<launch_ring*>(shared) : &private_ring;
+    auto* found = shared != nullptr ? static_cast<launch_ring*>(shared) : &private_ring;
+    std::uint64_t untouched = 0;
+    __atomic_compare_exchange_n(&found->next, &untouched, std::uint64_t{1}, false, __ATOMIC_SEQ_CST,
+                                __ATOMIC_SEQ_CST);
+    return found;
   }();
   return *ring;
 }
@@ -53,7 +57,7 @@ inline launch_ring& launches() noexcept {
 /// the entry is written; it finds out by `next`, which moves first.
 inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, CUstream stream,
                                  source_location where) noexcept {
-  const std::uint64_t ticket = __atomic_add_fetch(&ring.next, 1, __ATOMIC_SEQ_CST);
+  const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, label, __ATOMIC_RELAXED);
   __atomic_store_n(&record.file, where.file_name(), __ATOMIC_RELAXED);
@@ -63,16 +67,16 @@ inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, C
   return ticket;
 }
 
-/// Takes a launch back that the driver refused.
-inline void forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
+/// Takes a launch back that the driver refused. False where its record is another's by now.
+inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
   launch_record& record = ring.records[ticket % launch_ring::size];
-  __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false, __ATOMIC_RELAXED,
-                              __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
+                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
 inline std::uint64_t launches_so_far() noexcept {
-  return __atomic_load_n(&launches().next, __ATOMIC_ACQUIRE) + 1;
+  return __atomic_load_n(&launches().next, __ATOMIC_ACQUIRE);
 }
 
 /// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
@@ -80,7 +84,7 @@ inline std::uint64_t launches_so_far() noexcept {
 inline void note_synchronization(std::uint64_t finished, CUstream stream, CUdevice device,
                                  bool all_streams) noexcept {
   launch_ring& ring = launches();
-  const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+  const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
   if (newest == 0) return;
   // Polling must not push the launches out of the ring.
   const launch_record& last = ring.records[newest % launch_ring::size];
@@ -91,7 +95,7 @@ inline void note_synchronization(std::uint64_t finished, CUstream stream, CUdevi
       __atomic_load_n(&last.ticket, __ATOMIC_ACQUIRE) == newest) {
     return;
   }
-  const std::uint64_t ticket = __atomic_add_fetch(&ring.next, 1, __ATOMIC_SEQ_CST);
+  const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
   __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
@@ -115,7 +119,7 @@ struct launch_history {
   bool complete = true;  ///< nothing has been pushed out of the ring yet
 
   explicit launch_history(launch_ring& ring) noexcept {
-    const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+    const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
     for (std::uint64_t ticket = oldest; ticket <= newest; ++ticket) {
@@ -131,7 +135,7 @@ struct launch_history {
       to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
       // An acquire, so that the test below cannot come before the fields were read.
       to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
-      if (__atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) < ticket + launch_ring::size) ++count;
+      if (__atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size) ++count;
     }
   }
 

@@ -21,12 +21,12 @@ class kernel_handle {
  public:
   constexpr kernel_handle() noexcept = default;
 
-  constexpr explicit operator bool() const noexcept { return record_ != nullptr; }
+  constexpr explicit operator bool() const noexcept { return record_ != &detail::no_kernel; }
   /// One `CUkernel` serves every device; null where the handle is empty.
-  CUkernel native() const noexcept { return record_ == nullptr ? nullptr : record_->native; }
+  CUkernel native() const noexcept { return record_->native; }
   /// The name in the module, mangled unless the kernel is `extern "C"`; valid while the module
   /// lives.
-  const char* name() const noexcept { return record_ == nullptr ? "" : record_->name.c_str(); }
+  const char* name() const noexcept { return record_->name.c_str(); }
 
   friend constexpr bool operator==(const kernel_handle& a, const kernel_handle& b) noexcept {
     return a.record_ == b.record_;
@@ -38,7 +38,7 @@ class kernel_handle {
  private:
   friend struct detail::kernel_access;
 
-  detail::kernel_record* record_ = nullptr;
+  detail::kernel_record* record_ = &detail::no_kernel;
 };
 
 /// What typed and untyped kernels can both be asked.

@@ -11,12 +11,11 @@
 
 namespace gpu::detail {
 
-/// What one device allows a kernel. Filled by the first launch there, under `kernel_lock`.
+/// What one device allows a kernel. Only `dynamic_shared` changes later, to be raised.
 struct kernel_limits {
-  /// The two that the launch path compares with; 0 threads until the rest is filled.
-  std::uint32_t threads;
+  std::uint32_t threads;         ///< of a block, for the launch path; 0 sends all the slow way
   std::uint32_t dynamic_shared;  ///< what may be asked for as things stand, in bytes
-  const launch_label* label;     ///< null until what follows is filled
+  const launch_label* label;
   std::uint32_t kernel_threads;  ///< of a block, as the kernel's registers allow
   std::uint32_t static_shared;   ///< declared in the kernel, in bytes
   std::uint32_t device_threads;  ///< of a block
@@ -26,12 +25,19 @@ struct kernel_limits {
   dims grid;
 };
 
+/// What stands for the limits of a device where the kernel was not launched yet: nothing is
+/// allowed.
+inline constinit kernel_limits no_limits{};
+
 /// Shared by all handles of a kernel; lives as long as the module.
 struct kernel_record {
   CUkernel native = nullptr;
+  /// Where the process has its driver table, which was loaded before there could be a kernel.
+  const driver::entry_points* const* table = nullptr;
   launch_ring* ring = nullptr;
-  kernel_limits* limits = nullptr;  ///< one a device
-  std::uint32_t device_count = 0;
+  /// By the device's index. More devices than that are asked for their limits at every launch.
+  static constexpr std::uint32_t most_devices = 32;
+  kernel_limits* limits[most_devices];
   /// The argument list that was last found to fit, for launches without types.
   const void* fitting_arguments = nullptr;
 
@@ -41,14 +47,22 @@ struct kernel_record {
   bool parameters_known = false;  ///< drivers before CUDA 12.4 cannot tell
   kernel_record* next = nullptr;
 
-  kernel_record() noexcept = default;
+  constexpr kernel_record() noexcept {
+    for (kernel_limits*& of_device : limits) of_device = &no_limits;
+  }
   kernel_record(const kernel_record&) = delete;
   kernel_record& operator=(const kernel_record&) = delete;
   ~kernel_record() {
-    std::free(limits);
+    for (kernel_limits* of_device : limits) {
+      if (of_device != &no_limits) std::free(of_device);
+    }
     std::free(parameters);
   }
 };
+
+/// What empty handles point at: a kernel that no device allows anything, which the launch path
+/// finds out by a comparison that it makes anyway.
+inline constinit kernel_record no_kernel{};
 
 /// Held while limits are filled or raised and while labels are made; never on the launch path.
 /// Doubled where several shared libraries have their own: each then guards its own modules.
@@ -162,13 +176,12 @@ inline result<> read_limits(kernel_record& kernel, kernel_limits& limits, CUdevi
   }
   const std::uint32_t available =
       limits.usual_shared > limits.static_shared ? limits.usual_shared - limits.static_shared : 0;
-  __atomic_store_n(&limits.dynamic_shared, raised > available ? raised : available,
-                   __ATOMIC_RELAXED);
-  __atomic_store_n(&limits.label, label, __ATOMIC_RELEASE);
+  limits.dynamic_shared = raised > available ? raised : available;
+  limits.label = label;
   // The launch path knows these by heart. A device that had others would take the careful path.
   const bool as_always =
       limits.block == dims{1024, 1024, 64} && limits.grid == dims{0x7fff'ffff, 0xffff, 0xffff};
-  __atomic_store_n(&limits.threads, as_always ? limits.kernel_threads : 0, __ATOMIC_RELEASE);
+  limits.threads = as_always ? limits.kernel_threads : 0;
   return {};
 }
 

@@ -12,52 +12,56 @@ namespace gpu {
 namespace detail {
 
 /// Launches with the arguments in place: checks the shape against what is known of kernel and
-/// device, notes the launch, and calls the driver.
-inline result<> launch_packed(const stream_ref& stream, const launch_config& config,
-                              kernel_record* kernel, void** arguments,
-                              source_location where) noexcept {
+/// device, notes the launch, and calls the driver. Always inlined, because the checks of a shape
+/// that is known at compile time fold away then.
+[[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
+                                                     const launch_config& config,
+                                                     kernel_record* kernel, void** arguments,
+                                                     source_location where) noexcept {
   const auto device = static_cast<std::uint32_t>(stream.device().native());
-  const auto function = driver::current_entry_points().launch_kernel;
-  if (kernel == nullptr || function == nullptr || is_default_stream(stream.native()) ||
-      device >= kernel->device_count || !is_plain_launch(config, kernel->limits[device]))
-      [[unlikely]] {
-    return launch_carefully({stream, config, kernel, arguments, where});
+  if (device < kernel_record::most_devices && !is_default_stream(stream.native())) [[likely]] {
+    const kernel_limits& limits = *__atomic_load_n(&kernel->limits[device], __ATOMIC_ACQUIRE);
+    const auto function = __atomic_load_n(kernel->table, __ATOMIC_ACQUIRE)->launch_kernel;
+    if (function != nullptr && is_plain_launch(config, limits)) [[likely]] {
+      const std::uint64_t ticket = note_launch(*kernel->ring, limits.label, stream.native(), where);
+      const CUresult code =
+          function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
+                   config.grid.z, config.block.x, config.block.y, config.block.z,
+                   config.shared_bytes, stream.native(), arguments, nullptr);
+      if (code == CUDA_SUCCESS) [[likely]]
+        return {};
+      constexpr auto member = &driver::entry_points::launch_kernel;
+      return launch_failed(code, driver::entry_point_index(member), ticket, where.file_name(),
+                           where.function_name(), where.line());
+    }
   }
-  const std::uint64_t ticket =
-      note_launch(*kernel->ring, kernel->limits[device].label, stream.native(), where);
-  const CUresult code =
-      function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
-               config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,
-               stream.native(), arguments, nullptr);
-  if (code != CUDA_SUCCESS) [[unlikely]] {
-    constexpr auto member = &driver::entry_points::launch_kernel;
-    return fail(launch_error(code, driver::entry_point_index(member),
-                             {stream, config, kernel, arguments, where}, ticket));
-  }
-  return {};
+  // Copies, so that the originals can stay in registers on the path above.
+  return launch_carefully({stream, config, kernel, arguments, where});
 }
 
 template <class... P, class... A>
-result<> launch_typed(const stream_ref& stream, const launch_config& config, kernel_record* kernel,
-                      source_location where, A&&... arguments) noexcept {
+[[gnu::always_inline]] inline result<> launch_typed(const stream_ref& stream,
+                                                    const launch_config& config,
+                                                    kernel_record* kernel, source_location where,
+                                                    A&&... arguments) noexcept {
   argument_pack<P...> pack(static_cast<A&&>(arguments)...);
   return launch_packed(stream, config, kernel, pack.pointers(), where);
 }
 
+/// Whether arguments of these types fit the kernel, by the sizes; looks only when other types were
+/// passed before.
 template <class... A>
 result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
-  if (kernel == nullptr || __atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) ==
-                               &passed_list<A...>) [[likely]] {
+  const auto& passed = passed_list<A...>;
+  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) [[likely]] {
     return {};
   }
-  const auto& passed = passed_list<A...>;
   if (kernel->parameters_known &&
       !fits_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
     return fail(signature_error("gpu::launch", kernel->name, passed.list, passed.count,
                                 kernel->parameters, kernel->parameter_count, false, where));
   }
-  __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed_list<A...>),
-                   __ATOMIC_RELAXED);
+  __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
   return {};
 }
 
@@ -67,8 +71,8 @@ result<> launch_untyped(indices<Index...>, const stream_ref& stream, const launc
   GPU_TRY(check_untyped<A...>(kernel, where));
   [[maybe_unused]] argument_slots<indices<Index...>, untyped_argument<A>...> slots{
       {untyped_argument<A>(static_cast<A&&>(arguments))}...};
-  const parameter_place* places =
-      kernel != nullptr && kernel->parameters_known ? kernel->parameters : nullptr;
+  [[maybe_unused]] const parameter_place* places =
+      kernel->parameters_known ? kernel->parameters : nullptr;
   void* pointers[sizeof...(A) == 0 ? 1 : sizeof...(A)] = {
       static_cast<argument_slot<Index, untyped_argument<A>>&>(slots).value.place(
           places == nullptr ? 0 : places[Index].size)...};
@@ -107,8 +111,10 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
 /// where there is a cluster or an attribute)
 template <class... Parameters, class... Arguments>
-result<> launch(located<stream_ref> stream, const launch_config& config,
-                const kernel<Parameters...>& kernel, Arguments&&... arguments) noexcept {
+[[gnu::always_inline]] inline result<> launch(located<stream_ref> stream,
+                                              const launch_config& config,
+                                              const kernel<Parameters...>& kernel,
+                                              Arguments&&... arguments) noexcept {
   static_assert(sizeof...(Arguments) == sizeof...(Parameters),
                 "gpu::launch: the kernel takes another number of arguments than are passed");
   detail::kernel_record* const record = detail::kernel_access::record(kernel);

@@ -11,26 +11,29 @@ namespace gpu::detail {
 
 /// A launch with its arguments in place.
 struct prepared_launch {
-  const stream_ref& stream;
-  const launch_config& config;
+  stream_ref stream;
+  launch_config config;
   kernel_record* kernel;
   void** arguments;
   source_location where;
 };
 
 /// Whether a launch is certainly within `limits` and needs nothing but cuLaunchKernel. Shapes at
-/// the edge of what is allowed may be sent the careful way, which is exact.
-inline bool is_plain_launch(const launch_config& config, const kernel_limits& limits) noexcept {
+/// the edge of what is allowed may be sent the slow way, which is exact.
+[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
+                                                   const kernel_limits& limits) noexcept {
   const dims& grid = config.grid;
   const dims& block = config.block;
   // An extent of 0 wraps around and is too large with the rest. The factor 32 keeps block.z below
-  // 64 and the product below 2^28.
-  return grid.x - 1 < 0x7fff'ffff && ((grid.y - 1) | (grid.z - 1)) < 0x8000 &&
-         (block.x | block.y | block.z << 5) < 2048 && block.z < 64 &&
-         block.x * block.y * block.z - 1 < __atomic_load_n(&limits.threads, __ATOMIC_ACQUIRE) &&
-         config.shared_bytes <= __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED) &&
-         ((config.cluster.x ^ 1) | (config.cluster.y ^ 1) | (config.cluster.z ^ 1) |
-          config.attribute_count) == 0;
+  // 64, and so the product below 2^28.
+  const std::uint64_t block_bits = block.x | block.y | std::uint64_t{block.z} << 5;
+  const std::uint64_t cluster_xy = config.cluster.x | std::uint64_t{config.cluster.y} << 32;
+  const std::uint64_t rest = config.cluster.z | std::uint64_t{config.attribute_count} << 32;
+  return grid.x - 1 < 0x7fff'ffff && ((grid.y - 1) | (grid.z - 1)) < 0x8000 && block_bits < 2048 &&
+         block.x * block.y * block.z - 1 < limits.threads &&
+         (config.shared_bytes == 0 ||
+          config.shared_bytes <= __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) &&
+         ((cluster_xy ^ 0x1'0000'0001) | (rest ^ 1)) == 0;
 }
 
 inline void write(text_builder& out, const dims& d) noexcept {
@@ -124,21 +127,31 @@ inline void write(text_builder& out, const dims& d) noexcept {
 }
 
 /// Turns what the driver said to a launch into an error, and takes the record of it back. With
-/// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it.
-[[gnu::cold, gnu::noinline]] inline cuda_error launch_error(CUresult code, std::size_t call,
-                                                            const prepared_launch& launch,
-                                                            std::uint64_t ticket) noexcept {
+/// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it. What has to
+/// be known is read from the record, so that the launch path need not keep it.
+[[gnu::cold, gnu::noinline]] inline result<> launch_failed(int code, std::size_t call,
+                                                           std::uint64_t ticket, const char* file,
+                                                           const char* function,
+                                                           std::uint32_t line) noexcept {
+  const auto where = source_location::current(file, function, static_cast<int>(line));
+  launch_ring& ring = launches();
+  const launch_record& record = ring.records[ticket % launch_ring::size];
+  const launch_label* label = __atomic_load_n(&record.label, __ATOMIC_RELAXED);
+  CUstream stream = __atomic_load_n(&record.stream, __ATOMIC_RELAXED);
+  // Whether the record is still that of this launch, after so many others.
+  if (!forget_launch(ring, ticket)) {
+    label = nullptr;
+    stream = nullptr;
+  }
   const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
-  const bool is_ours = is_kernel_fault(static_cast<int>(code)) && blocking != nullptr &&
-                       __builtin_strcmp(blocking, "1") == 0;
-  forget_launch(*launch.kernel->ring, ticket);
-  if (!is_ours) return driver::error_of(code, call, launch.where, launch.stream.native());
+  if (label == nullptr || !is_kernel_fault(code) || blocking == nullptr ||
+      __builtin_strcmp(blocking, "1") != 0) {
+    return fail(driver::error_of(static_cast<CUresult>(code), call, where, stream));
+  }
   text_builder out;
-  out << "The fault comes from kernel " << launch.kernel->name
-      << ", which this launch ran to its end.";
-  return cuda_error(error_domain::driver, static_cast<int>(code),
-                    driver::entry_point_list[call].name, launch.where)
-      .with_details(out.finish());
+  out << "The fault comes from kernel " << label->kernel << ", which this launch ran to its end.";
+  return fail(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)
+                  .with_details(out.finish()));
 }
 
 /// Launches with cuLaunchKernelEx, whose attributes hold the cluster and what the caller added.
@@ -186,7 +199,8 @@ inline result<> launch_with_attributes(const prepared_launch& launch,
   const CUresult code = function(&native, reinterpret_cast<CUfunction>(launch.kernel->native),
                                  launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return fail(launch_error(code, driver::entry_point_index(member), launch, ticket));
+  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.file_name(),
+                       launch.where.function_name(), launch.where.line());
 }
 
 inline result<> launch_plainly(const prepared_launch& launch,
@@ -201,14 +215,46 @@ inline result<> launch_plainly(const prepared_launch& launch,
       reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
       block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return fail(launch_error(code, driver::entry_point_index(member), launch, ticket));
+  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.file_name(),
+                       launch.where.function_name(), launch.where.line());
+}
+
+/// Sets `limits` to what the stream's device allows the kernel, which is asked at the first launch
+/// there and then kept. Beyond the devices that the record has room for, fills what `limits` points
+/// at.
+[[gnu::cold, gnu::noinline]] inline result<> find_limits(const prepared_launch& launch,
+                                                         kernel_limits*& limits) noexcept {
+  kernel_record& kernel = *launch.kernel;
+  const CUdevice device = launch.stream.device().native();
+  if (static_cast<std::uint32_t>(device) >= kernel_record::most_devices) {
+    const locked_kernels lock;
+    return read_limits(kernel, *limits, device, launch.where);
+  }
+  kernel_limits*& kept = kernel.limits[device];
+  limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+  if (limits != &no_limits) return {};
+  const locked_kernels lock;
+  limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+  if (limits != &no_limits) return {};
+  auto* made = static_cast<kernel_limits*>(std::calloc(1, sizeof(kernel_limits)));
+  if (made == nullptr) {
+    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
+  }
+  result<> read = read_limits(kernel, *made, device, launch.where);
+  if (!read.has_value()) {
+    std::free(made);
+    return read;
+  }
+  limits = made;
+  __atomic_store_n(&kept, made, __ATOMIC_RELEASE);
+  return {};
 }
 
 /// Does the whole of a launch that the fast path would not.
 [[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
     const prepared_launch& launch) noexcept {
   kernel_record* const kernel = launch.kernel;
-  if (kernel == nullptr) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
+  if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // Without a driver, or in a forked child, this says why, and stays away from the lock.
   if (driver::current_entry_points().launch_kernel == nullptr) {
@@ -216,20 +262,10 @@ inline result<> launch_plainly(const prepared_launch& launch,
         launch.where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{},
         static_cast<void**>(nullptr), static_cast<void**>(nullptr));
   }
-  const CUdevice on = launch.stream.device().native();
-  if (static_cast<std::uint32_t>(on) >= kernel->device_count) {
-    text_builder out;
-    out << "the stream belongs to device " << on << ", but there were only " << kernel->device_count
-        << " devices when kernel " << kernel->name
-        << " was looked up. Look it up again under the driver that the stream is from.";
-    return fail(refusal(errc::wrong_context, "gpu::launch", out.finish(), launch.where,
-                        static_cast<std::uint64_t>(on), kernel->device_count));
-  }
-  kernel_limits& limits = kernel->limits[on];
-  if (__atomic_load_n(&limits.label, __ATOMIC_ACQUIRE) == nullptr) {
-    const locked_kernels lock;
-    if (limits.label == nullptr) GPU_TRY(read_limits(*kernel, limits, on, launch.where));
-  }
+  kernel_limits unkept{};
+  kernel_limits* known = &unkept;
+  GPU_TRY(find_limits(launch, known));
+  kernel_limits& limits = *known;
   GPU_TRY(check_shape(launch, limits));
   if (launch.config.shared_bytes > __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) {
     const locked_kernels lock;

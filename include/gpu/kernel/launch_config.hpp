@@ -23,10 +23,10 @@ struct launch_config {
   std::uint32_t shared_bytes = 0;
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
+  std::uint32_t attribute_count = 0;  ///< of `attributes`
   /// Further attributes as the driver defines them (cooperative launch, priority, programmatic
   /// dependencies); they have to live until the launch returns.
   const CUlaunchAttribute* attributes = nullptr;
-  std::uint32_t attribute_count = 0;
 };
 
 /// The number of blocks of `block` threads that have a thread for each of `elements`: rounded up,

@@ -129,23 +129,17 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   }
   GPU_TRY(driver::call<&driver::entry_points::library_get_kernel>(where, &native, state.library,
                                                                   name.c_str()));
-  int devices = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &devices));
   struct delete_record {
     void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
   };
   unique_handle<kernel_record*, delete_record> owner(new (std::nothrow) kernel_record);
   kernel_record* made = owner.get();
-  if (made != nullptr) {
-    made->limits = static_cast<kernel_limits*>(
-        std::calloc(static_cast<std::size_t>(devices), sizeof(kernel_limits)));
-  }
-  if (made == nullptr || (made->limits == nullptr && devices != 0)) {
+  if (made == nullptr) {
     return fail(out_of_host_memory_error("gpu::module::kernel", sizeof(kernel_record), where));
   }
   made->native = native;
+  made->table = &state_of_process().table;
   made->ring = &launches();
-  made->device_count = static_cast<std::uint32_t>(devices);
   made->name = name;
   GPU_TRY(read_parameters(*made, where));
   state.add(owner.release());

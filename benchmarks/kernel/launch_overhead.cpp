@@ -1,0 +1,285 @@
+// What gpu::launch costs beyond cuLaunchKernel, for five arguments.
+//
+// First in instructions, over a driver table that does nothing: a child process launches, and this
+// one steps through it and counts. Then, where there is a GPU, in time: launches in pairs, raw and
+// through gpu, each with a stream that is kept short. Exit code 1 where the instructions are more
+// than 40 above the raw call's.
+
+#include <gpu/gpu.hpp>
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+constexpr const char* source = R"(
+extern "C" __global__ void axpby(float a, const float* x, const float* y, float* z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = a * x[i] + y[i];
+})";
+
+/// Keeps the compiler from knowing the value.
+template <class T> T hidden(T value) {
+  asm volatile("" : "+g"(value));
+  return value;
+}
+
+using axpby_kernel = gpu::kernel<float, const float*, const float*, float*, int>;
+
+struct operands {
+  gpu::device_span<const float> x, y;
+  gpu::device_span<float> z;
+  int n;
+};
+
+struct raw_call {
+  decltype(&::cuLaunchKernel) launch;
+  CUfunction function;
+  CUstream stream;
+};
+
+[[gnu::noinline]] bool launch_raw(const raw_call& raw, float a, const operands& o, unsigned grid) {
+  CUdeviceptr x = o.x.native(), y = o.y.native(), z = o.z.native();
+  int n = o.n;
+  void* arguments[] = {&a, &x, &y, &z, &n};
+  return raw.launch(raw.function, grid, 1, 1, 256, 1, 1, 0, raw.stream, arguments, nullptr) ==
+         CUDA_SUCCESS;
+}
+
+/// The same with nothing that the compiler could know about the shape.
+[[gnu::noinline]] bool launch_raw_any_shape(const raw_call& raw, float a, const operands& o,
+                                            const gpu::launch_config& c) {
+  CUdeviceptr x = o.x.native(), y = o.y.native(), z = o.z.native();
+  int n = o.n;
+  void* arguments[] = {&a, &x, &y, &z, &n};
+  return raw.launch(raw.function, c.grid.x, c.grid.y, c.grid.z, c.block.x, c.block.y, c.block.z,
+                    c.shared_bytes, raw.stream, arguments, nullptr) == CUDA_SUCCESS;
+}
+
+[[gnu::noinline]] bool launch_gpu(const gpu::stream_ref& stream, const axpby_kernel& kernel,
+                                  float a, const operands& o, unsigned grid) {
+  return gpu::launch(stream, {grid, 256}, kernel, a, o.x, o.y, o.z, o.n).has_value();
+}
+
+[[gnu::noinline]] bool launch_gpu_any_shape(const gpu::stream_ref& stream,
+                                            const axpby_kernel& kernel, float a, const operands& o,
+                                            const gpu::launch_config& config) {
+  return gpu::launch(stream, config, kernel, a, o.x, o.y, o.z, o.n).has_value();
+}
+
+/// A driver of one kernel, one device and no effects.
+namespace nothing {
+
+int handle;
+
+CUresult load(CUlibrary* library, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*,
+              void**, unsigned) {
+  *library = reinterpret_cast<CUlibrary>(&handle);
+  return CUDA_SUCCESS;
+}
+CUresult get_kernel(CUkernel* kernel, CUlibrary, const char*) {
+  *kernel = reinterpret_cast<CUkernel>(&handle);
+  return CUDA_SUCCESS;
+}
+CUresult unload(CUlibrary) { return CUDA_SUCCESS; }
+CUresult count(int* devices) {
+  *devices = 1;
+  return CUDA_SUCCESS;
+}
+CUresult kernel_attribute(int* value, CUfunction_attribute which, CUkernel, CUdevice) {
+  *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? 1024 : 0;
+  return CUDA_SUCCESS;
+}
+CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
+  switch (which) {
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
+      *value = 64;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X:
+      *value = 0x7fffffff;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y:
+    case CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z:
+      *value = 0xffff;
+      break;
+    default:
+      *value = 1024;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                CUstream, void**, void**) {
+  return CUDA_SUCCESS;
+}
+
+gpu::driver::entry_points table() {
+  gpu::driver::entry_points all{};
+  all.library_load_data = load;
+  all.library_get_kernel = get_kernel;
+  all.library_unload = unload;
+  all.device_get_count = count;
+  all.kernel_get_attribute = kernel_attribute;
+  all.device_get_attribute = device_attribute;
+  all.launch_kernel = launch;
+  return all;
+}
+
+}  // namespace nothing
+
+constexpr int launches = 16;
+
+/// The child: sections of work with a signal between them.
+[[noreturn]] void be_counted() {
+  static const gpu::driver::entry_points table = nothing::table();
+  gpu::driver::use_entry_points(&table);
+  const gpu::result<gpu::module> module = gpu::module::load(".version 8.0");
+  const auto kernel = module->kernel<float, const float*, const float*, float*, int>("axpby");
+  const auto stream = gpu::stream_ref::from_native(
+      reinterpret_cast<CUstream>(std::uintptr_t{0x1000}),
+      gpu::context_ref::from_native(reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}),
+                                    gpu::device::from_native(0)));
+  const raw_call raw{nothing::launch, reinterpret_cast<CUfunction>(kernel->native()),
+                     stream.native()};
+  const operands o{gpu::device_span<const float>::from_native(0x1000, 256),
+                   gpu::device_span<const float>::from_native(0x2000, 256),
+                   gpu::device_span<float>::from_native(0x3000, 256), 256};
+  const gpu::launch_config config{{3, 2, 2}, {8, 8, 4}, 64};
+  bool good = launch_gpu(stream, *kernel, 1.0f, o, 1) && launch_raw(raw, 1.0f, o, 1) &&
+              launch_raw_any_shape(raw, 1.0f, o, config) &&
+              launch_gpu_any_shape(stream, *kernel, 1.0f, o, config);
+  ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  std::raise(SIGUSR1);
+  for (int i = 0; i < launches; ++i) good = hidden(good);
+  std::raise(SIGUSR1);
+  for (int i = 0; i < launches; ++i)
+    good = launch_raw(*hidden(&raw), hidden(1.0f), o, hidden(1u)) && good;
+  std::raise(SIGUSR1);
+  for (int i = 0; i < launches; ++i) {
+    good = launch_gpu(stream, *kernel, hidden(1.0f), o, hidden(1u)) && good;
+  }
+  std::raise(SIGUSR1);
+  for (int i = 0; i < launches; ++i) {
+    good = launch_raw_any_shape(*hidden(&raw), hidden(1.0f), o, *hidden(&config)) && good;
+  }
+  std::raise(SIGUSR1);
+  for (int i = 0; i < launches; ++i) {
+    good = launch_gpu_any_shape(stream, *kernel, hidden(1.0f), o, *hidden(&config)) && good;
+  }
+  std::raise(SIGUSR1);
+  std::_Exit(good ? 0 : 1);
+}
+
+/// How many instructions each section of the child has; empty where stepping is not allowed.
+std::vector<long> count_instructions() {
+  const pid_t child = ::fork();
+  if (child == 0) be_counted();
+  std::vector<long> sections;
+  long steps = 0;
+  int status = 0;
+  while (::waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+    if (WSTOPSIG(status) == SIGUSR1) {
+      sections.push_back(steps);
+      steps = 0;
+    } else {
+      ++steps;
+    }
+    if (::ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) break;
+  }
+  if (sections.size() != 6 || !WIFEXITED(status) || WEXITSTATUS(status) != 0) return {};
+  sections.erase(sections.begin());
+  return sections;
+}
+
+int report_instructions() {
+  const std::vector<long> sections = count_instructions();
+  if (sections.empty()) {
+    std::printf("instructions: not counted, this system does not let a process step another\n");
+    return 0;
+  }
+  const auto per_launch = [&](std::size_t i) {
+    return static_cast<double>(sections[i] - sections[0]) / launches;
+  };
+  const double raw = per_launch(1), ours = per_launch(2);
+  const double raw_any = per_launch(3), ours_any = per_launch(4);
+  std::printf("instructions per launch where the driver does nothing\n");
+  std::printf("  one-dimensional   raw %.0f   gpu::launch %.0f   %+.0f\n", raw, ours, ours - raw);
+  std::printf("  any shape         raw %.0f   gpu::launch %.0f   %+.0f\n", raw_any, ours_any,
+              ours_any - raw_any);
+  const bool within = ours - raw <= 40;
+  std::printf("  at most 40 above raw in one dimension: %s\n", within ? "yes" : "NO");
+  return within ? 0 : 1;
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<long>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+gpu::result<> report_times() {
+  using clock = std::chrono::steady_clock;
+  constexpr int n = 256, pairs = 20000;
+  const gpu::device device = GPU_TRY(gpu::device::get(0));
+  const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+  const gpu::module module = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(source))));
+  const auto kernel =
+      GPU_TRY(module.kernel<float, const float*, const float*, float*, int>("axpby"));
+  auto x = GPU_TRY(gpu::device_buffer<float>::create(device, n));
+  auto y = GPU_TRY(gpu::device_buffer<float>::create(device, n));
+  auto z = GPU_TRY(gpu::device_buffer<float>::create(device, n));
+  const operands o{x.span(), y.span(), z.span(), n};
+
+  // Raw twice: as a CUkernel, which gpu uses and which serves all devices, and as the CUfunction of
+  // the current context, which is what a program without gpu would have.
+  const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(stream.context()));
+  const auto& table = gpu::driver::current_entry_points();
+  CUfunction function = nullptr;
+  table.kernel_get_function(&function, kernel.native());
+  const raw_call as_kernel{table.launch_kernel, reinterpret_cast<CUfunction>(kernel.native()),
+                           stream.native()};
+  const raw_call as_function{table.launch_kernel, function, stream.native()};
+
+  std::vector<double> times[3];
+  for (int i = 0; i < pairs; ++i) {
+    if (i % 64 == 0) GPU_TRY(stream.synchronize());
+    // Another order in each round, so that no one always comes first.
+    for (int turn = 0; turn < 3; ++turn) {
+      const int which = (i + turn) % 3;
+      const auto start = clock::now();
+      const bool good = which == 0   ? launch_raw(as_function, 1.0f, o, 1)
+                        : which == 1 ? launch_raw(as_kernel, 1.0f, o, 1)
+                                     : launch_gpu(stream, kernel, 1.0f, o, 1);
+      const auto end = clock::now();
+      if (!good) std::printf("a launch failed\n");
+      if (i >= pairs / 10) {
+        times[which].push_back(std::chrono::duration<double, std::nano>(end - start).count());
+      }
+    }
+  }
+  GPU_TRY(stream.synchronize());
+  const double raw = median(times[0]), raw_kernel = median(times[1]), ours = median(times[2]);
+  std::printf("time per launch, median of %zu\n", times[0].size());
+  std::printf("  cuLaunchKernel, CUfunction   %7.0f ns\n", raw);
+  std::printf("  cuLaunchKernel, CUkernel     %7.0f ns  %.4f\n", raw_kernel, raw_kernel / raw);
+  std::printf("  gpu::launch                  %7.0f ns  %.4f\n", ours, ours / raw);
+  return {};
+}
+
+}  // namespace
+
+int main() {
+  const int verdict = report_instructions();
+  const gpu::result<> timed = report_times();
+  if (!timed.has_value()) {
+    std::printf("time per launch: not measured: %s\n", timed.error().message().c_str());
+  }
+  return verdict;
+}
