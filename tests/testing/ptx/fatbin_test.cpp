@@ -5,10 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "gpu/testing/ptx/parser.hpp"
 #include "support/catch.hpp"
+#include "testing/ptx/fatbins.hpp"
 
 namespace ptx = gpu::testing::ptx;
 
@@ -54,7 +57,11 @@ bytes container(const bytes& payload) {
 }
 
 constexpr std::uint16_t ptx_kind = 1, elf_kind = 2;
-constexpr std::uint64_t plain = 0x11, lz4 = 0x2011, zstd = 0x8011;
+constexpr std::uint64_t plain = 0x11, lz4 = 0x2011;
+
+template <std::size_t N> std::string text_of(const unsigned char (&image)[N]) {
+  return ptx::text_of_fatbin(std::as_bytes(std::span(image)), 90).text;
+}
 
 }  // namespace
 
@@ -136,13 +143,87 @@ TEST_CASE("damaged LZ4 blocks are refused", "[ptx]") {
   CHECK(refused(far, 16));
 }
 
-TEST_CASE("Zstandard is refused with the option that avoids it", "[ptx]") {
-  bytes payload;
-  add_entry(payload, ptx_kind, 90, zstd, "\x28\xb5\x2f\xfd", 100);
-  const ptx::image_text text = ptx::text_of_fatbin(container(payload), 90);
-  REQUIRE_FALSE(text);
-  CHECK(text.error->reason == ptx::refusal::compressed);
-  CHECK(text.error->text.find("--no-compress") != std::string::npos);
+TEST_CASE("what nvcc packed is unpacked to what it left plain", "[ptx]") {
+  const std::string plain_text = text_of(ptx_test::plain_fatbin);
+  REQUIRE(plain_text.find(".visible .entry add(") != std::string::npos);
+  CHECK(text_of(ptx_test::lz4_fatbin) == plain_text);
+  if (ptx::detail::system_zstandard()) {
+    CHECK(text_of(ptx_test::zstandard_fatbin) == plain_text);
+  } else {
+    WARN("this system has no libzstd.so.1");
+  }
+  CHECK(ptx::parse(plain_text));
+}
+
+TEST_CASE("without libzstd the sentence says what helps", "[ptx]") {
+  std::vector<ptx::fatbin_member> members;
+  REQUIRE(ptx::read_fatbin(std::as_bytes(std::span(ptx_test::zstandard_fatbin)), members));
+  REQUIRE(members.size() == 1);
+  const auto refusal_with = [&](const ptx::detail::zstandard& (*find)()) {
+    const ptx::image_text text = ptx::detail::text_of(members[0], find);
+    REQUIRE_FALSE(text);
+    CHECK(text.error->reason == ptx::refusal::compressed);
+    return text.error->text;
+  };
+  const std::string missing = refusal_with([]() -> const ptx::detail::zstandard& {
+    static const auto library = ptx::detail::open_zstandard("libzstd-that-is-not-there.so.1");
+    return library;
+  });
+  CHECK(missing.find("--no-compress") != std::string::npos);
+  CHECK(missing.find("install libzstd") != std::string::npos);
+  // A library of that name without the functions is as good as none.
+  (void)refusal_with([]() -> const ptx::detail::zstandard& {
+    static const auto library = ptx::detail::open_zstandard("libc.so.6");
+    return library;
+  });
+  members[0].packed = ptx::compression::unknown;
+  const ptx::image_text unknown = ptx::text_of(members[0]);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error->reason == ptx::refusal::compressed);
+}
+
+TEST_CASE("damaged Zstandard is refused", "[ptx]") {
+  if (!ptx::detail::system_zstandard()) return;
+  std::vector<ptx::fatbin_member> members;
+  REQUIRE(ptx::read_fatbin(std::as_bytes(std::span(ptx_test::zstandard_fatbin)), members));
+  REQUIRE(members.size() == 1);
+  const ptx::fatbin_member good = members[0];
+  REQUIRE(ptx::text_of(good));
+  const auto refused = [](const ptx::fatbin_member& member) {
+    const ptx::image_text text = ptx::text_of(member);
+    return !text && text.error->reason == ptx::refusal::invalid_image;
+  };
+  for (std::size_t n = 0; n < good.payload.size(); ++n) {
+    ptx::fatbin_member cut = good;
+    cut.payload = good.payload.first(n);
+    CHECK(refused(cut));
+  }
+  // Sizes that are not true; the last would take the memory of the machine.
+  for (const std::uint64_t size : {std::uint64_t{0}, good.unpacked_size - 1, good.unpacked_size + 1,
+                                   std::uint64_t{1} << 28, std::uint64_t{1} << 40}) {
+    ptx::fatbin_member lying = good;
+    lying.unpacked_size = size;
+    CHECK(refused(lying));
+  }
+  // A byte at a time: refused, or a text of the same length, as the format has no checksum here.
+  for (std::size_t place = 0; place < good.payload.size(); ++place) {
+    bytes damaged(good.payload.begin(), good.payload.end());
+    damaged[place] ^= std::byte{0x55};
+    ptx::fatbin_member member = good;
+    member.payload = damaged;
+    const ptx::image_text text = ptx::text_of(member);
+    if (text) CHECK(text.text.size() < good.unpacked_size + 1);
+  }
+  const std::string garbage(64, '\x5a');
+  ptx::fatbin_member member = good;
+  member.payload = std::as_bytes(std::span(garbage));
+  CHECK(refused(member));
+  // A frame whose header claims the most that a header can: 2^64 - 3 bytes.
+  const std::string bomb = "\x28\xb5\x2f\xfd\xe0\xfd\xff\xff\xff\xff\xff\xff\xff";
+  member.payload = std::as_bytes(std::span(bomb));
+  CHECK(refused(member));
+  member.unpacked_size = ~std::uint64_t{2};
+  CHECK(refused(member));
 }
 
 TEST_CASE("machine code is refused by what it is", "[ptx]") {

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "gpu/testing/ptx/ir.hpp"
+#include "gpu/testing/ptx/lz4.hpp"
+#include "gpu/testing/ptx/zstandard.hpp"
 
 namespace gpu::testing::ptx {
 
@@ -46,7 +48,8 @@ namespace detail {
 
 inline constexpr std::uint32_t fatbin_magic = 0xba55ed50;
 inline constexpr std::uint32_t wrapper_magic = 0x466243b1;
-inline constexpr std::uint64_t largest_text = 1u << 30;
+/// What a packed text may grow to: it is taken from the memory at once, on the word of a header.
+inline constexpr std::uint64_t largest_unpacked = 256u << 20;
 
 /// Values of a little-endian structure, at any alignment.
 template <class T> T read_at(const std::byte* base, std::size_t offset) {
@@ -57,39 +60,6 @@ template <class T> T read_at(const std::byte* base, std::size_t offset) {
 
 inline image_text refuse_image(std::string why, refusal reason) {
   return {{}, diagnostic{1, 1, std::move(why), reason}};
-}
-
-/// The LZ4 block format: runs of literals and copies of earlier output.
-inline bool unpack_lz4(std::span<const std::byte> in, std::uint64_t size, std::string& out) {
-  std::size_t i = 0;
-  out.clear();
-  const auto next = [&](std::size_t& length) {
-    // A length of 15 goes on in further bytes, as long as they are 255.
-    for (unsigned byte = 255; byte == 255; length += byte) {
-      if (i >= in.size()) return false;
-      byte = std::to_integer<unsigned>(in[i++]);
-    }
-    return true;
-  };
-  while (i < in.size()) {
-    const auto token = std::to_integer<unsigned>(in[i++]);
-    std::size_t literals = token >> 4;
-    if (literals == 15 && !next(literals)) return false;
-    if (literals > in.size() - i || literals > size - out.size()) return false;
-    out.append(reinterpret_cast<const char*>(in.data() + i), literals);
-    i += literals;
-    if (i == in.size() || out.size() == size) break;
-    if (in.size() - i < 2) return false;
-    const std::size_t distance = read_at<std::uint16_t>(in.data(), i);
-    i += 2;
-    std::size_t length = token & 15;
-    if (length == 15 && !next(length)) return false;
-    length += 4;
-    if (distance == 0 || distance > out.size() || length > size - out.size()) return false;
-    // Byte by byte: source and destination overlap when a short pattern repeats.
-    for (; length > 0; --length) out += out[out.size() - distance];
-  }
-  return out.size() == size;
 }
 
 }  // namespace detail
@@ -157,25 +127,44 @@ inline bool read_fatbin(std::span<const std::byte> image, std::vector<fatbin_mem
   return true;
 }
 
-/// The text of one PTX member.
-inline image_text text_of(const fatbin_member& member) {
+namespace detail {
+
+/// The text of a PTX member, unpacked with that library where it takes one.
+inline image_text text_of(const fatbin_member& member, const zstandard& (*find_library)()) {
   std::string text;
+  bool sound = member.packed == compression::none || member.unpacked_size <= largest_unpacked;
   if (member.packed == compression::none) {
     text.assign(reinterpret_cast<const char*>(member.payload.data()), member.payload.size());
-  } else if (member.packed == compression::lz4) {
-    if (member.unpacked_size > detail::largest_text ||
-        !detail::unpack_lz4(member.payload, member.unpacked_size, text)) {
-      return detail::refuse_image("the compressed PTX of this fat binary is damaged",
-                                  refusal::invalid_image);
+  } else if (sound && member.packed == compression::lz4) {
+    sound = unpack_lz4(member.payload, member.unpacked_size, text);
+  } else if (sound && member.packed == compression::zstd) {
+    const zstandard& library = find_library();
+    if (!library) {
+      return refuse_image(
+          "the PTX of this fat binary is compressed with Zstandard and this system has no "
+          "libzstd.so.1: install libzstd, or compile with nvcc --no-compress or "
+          "--compress-mode=speed",
+          refusal::compressed);
     }
-  } else {
-    return detail::refuse_image(
-        "the PTX of this fat binary is compressed with Zstandard: compile with nvcc --no-compress "
-        "or --compress-mode=speed",
+    sound = unpack_zstandard(library, member.payload, member.unpacked_size, text);
+  } else if (sound) {
+    return refuse_image(
+        "the PTX of this fat binary is compressed in an unknown way: compile with nvcc "
+        "--no-compress",
         refusal::compressed);
+  }
+  if (!sound) {
+    return refuse_image("the compressed PTX of this fat binary is damaged", refusal::invalid_image);
   }
   text.resize(std::min(text.size(), text.find('\0')));
   return {std::move(text), std::nullopt};
+}
+
+}  // namespace detail
+
+/// The text of one PTX member.
+inline image_text text_of(const fatbin_member& member) {
+  return detail::text_of(member, detail::system_zstandard);
 }
 
 /// The PTX of a container that suits a device: the newest that is not newer than `max_target`.
