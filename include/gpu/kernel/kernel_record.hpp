@@ -29,11 +29,13 @@ struct kernel_limits {
 /// allowed.
 inline constinit kernel_limits no_limits{};
 
+inline constinit const driver::entry_points* const no_table = &driver::detail::null_entry_points;
+
 /// Shared by all handles of a kernel; lives as long as the module.
 struct kernel_record {
   CUkernel native = nullptr;
   /// Where the process has its driver table, which was loaded before there could be a kernel.
-  const driver::entry_points* const* table = nullptr;
+  const driver::entry_points* const* table = &no_table;
   launch_ring* ring = nullptr;
   /// By the device's index. More devices than that are asked for their limits at every launch.
   static constexpr std::uint32_t most_devices = 32;
