@@ -21,7 +21,9 @@ KERNEL(atomic_sums) {
   asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(out + 10), "r"(x) : "memory");
   asm volatile("red.global.add.u64 [%0], %1;" ::"l"(out + 12), "l"(u64{x} << 20) : "memory");
   asm volatile("red.release.sys.global.add.f32 [%0], %1;" ::"l"(out + 14), "f"(2.0f) : "memory");
-  asm volatile("{ .reg .u32 d; atom.acq_rel.gpu.global.add.s32 d, [%0], %1; }" ::"l"(out + 15), "r"(x) : "memory");
+  asm volatile("{ .reg .u32 d; atom.acq_rel.gpu.global.add.s32 d, [%0], %1; }" ::"l"(out + 15),
+               "r"(x)
+               : "memory");
 }
 
 //! atomic_extrema grid=1 block=256 in=256 out=16 input=bits compare=exact
@@ -94,7 +96,8 @@ KERNEL(atomic_old_values) {
   fold(h, atomicCAS(reinterpret_cast<u64*>(mine + 2), u64{x} << 13, u64{x} << 7));
   fold(h, atomicAdd(reinterpret_cast<float*>(mine + 4), 1.5f) == 0.0f);
   fold(h, atomicExch(reinterpret_cast<float*>(mine + 4), 2.5f) > 1);
-  fold(h, static_cast<u32>(atomicCAS(reinterpret_cast<u16*>(mine + 5), static_cast<u16>(x + 5), static_cast<u16>(4))));
+  fold(h, static_cast<u32>(atomicCAS(reinterpret_cast<u16*>(mine + 5), static_cast<u16>(x + 5),
+                                     static_cast<u16>(4))));
   mine[6] = h;
 }
 
@@ -107,9 +110,18 @@ KERNEL(atomic_halves) {
   mine[2] = 0x3c004000;
   u32 old;
   u16 old_half;
-  asm volatile("atom.global.add.noftz.f16x2 %0, [%1], %2;" : "=r"(old) : "l"(mine), "r"(x) : "memory");
-  asm volatile("atom.global.add.noftz.bf16x2 %0, [%1], %2;" : "=r"(old) : "l"(mine + 1), "r"(0x3e803f00) : "memory");
-  asm volatile("atom.global.add.noftz.f16 %0, [%1], %2;" : "=h"(old_half) : "l"(mine + 2), "h"(static_cast<u16>(x)) : "memory");
+  asm volatile("atom.global.add.noftz.f16x2 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(mine), "r"(x)
+               : "memory");
+  asm volatile("atom.global.add.noftz.bf16x2 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(mine + 1), "r"(0x3e803f00)
+               : "memory");
+  asm volatile("atom.global.add.noftz.f16 %0, [%1], %2;"
+               : "=h"(old_half)
+               : "l"(mine + 2), "h"(static_cast<u16>(x))
+               : "memory");
   asm volatile("red.global.add.noftz.bf16x2 [%0], %1;" ::"l"(mine + 1), "r"(0x3f003e00) : "memory");
   mine[3] = old ^ old_half;
 }
@@ -123,13 +135,18 @@ KERNEL(atomic_128) {
   __syncwarp();
   u64 low, high, old_low, old_high;
   const u32 address = static_cast<u32>(__cvta_generic_to_shared(&cells[2 * t]));
-  asm volatile("{ .reg .b128 c, v, d; mov.b128 c, {%3, %4}; mov.b128 v, {%5, %6};"
-               " atom.shared.cas.b128 d, [%2], c, v; mov.b128 {%0, %1}, d; }"
-               : "=l"(old_low), "=l"(old_high)
-               : "r"(address), "l"(u64{in[t]}), "l"(~u64{in[t]}), "l"(u64{t}), "l"(u64{7} << 60) : "memory");
-  asm volatile("{ .reg .b128 v, d; mov.b128 v, {%3, %4};"
-               " atom.shared.exch.b128 d, [%2], v; mov.b128 {%0, %1}, d; }"
-               : "=l"(low), "=l"(high) : "r"(address), "l"(u64{5}), "l"(u64{t}) : "memory");
+  asm volatile(
+      "{ .reg .b128 c, v, d; mov.b128 c, {%3, %4}; mov.b128 v, {%5, %6};"
+      " atom.shared.cas.b128 d, [%2], c, v; mov.b128 {%0, %1}, d; }"
+      : "=l"(old_low), "=l"(old_high)
+      : "r"(address), "l"(u64{in[t]}), "l"(~u64{in[t]}), "l"(u64{t}), "l"(u64{7} << 60)
+      : "memory");
+  asm volatile(
+      "{ .reg .b128 v, d; mov.b128 v, {%3, %4};"
+      " atom.shared.exch.b128 d, [%2], v; mov.b128 {%0, %1}, d; }"
+      : "=l"(low), "=l"(high)
+      : "r"(address), "l"(u64{5}), "l"(u64{t})
+      : "memory");
   u64* const results = reinterpret_cast<u64*>(out) + 4 * t;
   results[0] = old_low ^ low << 1;
   results[1] = old_high ^ high << 1;
@@ -209,8 +226,10 @@ KERNEL(message_passing) {
   __threadfence();
   __syncthreads();
   if (t == 0) {
-    asm volatile("fence.acq_rel.gpu; fence.sc.gpu; st.release.gpu.global.u32 [%0], %1;" ::"l"(&turn), "r"(ticket + 1)
-                 : "memory");
+    asm volatile(
+        "fence.acq_rel.gpu; fence.sc.gpu; st.release.gpu.global.u32 [%0], %1;" ::"l"(&turn),
+        "r"(ticket + 1)
+        : "memory");
     if (ticket + 1 == gridDim.x) {
       tickets = 0;
       turn = 0;

@@ -24,9 +24,15 @@ KERNEL(barrier_reductions) {
   out[2 * t] = h;
   u32 count, any;
   asm volatile("{ .reg .pred p; setp.gt.u32 p, %1, 99; barrier.cta.red.popc.u32 %0, 3, p; }"
-               : "=r"(count) : "r"(x) : "memory");
-  asm volatile("{ .reg .pred p, q; setp.eq.u32 p, %1, 7; bar.red.or.pred q, 2, 128, p; selp.u32 %0, 1, 0, q; }"
-               : "=r"(any) : "r"(t) : "memory");
+               : "=r"(count)
+               : "r"(x)
+               : "memory");
+  asm volatile(
+      "{ .reg .pred p, q; setp.eq.u32 p, %1, 7; bar.red.or.pred q, 2, 128, p; selp.u32 %0, 1, 0, "
+      "q; }"
+      : "=r"(any)
+      : "r"(t)
+      : "memory");
   out[2 * t + 1] = count << 1 | any;
 }
 
@@ -84,15 +90,21 @@ KERNEL(mbarrier) {
     asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(address) : "memory");
     u32 done = 0;
     while (!done) {
-      asm volatile("{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-                   : "=r"(done) : "r"(address), "l"(state) : "memory");
+      asm volatile(
+          "{ .reg .pred p; mbarrier.test_wait.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(address), "l"(state)
+          : "memory");
     }
     sum += cells[(t + k * 5 + 1) % 64];
     asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(address) : "memory");
     done = 0;
     while (!done) {
-      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 1; selp.u32 %0, 1, 0, p; }"
-                   : "=r"(done) : "r"(address) : "memory");
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 1; selp.u32 %0, 1, 0, p; }"
+          : "=r"(done)
+          : "r"(address)
+          : "memory");
     }
   }
   __syncthreads();
@@ -185,7 +197,8 @@ KERNEL(last_block_finishes) {
 
 //! store_buffering grid=1 block=64 in=64 out=1 input=small compare=exact
 KERNEL(store_buffering) {
-  // With a sequentially consistent fence between store and load, not both threads see the old value.
+  // With a sequentially consistent fence between store and load, not both threads see the old
+  // value.
   __shared__ u32 x, y, seen[2];
   u32 bad = 0;
   for (u32 k = 0; k < 50; ++k) {

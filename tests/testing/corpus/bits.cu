@@ -38,11 +38,11 @@ KERNEL(funnel_shift) {
 
 //! extract_field grid=1 block=32 in=96 out=192 input=bits compare=exact
 KERNEL(extract_field) {
-  fold_operations<u32>(
-      in, out, OP32("bfe.u32 %0, %1, %2, %3;"), OP32("bfe.s32 %0, %1, %2, %3;"),
-      OP32(AMOUNT "bfe.u32 %0, %1, s, %2; }"), OP32(AMOUNT "bfe.s32 %0, %1, %2, s; }"),
-      OP32(AMOUNT "and.b32 s, s, 31; bfe.s32 %0, %1, s, 9; }"),
-      OP32(AMOUNT "and.b32 s, s, 31; bfe.u32 %0, %2, 5, s; }"));
+  fold_operations<u32>(in, out, OP32("bfe.u32 %0, %1, %2, %3;"), OP32("bfe.s32 %0, %1, %2, %3;"),
+                       OP32(AMOUNT "bfe.u32 %0, %1, s, %2; }"),
+                       OP32(AMOUNT "bfe.s32 %0, %1, %2, s; }"),
+                       OP32(AMOUNT "and.b32 s, s, 31; bfe.s32 %0, %1, s, 9; }"),
+                       OP32(AMOUNT "and.b32 s, s, 31; bfe.u32 %0, %2, 5, s; }"));
 }
 
 //! extract_field_64 grid=1 block=32 in=192 out=128 input=bits compare=exact
@@ -139,18 +139,18 @@ KERNEL(logic) {
 
 //! permute_bytes grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(permute_bytes) {
-  fold_operations<u32>(
-      in, out, OP32("prmt.b32 %0, %1, %2, %3;"), OP32("prmt.b32 %0, %1, %2, 0x5140;"),
-      OP32("prmt.b32.f4e %0, %1, %2, %3;"), OP32("prmt.b32.b4e %0, %1, %2, %3;"),
-      OP32("prmt.b32.rc8 %0, %1, %2, %3;"), OP32("prmt.b32.ecl %0, %1, %2, %3;"),
-      OP32("prmt.b32.ecr %0, %1, %2, %3;"), OP32("prmt.b32.rc16 %0, %1, %2, %3;"));
+  fold_operations<u32>(in, out, OP32("prmt.b32 %0, %1, %2, %3;"),
+                       OP32("prmt.b32 %0, %1, %2, 0x5140;"), OP32("prmt.b32.f4e %0, %1, %2, %3;"),
+                       OP32("prmt.b32.b4e %0, %1, %2, %3;"), OP32("prmt.b32.rc8 %0, %1, %2, %3;"),
+                       OP32("prmt.b32.ecl %0, %1, %2, %3;"), OP32("prmt.b32.ecr %0, %1, %2, %3;"),
+                       OP32("prmt.b32.rc16 %0, %1, %2, %3;"));
 }
 
 //! dot_products_of_bytes grid=1 block=32 in=96 out=128 input=bits compare=exact
 KERNEL(dot_products_of_bytes) {
-  fold_operations<u32>(
-      in, out, OP32("dp4a.u32.u32 %0, %1, %2, %3;"), OP32("dp4a.u32.s32 %0, %1, %2, %3;"),
-      OP32("dp4a.s32.u32 %0, %1, %2, %3;"), OP32("dp4a.s32.s32 %0, %1, %2, %3;"));
+  fold_operations<u32>(in, out, OP32("dp4a.u32.u32 %0, %1, %2, %3;"),
+                       OP32("dp4a.u32.s32 %0, %1, %2, %3;"), OP32("dp4a.s32.u32 %0, %1, %2, %3;"),
+                       OP32("dp4a.s32.s32 %0, %1, %2, %3;"));
 }
 
 //! dot_products_of_halves grid=1 block=32 in=96 out=256 input=bits compare=exact
@@ -165,8 +165,7 @@ KERNEL(dot_products_of_halves) {
 //! split_and_join grid=1 block=32 in=192 out=128 input=bits compare=exact
 KERNEL(split_and_join) {
   fold_operations<u64>(
-      in, out,
-      OP64("{ .reg .b32 l, h; mov.b64 {l, h}, %1; mov.b64 %0, {h, l}; }"),
+      in, out, OP64("{ .reg .b32 l, h; mov.b64 {l, h}, %1; mov.b64 %0, {h, l}; }"),
       OP64("{ .reg .b16 p, q, r, s; mov.b64 {p, q, r, s}, %1; mov.b64 %0, {s, q, p, r}; }"),
       OP32_64("{ .reg .b32 x; .reg .b16 l, h; cvt.u32.u64 x, %2; mov.b32 {l, h}, x;"
               " mov.b32 %0, {h, l}; }"),

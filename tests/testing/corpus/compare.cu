@@ -1,7 +1,7 @@
 // Comparisons, selections and predicates.
 #include "corpus.cuh"
 
-#define COMPARE(comparison, type)                                             \
+#define COMPARE(comparison, type) \
   "{ .reg .pred p; setp." comparison "." type " p, %1, %2; selp.u32 %0, 1, 0, p; }"
 
 //! compare_unsigned_32 grid=1 block=32 in=96 out=256 input=bits compare=exact
@@ -79,8 +79,9 @@ KERNEL(compare_bf16) {
                        OP32_16(COMPARE("ge", "bf16")), OP32_16(COMPARE("equ", "bf16")));
 }
 
-#define COMPARE_PAIR(comparison, type)                                                        \
-  "{ .reg .pred p, q; .reg .b32 x; setp." comparison "." type " p|q, %1, %2;"                 \
+#define COMPARE_PAIR(comparison, type)                        \
+  "{ .reg .pred p, q; .reg .b32 x; setp." comparison "." type \
+  " p|q, %1, %2;"                                             \
   " selp.u32 %0, 1, 0, p; selp.u32 x, 2, 0, q; or.b32 %0, %0, x; }"
 
 //! compare_pairs grid=1 block=32 in=96 out=192 input=f16 compare=exact
@@ -91,8 +92,8 @@ KERNEL(compare_pairs) {
                        OP32(COMPARE_PAIR("equ", "f32")));
 }
 
-#define COMPARE_AND(combination)                                                              \
-  "{ .reg .pred p, q, r; .reg .b32 x; setp.lt.s32 r, %2, %3;"                                 \
+#define COMPARE_AND(combination)                              \
+  "{ .reg .pred p, q, r; .reg .b32 x; setp.lt.s32 r, %2, %3;" \
   " setp." combination " selp.u32 %0, 1, 0, p; selp.u32 x, 2, 0, q; or.b32 %0, %0, x; }"
 
 //! compare_and_combine grid=1 block=32 in=96 out=192 input=bits compare=exact
@@ -107,9 +108,10 @@ KERNEL(compare_and_combine) {
 
 //! set_values grid=1 block=32 in=192 out=256 input=bits compare=exact
 KERNEL(set_values) {
-  fold_operations<u32>(in, out, OP32("set.lt.u32.s32 %0, %1, %2;"),
-                       OP32("set.hs.s32.u32 %0, %1, %2;"), OPF_32("set.ne.f32.s32 %0, %1, %2;"),
-                       OP32("{ .reg .pred r; setp.gt.u32 r, %3, %1; set.le.or.u32.s32 %0, %1, %2, r; }"));
+  fold_operations<u32>(
+      in, out, OP32("set.lt.u32.s32 %0, %1, %2;"), OP32("set.hs.s32.u32 %0, %1, %2;"),
+      OPF_32("set.ne.f32.s32 %0, %1, %2;"),
+      OP32("{ .reg .pred r; setp.gt.u32 r, %3, %1; set.le.or.u32.s32 %0, %1, %2, r; }"));
   fold_operations<float>(in, out + 128, OP32_F("set.ltu.u32.f32 %0, %1, %2;"),
                          OPF("set.ge.ftz.f32.f32 %0, %1, %2;"));
   fold_operations<double>(in, out + 192, OPF_D("set.gt.f32.f64 %0, %1, %2;"),
@@ -118,10 +120,9 @@ KERNEL(set_values) {
 
 //! set_halves grid=1 block=32 in=96 out=192 input=f16 compare=exact
 KERNEL(set_halves) {
-  fold_operations<u32>(in, out, OP32("set.lt.f16x2.f16x2 %0, %1, %2;"),
-                       OP32("set.geu.u32.f16x2 %0, %1, %2;"),
-                       OP32("set.ne.ftz.f16x2.f16x2 %0, %1, %2;"),
-                       OP32("set.lt.bf16x2.bf16x2 %0, %1, %2;"));
+  fold_operations<u32>(
+      in, out, OP32("set.lt.f16x2.f16x2 %0, %1, %2;"), OP32("set.geu.u32.f16x2 %0, %1, %2;"),
+      OP32("set.ne.ftz.f16x2.f16x2 %0, %1, %2;"), OP32("set.lt.bf16x2.bf16x2 %0, %1, %2;"));
   fold_operations<u16>(in, out + 128, OP16("set.gt.f16.f16 %0, %1, %2;"),
                        OP16("set.leu.bf16.bf16 %0, %1, %2;"));
 }
@@ -129,22 +130,24 @@ KERNEL(set_halves) {
 //! select_values grid=1 block=32 in=192 out=256 input=bits compare=exact
 KERNEL(select_values) {
 #define CHOOSE "{ .reg .pred p; setp.lt.u32 p, %3, 0x80000000; "
-  fold_operations<u32>(
-      in, out, OP32(CHOOSE "selp.b32 %0, %1, %2, p; }"),
-      OP32(CHOOSE "selp.s32 %0, %1, -5, !p; }"), OP32("slct.u32.s32 %0, %1, %2, %3;"),
-      OP32("{ .reg .f32 f; mov.b32 f, %3; slct.b32.f32 %0, %1, %2, f; }"),
-      OP32("{ .reg .f32 f; mov.b32 f, %3; slct.s32.ftz.f32 %0, %1, %2, f; }"),
-      OP64_32("{ .reg .b64 x, y; mov.b64 x, {%1, %2}; mov.b64 y, {%3, %1};"
-              " slct.u64.s32 %0, x, y, %3; }"));
-  fold_operations<double>(in, out + 192, OPD("{ .reg .pred p; setp.gt.f64 p, %3, 0d0000000000000000;"
-                                             " selp.f64 %0, %1, %2, p; }"));
-  fold_operations<u16>(in, out + 224, OP16("{ .reg .pred p; setp.ge.s16 p, %3, -100;"
-                                           " selp.u16 %0, %1, %2, p; }"));
+  fold_operations<u32>(in, out, OP32(CHOOSE "selp.b32 %0, %1, %2, p; }"),
+                       OP32(CHOOSE "selp.s32 %0, %1, -5, !p; }"),
+                       OP32("slct.u32.s32 %0, %1, %2, %3;"),
+                       OP32("{ .reg .f32 f; mov.b32 f, %3; slct.b32.f32 %0, %1, %2, f; }"),
+                       OP32("{ .reg .f32 f; mov.b32 f, %3; slct.s32.ftz.f32 %0, %1, %2, f; }"),
+                       OP64_32("{ .reg .b64 x, y; mov.b64 x, {%1, %2}; mov.b64 y, {%3, %1};"
+                               " slct.u64.s32 %0, x, y, %3; }"));
+  fold_operations<double>(in, out + 192,
+                          OPD("{ .reg .pred p; setp.gt.f64 p, %3, 0d0000000000000000;"
+                              " selp.f64 %0, %1, %2, p; }"));
+  fold_operations<u16>(in, out + 224,
+                       OP16("{ .reg .pred p; setp.ge.s16 p, %3, -100;"
+                            " selp.u16 %0, %1, %2, p; }"));
 }
 
 //! predicate_logic grid=1 block=32 in=96 out=128 input=bits compare=exact
 KERNEL(predicate_logic) {
-#define PREDICATES                                                                            \
+#define PREDICATES \
   "{ .reg .pred p, q, r, s; setp.lt.s32 p, %1, %2; setp.gt.u32 q, %2, %3; setp.ne.s32 r, %1, %3; "
   fold_operations<u32>(
       in, out, OP32(PREDICATES "and.pred s, p, q; or.pred s, s, r; selp.u32 %0, 1, 0, s; }"),
@@ -155,7 +158,7 @@ KERNEL(predicate_logic) {
                       " @!r add.u32 %0, %0, 9; }"));
 }
 
-#define CLASSIFY(kind, type)                                                                  \
+#define CLASSIFY(kind, type) \
   "{ .reg .pred p; testp." kind "." type " p, %2; selp.u32 %0, 1, 0, p; }"
 
 //! classify grid=1 block=32 in=192 out=256 input=f64 compare=exact

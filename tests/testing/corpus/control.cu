@@ -6,18 +6,42 @@ KERNEL(switch_table) {
   u32 x = in[threadIdx.x];
   for (u32 k = 0; k < 6; ++k) {
     switch (x % 12) {
-      case 0: x = x * 3 + 1; break;
-      case 1: x ^= 0x55; [[fallthrough]];
-      case 2: x = x << 3 | x >> 29; break;
-      case 3: x -= in[k]; break;
-      case 4: x = __brev(x); break;
-      case 5: x = x / 3; break;
-      case 6: x += 1000; [[fallthrough]];
-      case 7: x = ~x; break;
-      case 8: x *= x; break;
-      case 9: x = static_cast<u32>(__popc(x)) * 97; break;
-      case 10: x ^= x >> 7; break;
-      default: x += k; break;
+      case 0:
+        x = x * 3 + 1;
+        break;
+      case 1:
+        x ^= 0x55;
+        [[fallthrough]];
+      case 2:
+        x = x << 3 | x >> 29;
+        break;
+      case 3:
+        x -= in[k];
+        break;
+      case 4:
+        x = __brev(x);
+        break;
+      case 5:
+        x = x / 3;
+        break;
+      case 6:
+        x += 1000;
+        [[fallthrough]];
+      case 7:
+        x = ~x;
+        break;
+      case 8:
+        x *= x;
+        break;
+      case 9:
+        x = static_cast<u32>(__popc(x)) * 97;
+        break;
+      case 10:
+        x ^= x >> 7;
+        break;
+      default:
+        x += k;
+        break;
     }
   }
   out[threadIdx.x] = x;
@@ -36,7 +60,8 @@ KERNEL(branch_table) {
       " third: mul.lo.u32 %0, %1, 33; bra done;\n"
       " fourth: not.b32 %0, %1;\n"
       " done: add.u32 %0, %0, 1; }"
-      : "=r"(result) : "r"(in[threadIdx.x]));
+      : "=r"(result)
+      : "r"(in[threadIdx.x]));
   out[threadIdx.x] = result;
 }
 
@@ -115,7 +140,9 @@ KERNEL(large_structures) {
   out[64 + t] = by_value(l, t) + made(t).words[in[t] % 60];
 }
 
-__device__ __noinline__ u32 fibonacci(u32 k) { return k < 2 ? k : fibonacci(k - 1) + fibonacci(k - 2); }
+__device__ __noinline__ u32 fibonacci(u32 k) {
+  return k < 2 ? k : fibonacci(k - 1) + fibonacci(k - 2);
+}
 __device__ __noinline__ u32 ackermann(u32 m, u32 k) {
   if (m == 0) return k + 1;
   if (k == 0) return ackermann(m - 1, 1);
@@ -224,7 +251,8 @@ KERNEL(predicated_instructions) {
       " @p bra again;\n"
       " @!q bra.uni join;\n"
       " join: mov.u32 %0, s; }"
-      : "=r"(result) : "r"(in[t]), "r"(in[t + 64]));
+      : "=r"(result)
+      : "r"(in[t]), "r"(in[t + 64]));
   out[t] = result;
 }
 

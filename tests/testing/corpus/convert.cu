@@ -3,38 +3,35 @@
 
 //! integers_narrowed grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(integers_narrowed) {
-  fold_operations<u32>(
-      in, out, OP32("cvt.u8.u32 %0, %2;"), OP32("cvt.s8.s32 %0, %2;"),
-      OP32("cvt.sat.u8.s32 %0, %2;"), OP32("cvt.sat.s8.s32 %0, %2;"),
-      OP16_32("cvt.u16.u32 %0, %2;"), OP16_32("cvt.sat.s16.s32 %0, %2;"),
-      OP16_32("cvt.sat.u16.s32 %0, %2;"), OP16_32("cvt.sat.s16.u32 %0, %2;"));
+  fold_operations<u32>(in, out, OP32("cvt.u8.u32 %0, %2;"), OP32("cvt.s8.s32 %0, %2;"),
+                       OP32("cvt.sat.u8.s32 %0, %2;"), OP32("cvt.sat.s8.s32 %0, %2;"),
+                       OP16_32("cvt.u16.u32 %0, %2;"), OP16_32("cvt.sat.s16.s32 %0, %2;"),
+                       OP16_32("cvt.sat.u16.s32 %0, %2;"), OP16_32("cvt.sat.s16.u32 %0, %2;"));
 }
 
 //! integers_widened grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(integers_widened) {
-  fold_operations<u32>(
-      in, out, OP64_32("cvt.u64.u32 %0, %2;"), OP64_32("cvt.s64.s32 %0, %2;"),
-      OP64_32("cvt.u64.s32 %0, %2;"), OP64_32("cvt.sat.u64.s32 %0, %2;"),
-      OP32("cvt.sat.s32.u32 %0, %2;"), OP32("cvt.sat.u32.s32 %0, %2;"),
-      OP32("{ .reg .b16 x; cvt.u16.u32 x, %2; cvt.s32.s8 %0, x; }"),
-      OP64_32("{ .reg .b16 x; cvt.u16.u32 x, %2; cvt.s64.s16 %0, x; }"));
+  fold_operations<u32>(in, out, OP64_32("cvt.u64.u32 %0, %2;"), OP64_32("cvt.s64.s32 %0, %2;"),
+                       OP64_32("cvt.u64.s32 %0, %2;"), OP64_32("cvt.sat.u64.s32 %0, %2;"),
+                       OP32("cvt.sat.s32.u32 %0, %2;"), OP32("cvt.sat.u32.s32 %0, %2;"),
+                       OP32("{ .reg .b16 x; cvt.u16.u32 x, %2; cvt.s32.s8 %0, x; }"),
+                       OP64_32("{ .reg .b16 x; cvt.u16.u32 x, %2; cvt.s64.s16 %0, x; }"));
 }
 
 //! integers_of_64_bits grid=1 block=32 in=192 out=256 input=bits compare=exact
 KERNEL(integers_of_64_bits) {
-  fold_operations<u64>(
-      in, out, OP32_64("cvt.u32.u64 %0, %2;"), OP32_64("cvt.sat.s32.s64 %0, %2;"),
-      OP32_64("cvt.sat.u32.s64 %0, %2;"), OP32_64("cvt.sat.u32.u64 %0, %2;"),
-      OP64("cvt.sat.s64.u64 %0, %2;"), OP64("cvt.sat.u64.s64 %0, %2;"),
-      OP32_64("cvt.sat.s8.s64 %0, %2;"), OP32_64("cvt.sat.u16.s64 %0, %2;"));
+  fold_operations<u64>(in, out, OP32_64("cvt.u32.u64 %0, %2;"), OP32_64("cvt.sat.s32.s64 %0, %2;"),
+                       OP32_64("cvt.sat.u32.s64 %0, %2;"), OP32_64("cvt.sat.u32.u64 %0, %2;"),
+                       OP64("cvt.sat.s64.u64 %0, %2;"), OP64("cvt.sat.u64.s64 %0, %2;"),
+                       OP32_64("cvt.sat.s8.s64 %0, %2;"), OP32_64("cvt.sat.u16.s64 %0, %2;"));
 }
 
 //! packed_with_saturation grid=1 block=32 in=96 out=128 input=small_signed compare=exact
 KERNEL(packed_with_saturation) {
-  fold_operations<u32>(
-      in, out, OP32("cvt.pack.sat.s16.s32 %0, %1, %2;"), OP32("cvt.pack.sat.u16.s32 %0, %1, %2;"),
-      OP32("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"),
-      OP32("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"));
+  fold_operations<u32>(in, out, OP32("cvt.pack.sat.s16.s32 %0, %1, %2;"),
+                       OP32("cvt.pack.sat.u16.s32 %0, %1, %2;"),
+                       OP32("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"),
+                       OP32("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"));
 }
 
 //! u32_to_f32 grid=1 block=32 in=96 out=256 input=bits compare=exact
@@ -72,46 +69,46 @@ KERNEL(small_integers_to_floating) {
 
 //! f32_to_s32 grid=1 block=32 in=96 out=256 input=f32near compare=exact
 KERNEL(f32_to_s32) {
-  fold_operations<float>(
-      in, out, OP32_F("cvt.rni.s32.f32 %0, %2;"), OP32_F("cvt.rzi.s32.f32 %0, %2;"),
-      OP32_F("cvt.rmi.s32.f32 %0, %2;"), OP32_F("cvt.rpi.s32.f32 %0, %2;"),
-      OP32_F("cvt.rni.u32.f32 %0, %2;"), OP32_F("cvt.rzi.ftz.u32.f32 %0, %2;"),
-      OP32_F("cvt.rmi.u32.f32 %0, %2;"), OP32_F("cvt.rpi.ftz.s32.f32 %0, %2;"));
+  fold_operations<float>(in, out, OP32_F("cvt.rni.s32.f32 %0, %2;"),
+                         OP32_F("cvt.rzi.s32.f32 %0, %2;"), OP32_F("cvt.rmi.s32.f32 %0, %2;"),
+                         OP32_F("cvt.rpi.s32.f32 %0, %2;"), OP32_F("cvt.rni.u32.f32 %0, %2;"),
+                         OP32_F("cvt.rzi.ftz.u32.f32 %0, %2;"), OP32_F("cvt.rmi.u32.f32 %0, %2;"),
+                         OP32_F("cvt.rpi.ftz.s32.f32 %0, %2;"));
 }
 
 //! f32_to_integers grid=1 block=32 in=96 out=256 input=f32 compare=exact
 KERNEL(f32_to_integers) {
-  fold_operations<float>(
-      in, out, OP32_F("cvt.rni.s32.f32 %0, %2;"), OP32_F("cvt.rzi.u32.f32 %0, %2;"),
-      OP64_F("cvt.rni.s64.f32 %0, %2;"), OP64_F("cvt.rpi.u64.f32 %0, %2;"),
-      OP16_F("cvt.rzi.s16.f32 %0, %2;"), OP16_F("cvt.rmi.u16.f32 %0, %2;"),
-      OP32_F("cvt.rni.sat.s8.f32 %0, %2;"), OP32_F("cvt.rni.sat.u8.f32 %0, %2;"));
+  fold_operations<float>(in, out, OP32_F("cvt.rni.s32.f32 %0, %2;"),
+                         OP32_F("cvt.rzi.u32.f32 %0, %2;"), OP64_F("cvt.rni.s64.f32 %0, %2;"),
+                         OP64_F("cvt.rpi.u64.f32 %0, %2;"), OP16_F("cvt.rzi.s16.f32 %0, %2;"),
+                         OP16_F("cvt.rmi.u16.f32 %0, %2;"), OP32_F("cvt.rni.sat.s8.f32 %0, %2;"),
+                         OP32_F("cvt.rni.sat.u8.f32 %0, %2;"));
 }
 
 //! f64_to_integers grid=1 block=32 in=192 out=256 input=f64 compare=exact
 KERNEL(f64_to_integers) {
-  fold_operations<double>(
-      in, out, OP32_D("cvt.rni.s32.f64 %0, %2;"), OP32_D("cvt.rzi.u32.f64 %0, %2;"),
-      OP64_D("cvt.rmi.s64.f64 %0, %2;"), OP64_D("cvt.rpi.u64.f64 %0, %2;"),
-      OP16_D("cvt.rzi.s16.f64 %0, %2;"), OP16_D("cvt.rni.u16.f64 %0, %2;"),
-      OP32_D("cvt.rzi.sat.s8.f64 %0, %2;"), OP32_D("cvt.rpi.s32.f64 %0, %2;"));
+  fold_operations<double>(in, out, OP32_D("cvt.rni.s32.f64 %0, %2;"),
+                          OP32_D("cvt.rzi.u32.f64 %0, %2;"), OP64_D("cvt.rmi.s64.f64 %0, %2;"),
+                          OP64_D("cvt.rpi.u64.f64 %0, %2;"), OP16_D("cvt.rzi.s16.f64 %0, %2;"),
+                          OP16_D("cvt.rni.u16.f64 %0, %2;"), OP32_D("cvt.rzi.sat.s8.f64 %0, %2;"),
+                          OP32_D("cvt.rpi.s32.f64 %0, %2;"));
 }
 
 //! f64_to_integers_near grid=1 block=32 in=192 out=256 input=f64near compare=exact
 KERNEL(f64_to_integers_near) {
-  fold_operations<double>(
-      in, out, OP32_D("cvt.rni.s32.f64 %0, %2;"), OP32_D("cvt.rzi.s32.f64 %0, %2;"),
-      OP32_D("cvt.rmi.s32.f64 %0, %2;"), OP32_D("cvt.rpi.u32.f64 %0, %2;"),
-      OP64_D("cvt.rni.s64.f64 %0, %2;"), OP64_D("cvt.rzi.s64.f64 %0, %2;"),
-      OP64_D("cvt.rmi.u64.f64 %0, %2;"), OP64_D("cvt.rpi.s64.f64 %0, %2;"));
+  fold_operations<double>(in, out, OP32_D("cvt.rni.s32.f64 %0, %2;"),
+                          OP32_D("cvt.rzi.s32.f64 %0, %2;"), OP32_D("cvt.rmi.s32.f64 %0, %2;"),
+                          OP32_D("cvt.rpi.u32.f64 %0, %2;"), OP64_D("cvt.rni.s64.f64 %0, %2;"),
+                          OP64_D("cvt.rzi.s64.f64 %0, %2;"), OP64_D("cvt.rmi.u64.f64 %0, %2;"),
+                          OP64_D("cvt.rpi.s64.f64 %0, %2;"));
 }
 
 //! f64_to_f32 grid=1 block=32 in=192 out=224 input=f64 compare=exact
 KERNEL(f64_to_f32) {
   fold_operations<double>(in, out, OPF_D("cvt.rn.f32.f64 %0, %2;"), OPF_D("cvt.rz.f32.f64 %0, %2;"),
                           OPF_D("cvt.rm.f32.f64 %0, %2;"), OPF_D("cvt.rp.f32.f64 %0, %2;"),
-                          OPF_D("cvt.rn.ftz.f32.f64 %0, %2;"),
-                          OPF_D("cvt.rn.sat.f32.f64 %0, %2;"), OP16_D("cvt.rn.f16.f64 %0, %2;"));
+                          OPF_D("cvt.rn.ftz.f32.f64 %0, %2;"), OPF_D("cvt.rn.sat.f32.f64 %0, %2;"),
+                          OP16_D("cvt.rn.f16.f64 %0, %2;"));
 }
 
 //! f64_to_f32_near grid=1 block=32 in=192 out=160 input=f64near compare=exact
@@ -129,12 +126,11 @@ KERNEL(f32_to_f64) {
 
 //! f32_to_f16 grid=1 block=32 in=96 out=256 input=f32near compare=exact
 KERNEL(f32_to_f16) {
-  fold_operations<float>(in, out, OP16_F("cvt.rn.f16.f32 %0, %2;"), OP16_F("cvt.rz.f16.f32 %0, %2;"),
-                         OP16_F("cvt.rm.f16.f32 %0, %2;"), OP16_F("cvt.rp.f16.f32 %0, %2;"),
-                         OP16_F("cvt.rn.sat.f16.f32 %0, %2;"),
-                         OP16_F("cvt.rn.relu.f16.f32 %0, %2;"),
-                         OP16_F("cvt.rn.ftz.f16.f32 %0, %2;"),
-                         OP16_F("cvt.rn.satfinite.f16.f32 %0, %2;"));
+  fold_operations<float>(
+      in, out, OP16_F("cvt.rn.f16.f32 %0, %2;"), OP16_F("cvt.rz.f16.f32 %0, %2;"),
+      OP16_F("cvt.rm.f16.f32 %0, %2;"), OP16_F("cvt.rp.f16.f32 %0, %2;"),
+      OP16_F("cvt.rn.sat.f16.f32 %0, %2;"), OP16_F("cvt.rn.relu.f16.f32 %0, %2;"),
+      OP16_F("cvt.rn.ftz.f16.f32 %0, %2;"), OP16_F("cvt.rn.satfinite.f16.f32 %0, %2;"));
 }
 
 //! f32_to_bf16 grid=1 block=32 in=96 out=256 input=f32 compare=exact

@@ -69,11 +69,11 @@ __device__ inline void fold_operations(const u32* in, u32* out, Operation... ope
 }
 
 // An instruction as an operation: %0 is its result, %1 to %3 are its operands.
-#define CORPUS_OPERATION(result, letter, type, operand, ...)                                 \
-  [](type a, type b, type c) {                                                               \
-    result d;                                                                                \
-    asm(__VA_ARGS__ : "=" letter(d) : operand(a), operand(b), operand(c));                   \
-    return d;                                                                                \
+#define CORPUS_OPERATION(result, letter, type, operand, ...)               \
+  [](type a, type b, type c) {                                             \
+    result d;                                                              \
+    asm(__VA_ARGS__ : "=" letter(d) : operand(a), operand(b), operand(c)); \
+    return d;                                                              \
   }
 #define OP16(...) CORPUS_OPERATION(u16, "h", u16, "h", __VA_ARGS__)
 #define OP32(...) CORPUS_OPERATION(u32, "r", u32, "r", __VA_ARGS__)

@@ -1,8 +1,8 @@
 // f64: every rounding mode, and what NaNs carry.
 #include "corpus.cuh"
 
-#define ROUNDED(instruction, operands)                                                   \
-  OPD(instruction ".rn.f64 " operands), OPD(instruction ".rz.f64 " operands),            \
+#define ROUNDED(instruction, operands)                                        \
+  OPD(instruction ".rn.f64 " operands), OPD(instruction ".rz.f64 " operands), \
       OPD(instruction ".rm.f64 " operands), OPD(instruction ".rp.f64 " operands)
 
 //! f64_add grid=1 block=32 in=192 out=256 input=f64 compare=exact
@@ -50,8 +50,9 @@ KERNEL(f64_round_to_integer) {
 
 //! f64_nan_bits grid=1 block=32 in=192 out=192 input=f64nan compare=exact
 KERNEL(f64_nan_bits) {
-  fold_operations<u64>(in, out, OP64("{ .reg .f64 a, b; mov.b64 a, %1; mov.b64 b, %2;"
-                                     " add.rn.f64 a, a, b; mov.b64 %0, a; }"),
+  fold_operations<u64>(in, out,
+                       OP64("{ .reg .f64 a, b; mov.b64 a, %1; mov.b64 b, %2;"
+                            " add.rn.f64 a, a, b; mov.b64 %0, a; }"),
                        OP64("{ .reg .f64 a, b; mov.b64 a, %1; mov.b64 b, %2;"
                             " mul.rn.f64 a, a, b; mov.b64 %0, a; }"),
                        OP64("{ .reg .f64 a, b, c; mov.b64 a, %1; mov.b64 b, %2; mov.b64 c, %3;"

@@ -12,9 +12,10 @@ KERNEL(f16_arithmetic) {
 
 //! f16_flush grid=1 block=32 in=48 out=192 input=f16denormal compare=exact
 KERNEL(f16_flush) {
-  fold_operations<u16>(in, out, OP16("add.ftz.f16 %0, %1, %2;"), OP16("sub.ftz.sat.f16 %0, %1, %2;"),
-                       OP16("mul.ftz.f16 %0, %1, %2;"), OP16("fma.rn.ftz.f16 %0, %1, %2, %3;"),
-                       OP16("add.f16 %0, %1, %2;"), OP16("mul.f16 %0, %1, %2;"));
+  fold_operations<u16>(in, out, OP16("add.ftz.f16 %0, %1, %2;"),
+                       OP16("sub.ftz.sat.f16 %0, %1, %2;"), OP16("mul.ftz.f16 %0, %1, %2;"),
+                       OP16("fma.rn.ftz.f16 %0, %1, %2, %3;"), OP16("add.f16 %0, %1, %2;"),
+                       OP16("mul.f16 %0, %1, %2;"));
 }
 
 //! f16x2_arithmetic grid=1 block=32 in=96 out=256 input=f16 compare=exact
@@ -43,8 +44,7 @@ KERNEL(bf16x2_arithmetic) {
 //! f16_minimum_maximum grid=1 block=32 in=96 out=256 input=f16 compare=exact
 KERNEL(f16_minimum_maximum) {
   fold_operations<u16>(in, out, OP16("min.f16 %0, %1, %2;"), OP16("max.NaN.f16 %0, %1, %2;"),
-                       OP16("min.ftz.f16 %0, %1, %2;"),
-                       OP16("max.xorsign.abs.f16 %0, %1, %2;"));
+                       OP16("min.ftz.f16 %0, %1, %2;"), OP16("max.xorsign.abs.f16 %0, %1, %2;"));
   fold_operations<u32>(in, out + 128, OP32("max.f16x2 %0, %1, %2;"),
                        OP32("min.NaN.f16x2 %0, %1, %2;"), OP32("max.ftz.NaN.f16x2 %0, %1, %2;"),
                        OP32("min.NaN.xorsign.abs.f16x2 %0, %1, %2;"));
@@ -73,10 +73,13 @@ KERNEL(half_dot_product) {
   const u32 t = global_thread();
   u32 sum = 0;
   for (u32 j = 0; j < 24; ++j) {
-    asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(sum) : "r"(in[(t + j) % n]), "r"(in[(t * 3 + 2 * j) % n]));
+    asm("fma.rn.f16x2 %0, %1, %2, %0;"
+        : "+r"(sum)
+        : "r"(in[(t + j) % n]), "r"(in[(t * 3 + 2 * j) % n]));
   }
   u32 joined;
   asm("{ .reg .b16 l, h; mov.b32 {l, h}, %1; add.f16 l, l, h; cvt.f32.f16 %0, l; }"
-      : "=r"(joined) : "r"(sum));
+      : "=r"(joined)
+      : "r"(sum));
   out[t] = joined;
 }

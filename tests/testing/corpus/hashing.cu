@@ -37,7 +37,8 @@ __device__ void sha256(const u32* block, u32* digest) {
 }
 
 // FIPS 180-4, the message "abc".
-//! sha256_of_abc grid=1 block=1 in=1 out=8 input=bits compare=exact published=ba7816bf,8f01cfea,414140de,5dae2223,b00361a3,96177a9c,b410ff61,f20015ad
+//! sha256_of_abc grid=1 block=1 in=1 out=8 input=bits compare=exact
+//!     published=ba7816bf,8f01cfea,414140de,5dae2223,b00361a3,96177a9c,b410ff61,f20015ad
 KERNEL(sha256_of_abc) {
   u32 block[16] = {0x61626380};
   block[15] = 24;
@@ -65,11 +66,14 @@ __device__ void philox(u32* counter, u32 key0, u32 key1) {
 }
 
 // Random123's known answers for Philox 4x32-10: zeros, ones, digits of pi.
-//! philox_known_answers grid=1 block=3 in=1 out=12 input=bits compare=exact published=6627e8d5,e169c58d,bc57ac4c,9b00dbd8,408f276d,41c83b0e,a20bc7c6,6d5451fd,d16cfe09,94fdcceb,5001e420,24126ea1
+//! philox_known_answers grid=1 block=3 in=1 out=12 input=bits compare=exact
+//!     published=6627e8d5,e169c58d,bc57ac4c,9b00dbd8,408f276d,41c83b0e
+//!     published=a20bc7c6,6d5451fd,d16cfe09,94fdcceb,5001e420,24126ea1
 KERNEL(philox_known_answers) {
-  const u32 inputs[3][6] = {{},
-                            {~0u, ~0u, ~0u, ~0u, ~0u, ~0u},
-                            {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0}};
+  const u32 inputs[3][6] = {
+      {},
+      {~0u, ~0u, ~0u, ~0u, ~0u, ~0u},
+      {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0}};
   const u32 t = threadIdx.x;
   for (u32 k = 0; k < 4; ++k) out[4 * t + k] = inputs[t][k];
   philox(out + 4 * t, inputs[t][4], inputs[t][5]);
@@ -85,10 +89,12 @@ KERNEL(philox_uniform) {
 }
 
 // RFC 8439, section 2.3.2.
-//! chacha20_block grid=1 block=1 in=1 out=16 input=bits compare=exact published=e4e7f110,15593bd1,1fdd0f50,c47120a3,c7f4d1c7,0368c033,9aaa2204,4e6cd4c3,466482d2,09aa9f07,05d7c214,a2028bd9,d19c12b5,b94e16de,e883d0cb,4e3c50a2
+//! chacha20_block grid=1 block=1 in=1 out=16 input=bits compare=exact
+//!     published=e4e7f110,15593bd1,1fdd0f50,c47120a3,c7f4d1c7,0368c033
+//!     published=9aaa2204,4e6cd4c3,466482d2,09aa9f07,05d7c214,a2028bd9,d19c12b5,b94e16de,e883d0cb,4e3c50a2
 KERNEL(chacha20_block) {
-  u32 initial[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0,
-                     0, 0, 0, 0, 1, 0x09000000, 0x4a000000, 0};
+  u32 initial[16] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0,          0,          0,
+                     0,          0,          0,          0,          1, 0x09000000, 0x4a000000, 0};
   for (u32 k = 0; k < 8; ++k) initial[4 + k] = 0x03020100 + 0x04040404 * k;
   for (u32 k = 0; k < 16; ++k) out[k] = initial[k];
   const auto quarter = [&](u32 a, u32 b, u32 c, u32 d) {
@@ -105,7 +111,8 @@ KERNEL(chacha20_block) {
 }
 
 // The check value of CRC-32 and of CRC-32C: that of "123456789".
-//! crc32_check_values grid=1 block=2 in=1 out=2 input=bits compare=exact published=cbf43926,e3069283
+//! crc32_check_values grid=1 block=2 in=1 out=2 input=bits compare=exact
+//! published=cbf43926,e3069283
 KERNEL(crc32_check_values) {
   const u32 polynomial = threadIdx.x == 0 ? 0xedb88320 : 0x82f63b78;
   u32 crc = ~0u;

@@ -63,11 +63,11 @@ KERNEL(multiply_add_32) {
 
 //! multiply_24 grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(multiply_24) {
-  fold_operations<u32>(
-      in, out, OP32("mul24.lo.u32 %0, %1, %2;"), OP32("mul24.hi.u32 %0, %1, %2;"),
-      OP32("mul24.lo.s32 %0, %1, %2;"), OP32("mul24.hi.s32 %0, %1, %2;"),
-      OP32("mad24.lo.u32 %0, %1, %2, %3;"), OP32("mad24.hi.s32 %0, %1, %2, %3;"),
-      OP32("mad24.hi.sat.s32 %0, %1, %2, %3;"), OP32("mad24.lo.s32 %0, %1, %2, %3;"));
+  fold_operations<u32>(in, out, OP32("mul24.lo.u32 %0, %1, %2;"), OP32("mul24.hi.u32 %0, %1, %2;"),
+                       OP32("mul24.lo.s32 %0, %1, %2;"), OP32("mul24.hi.s32 %0, %1, %2;"),
+                       OP32("mad24.lo.u32 %0, %1, %2, %3;"), OP32("mad24.hi.s32 %0, %1, %2, %3;"),
+                       OP32("mad24.hi.sat.s32 %0, %1, %2, %3;"),
+                       OP32("mad24.lo.s32 %0, %1, %2, %3;"));
 }
 
 // A quotient by zero is not specified.
@@ -177,8 +177,7 @@ KERNEL(carry_multiply) {
 //! carry_64 grid=1 block=32 in=192 out=128 input=bits compare=exact
 KERNEL(carry_64) {
   fold_operations<u64>(
-      in, out,
-      OP64("{ .reg .b64 l; add.cc.u64 l, %1, %2; addc.u64 %0, l, %3; }"),
+      in, out, OP64("{ .reg .b64 l; add.cc.u64 l, %1, %2; addc.u64 %0, l, %3; }"),
       OP64("{ .reg .b64 l; sub.cc.u64 l, %1, %2; subc.cc.u64 l, l, %3; subc.u64 %0, l, %1; }"),
       OP64("{ .reg .b64 l; mad.lo.cc.u64 l, %1, %2, %3; madc.hi.u64 %0, %1, %2, l; }"),
       OP64("{ .reg .b64 l; mad.hi.cc.u64 l, %1, %2, %3; madc.lo.cc.s64 l, l, %2, %1;"

@@ -48,7 +48,8 @@ KERNEL(cholesky) {
   __shared__ double m[10][10];
   const double* x = reinterpret_cast<const double*>(in);
   const u32 row = threadIdx.y, column = threadIdx.x;
-  m[row][column] = (x[row * 10 + column] + x[column * 10 + row]) * 0.5 + (row == column ? 10.0 : 0.0);
+  m[row][column] =
+      (x[row * 10 + column] + x[column * 10 + row]) * 0.5 + (row == column ? 10.0 : 0.0);
   for (u32 k = 0; k < 10; ++k) {
     __syncthreads();
     if (row == k && column == k) m[k][k] = sqrt(m[k][k]);
@@ -174,7 +175,8 @@ KERNEL(product_of_large_integers) {
   for (u32 column = 0; column < 31; ++column) {
     for (u32 k = column < 16 ? 0 : column - 15; k <= column && k < 16; ++k) {
       asm("mad.lo.cc.u32 %0, %3, %4, %0; madc.hi.cc.u32 %1, %3, %4, %1; addc.u32 %2, %2, 0;"
-          : "+r"(low), "+r"(middle), "+r"(high) : "r"(in[k]), "r"(in[16 + column - k]));
+          : "+r"(low), "+r"(middle), "+r"(high)
+          : "r"(in[k]), "r"(in[16 + column - k]));
     }
     out[column] = low;
     low = middle;

@@ -23,8 +23,8 @@ KERNEL(kinds_of_loads) {
   const u32 t = threadIdx.x;
   const u32* p = in + t;
   u32 x, h = 0;
-#define LOADED(text)                                     \
-  asm volatile(text : "=r"(x) : "l"(p) : "memory");      \
+#define LOADED(text)                                \
+  asm volatile(text : "=r"(x) : "l"(p) : "memory"); \
   fold(h, x)
   LOADED("ld.global.u32 %0, [%1];");
   LOADED("ld.global.u32 %0, [%1 + 64];");
@@ -45,13 +45,20 @@ KERNEL(kinds_of_loads) {
   LOADED("ld.global.L2::128B.u32 %0, [%1];");
   out[t] = h;
   u32* q = out + 32 + t * 7;
-  asm volatile("st.global.u8 [%0], %1; st.global.u8 [%0 + 1], %2; st.global.u16 [%0 + 2], %1;" ::"l"(q), "r"(h), "r"(x)
+  asm volatile(
+      "st.global.u8 [%0], %1; st.global.u8 [%0 + 1], %2; st.global.u16 [%0 + 2], %1;" ::"l"(q),
+      "r"(h), "r"(x)
+      : "memory");
+  asm volatile("st.relaxed.gpu.global.u32 [%0 + 4], %1; st.release.sys.u32 [%0 + 8], %2;" ::"l"(q),
+               "r"(h), "r"(x)
                : "memory");
-  asm volatile("st.relaxed.gpu.global.u32 [%0 + 4], %1; st.release.sys.u32 [%0 + 8], %2;" ::"l"(q), "r"(h), "r"(x)
+  asm volatile(
+      "st.volatile.global.u32 [%0 + 12], %1; st.cs.u32 [%0 + 16], %2; st.wt.global.u32 [%0 + 20], "
+      "%2;" ::"l"(q),
+      "r"(x), "r"(h)
+      : "memory");
+  asm volatile("prefetch.global.L2 [%0]; st.wb.global.b32 [%0 + 24], %1;" ::"l"(q), "r"(x * 3)
                : "memory");
-  asm volatile("st.volatile.global.u32 [%0 + 12], %1; st.cs.u32 [%0 + 16], %2; st.wt.global.u32 [%0 + 20], %2;" ::"l"(q),
-               "r"(x), "r"(h) : "memory");
-  asm volatile("prefetch.global.L2 [%0]; st.wb.global.b32 [%0 + 24], %1;" ::"l"(q), "r"(x * 3) : "memory");
 }
 
 struct mixed_record {
@@ -97,7 +104,8 @@ KERNEL(static_and_dynamic_shared) {
   dynamic[t] = x * 3;
   dynamic[64 + t] = x * 5;
   __syncthreads();
-  out[global_thread()] = small[(t + 9) % 64] + static_cast<u32>(wide[t] >> 8) + dynamic[(t * 5) % 128];
+  out[global_thread()] =
+      small[(t + 9) % 64] + static_cast<u32>(wide[t] >> 8) + dynamic[(t * 5) % 128];
 }
 
 //! local_arrays grid=1 block=64 in=256 out=64 input=bits compare=exact
@@ -191,16 +199,23 @@ KERNEL(generic_addresses) {
   for (u32 k = 0; k < 8; ++k) own[k] = in[(t * 8 + k) % 128];
   cells[t] = in[t];
   __syncthreads();
-  const u32* p = t % 4 == 0 ? in + t : t % 4 == 1 ? cells + t % 56 : t % 4 == 2 ? own : primes + t % 8;
+  const u32* p = t % 4 == 0   ? in + t
+                 : t % 4 == 1 ? cells + t % 56
+                 : t % 4 == 2 ? own
+                              : primes + t % 8;
   out[t] = sum_through(p, 8);
   u32 spaces;
   asm("{ .reg .pred g, s, l, c; .reg .b32 x; isspacep.global g, %1; isspacep.shared s, %1;"
       " isspacep.local l, %1; isspacep.const c, %1; selp.u32 %0, 1, 0, g; selp.u32 x, 2, 0, s;"
       " or.b32 %0, %0, x; selp.u32 x, 4, 0, l; or.b32 %0, %0, x; selp.u32 x, 8, 0, c;"
-      " or.b32 %0, %0, x; }" : "=r"(spaces) : "l"(p));
+      " or.b32 %0, %0, x; }"
+      : "=r"(spaces)
+      : "l"(p));
   out[64 + t] = spaces;
   u64 back;
-  asm("{ .reg .u64 x; cvta.to.shared.u64 x, %1; cvta.shared.u64 %0, x; }" : "=l"(back) : "l"(cells + t));
+  asm("{ .reg .u64 x; cvta.to.shared.u64 x, %1; cvta.shared.u64 %0, x; }"
+      : "=l"(back)
+      : "l"(cells + t));
   out[128 + t] = reinterpret_cast<u32*>(back) == cells + t;
 }
 
@@ -259,10 +274,13 @@ KERNEL(asynchronous_copies) {
   const u32 target = static_cast<u32>(__cvta_generic_to_shared(cells + t * 4));
   for (u32 k = 0; k < 4; ++k) cells[t * 4 + k] = k;
   if (t % 2) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(in + t * 4) : "memory");
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(target), "l"(in + t * 4)
+                 : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, 4;" ::"r"(target), "l"(in + t * 4) : "memory");
-    asm volatile("cp.async.ca.shared.global [%0 + 8], [%1], 4;" ::"r"(target), "l"(in + t * 4 + 2) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, 4;" ::"r"(target), "l"(in + t * 4)
+                 : "memory");
+    asm volatile("cp.async.ca.shared.global [%0 + 8], [%1], 4;" ::"r"(target), "l"(in + t * 4 + 2)
+                 : "memory");
   }
   asm volatile("cp.async.commit_group; cp.async.wait_group 0; cp.async.wait_all;" ::: "memory");
   __syncthreads();

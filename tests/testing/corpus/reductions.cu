@@ -92,7 +92,8 @@ KERNEL(block_scan) {
 }
 
 __device__ u32 look_back_tickets;
-__device__ u64 look_back_states[16];  // 1: sum of the tile, 2: sum of all up to here; in the high word
+__device__ u64
+    look_back_states[16];  // 1: sum of the tile, 2: sum of all up to here; in the high word
 
 //! look_back_scan grid=16 block=64 in=2048 out=256 input=bits compare=exact
 KERNEL(look_back_scan) {

@@ -8,7 +8,8 @@ KERNEL(stencil_with_halo) {
   const auto cell = [&](s32 x, s32 y) {
     return __uint_as_float(in[min(max(y, 0), 15) * 32 + min(max(x, 0), 31)]);
   };
-  const s32 x = static_cast<s32>(blockIdx.x * 8 + threadIdx.x), y = static_cast<s32>(blockIdx.y * 8 + threadIdx.y);
+  const s32 x = static_cast<s32>(blockIdx.x * 8 + threadIdx.x),
+            y = static_cast<s32>(blockIdx.y * 8 + threadIdx.y);
   const u32 tx = threadIdx.x + 1, ty = threadIdx.y + 1;
   tile[ty][tx] = cell(x, y);
   if (tx == 1) tile[ty][0] = cell(x - 1, y);
@@ -17,7 +18,7 @@ KERNEL(stencil_with_halo) {
   if (ty == 8) tile[9][tx] = cell(x, y + 1);
   __syncthreads();
   const float result = 0.5f * tile[ty][tx] + 0.125f * (tile[ty - 1][tx] + tile[ty + 1][tx] +
-                                                        tile[ty][tx - 1] + tile[ty][tx + 1]);
+                                                       tile[ty][tx - 1] + tile[ty][tx + 1]);
   if ((x + y) % 2 == 0) out[(y * 32 + x) / 2] = __float_as_uint(result);
 }
 
@@ -59,7 +60,8 @@ KERNEL(game_of_life) {
 //! mandelbrot grid=2x2 block=8x8 in=1 out=256 input=bits compare=exact
 KERNEL(mandelbrot) {
   const u32 column = blockIdx.x * 8 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
-  const float cx = -2.0f + 0.17f * static_cast<float>(column), cy = -1.2f + 0.155f * static_cast<float>(row);
+  const float cx = -2.0f + 0.17f * static_cast<float>(column),
+              cy = -1.2f + 0.155f * static_cast<float>(row);
   float x = 0, y = 0;
   u32 steps = 0;
   while (steps < 200 && x * x + y * y < 4) {
@@ -121,7 +123,8 @@ KERNEL(means_of_clusters) {
     atomicAdd(&sums[nearest][2], 1);
     __syncthreads();
     if (t < 8 && sums[t / 2][2] != 0) {
-      centres[t / 2][t % 2] = static_cast<float>(sums[t / 2][t % 2]) / static_cast<float>(sums[t / 2][2]) / 65536.0f;
+      centres[t / 2][t % 2] =
+          static_cast<float>(sums[t / 2][t % 2]) / static_cast<float>(sums[t / 2][2]) / 65536.0f;
     }
     __syncthreads();
   }
@@ -159,7 +162,8 @@ KERNEL(monte_carlo_pi) {
   u32 state = in[global_thread()] | 1, inside = 0;
   for (u32 k = 0; k < 100; ++k) {
     state ^= state << 13, state ^= state >> 17, state ^= state << 5;
-    const float x = static_cast<float>(state >> 16) * 0x1p-16f, y = static_cast<float>(state & 0xffff) * 0x1p-16f;
+    const float x = static_cast<float>(state >> 16) * 0x1p-16f,
+                y = static_cast<float>(state & 0xffff) * 0x1p-16f;
     inside += x * x + y * y < 1;
   }
   inside = __reduce_add_sync(0xffffffff, inside);
@@ -170,7 +174,8 @@ KERNEL(monte_carlo_pi) {
 KERNEL(convolution_of_an_image) {
   // 16 x 16 bytes, Sobel's operator.
   const u8* pixels = reinterpret_cast<const u8*>(in);
-  const s32 x = static_cast<s32>(blockIdx.x * 8 + threadIdx.x), y = static_cast<s32>(blockIdx.y * 8 + threadIdx.y);
+  const s32 x = static_cast<s32>(blockIdx.x * 8 + threadIdx.x),
+            y = static_cast<s32>(blockIdx.y * 8 + threadIdx.y);
   const auto at = [&](s32 dx, s32 dy) {
     return static_cast<s32>(pixels[((y + dy) & 15) * 16 + ((x + dx) & 15)]);
   };

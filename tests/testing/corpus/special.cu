@@ -1,11 +1,11 @@
 // Where a thread is: special registers, grids of three dimensions, clocks.
 #include "corpus.cuh"
 
-#define SPECIAL(type, constraint, name)                                       \
-  [] {                                                                        \
-    type d;                                                                   \
-    asm volatile("mov." constraint " %0, %%" name ";" : "=r"(d));             \
-    return d;                                                                 \
+#define SPECIAL(type, constraint, name)                           \
+  [] {                                                            \
+    type d;                                                       \
+    asm volatile("mov." constraint " %0, %%" name ";" : "=r"(d)); \
+    return d;                                                     \
   }()
 
 //! places_in_the_grid grid=2x3x2 block=4x2x2 in=1 out=192 input=bits compare=exact
@@ -23,7 +23,8 @@ KERNEL(places_in_the_grid) {
 //! flat_grid grid=3x5x1 block=8x1x4 in=1 out=15 input=bits compare=exact
 KERNEL(flat_grid) {
   const u32 thread = threadIdx.x + 8 * threadIdx.z;
-  atomicAdd(out + blockIdx.y * 3 + blockIdx.x, (thread + 1) * (threadIdx.z + 3) * (threadIdx.y + 1));
+  atomicAdd(out + blockIdx.y * 3 + blockIdx.x,
+            (thread + 1) * (threadIdx.z + 3) * (threadIdx.y + 1));
 }
 
 //! lanes_and_warps grid=1 block=96 in=1 out=192 input=bits compare=exact

@@ -52,7 +52,9 @@ KERNEL(string_search) {
   for (u32 p = 0; p < 4; ++p) {
     for (u32 half = 0; half < 2; ++half) {
       u32 k = 0;
-      while (patterns[p][k] != '\0' && letter(in, (2 * threadIdx.x + half + k) % 256) == patterns[p][k]) ++k;
+      while (patterns[p][k] != '\0' &&
+             letter(in, (2 * threadIdx.x + half + k) % 256) == patterns[p][k])
+        ++k;
       found |= static_cast<u32>(patterns[p][k] == '\0') << (2 * p + half);
     }
   }
@@ -66,8 +68,10 @@ KERNEL(longest_common_subsequence) {
     u8 diagonal = 0;
     for (u32 j = 0; j < 32; ++j) {
       const u8 above = row[j + 1];
-      row[j + 1] = letter(in, (threadIdx.x * 9 + i) % 256) == letter(in, (threadIdx.x * 5 + 128 + j) % 256)
-                       ? static_cast<u8>(diagonal + 1) : max(above, row[j]);
+      row[j + 1] =
+          letter(in, (threadIdx.x * 9 + i) % 256) == letter(in, (threadIdx.x * 5 + 128 + j) % 256)
+              ? static_cast<u8>(diagonal + 1)
+              : max(above, row[j]);
       diagonal = above;
     }
   }
@@ -80,7 +84,8 @@ KERNEL(base64) {
   const u8* bytes = reinterpret_cast<const u8*>(in) + threadIdx.x * 3;
   const u32 group = static_cast<u32>(bytes[0]) << 16 | static_cast<u32>(bytes[1]) << 8 | bytes[2];
   u32 encoded = 0;
-  for (u32 k = 0; k < 4; ++k) encoded |= static_cast<u32>(alphabet[group >> (18 - 6 * k) & 63]) << 8 * k;
+  for (u32 k = 0; k < 4; ++k)
+    encoded |= static_cast<u32>(alphabet[group >> (18 - 6 * k) & 63]) << 8 * k;
   out[threadIdx.x] = encoded;
 }
 

@@ -33,24 +33,24 @@ KERNEL(video_minimum_maximum) {
 
 //! video_shift grid=1 block=32 in=96 out=192 input=bits compare=exact
 KERNEL(video_shift) {
-  fold_operations<u32>(
-      in, out, OP32("vshl.u32.u32.u32.clamp %0, %1, %2;"), OP32("vshl.u32.u32.u32.wrap %0, %1, %2;"),
-      OP32("vshr.u32.u32.u32.clamp %0, %1, %2;"), OP32("vshr.s32.s32.u32.wrap %0, %1, %2;"),
-      OP32("vshr.s32.s32.u32.clamp.add %0, %1, %2.b0, %3;"),
-      OP32("vshl.u32.u32.u32.wrap.add %0, %1.h1, %2.b1, %3;"));
+  fold_operations<u32>(in, out, OP32("vshl.u32.u32.u32.clamp %0, %1, %2;"),
+                       OP32("vshl.u32.u32.u32.wrap %0, %1, %2;"),
+                       OP32("vshr.u32.u32.u32.clamp %0, %1, %2;"),
+                       OP32("vshr.s32.s32.u32.wrap %0, %1, %2;"),
+                       OP32("vshr.s32.s32.u32.clamp.add %0, %1, %2.b0, %3;"),
+                       OP32("vshl.u32.u32.u32.wrap.add %0, %1.h1, %2.b1, %3;"));
 }
 
 //! video_multiply_add grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(video_multiply_add) {
-  fold_operations<u32>(
-      in, out, OP32("vmad.u32.u32.u32 %0, %1.h0, %2.h1, %3;"),
-      OP32("vmad.s32.s32.s32 %0, %1.h1, %2.b0, %3;"),
-      OP32("vmad.s32.s32.s32.shr7 %0, %1.h0, %2.h0, %3;"),
-      OP32("vmad.u32.u32.u32.shr15 %0, %1.b2, %2.h1, %3;"),
-      OP32("vmad.s32.u32.s32.sat %0, %1.h0, %2.h1, -%3;"),
-      OP32("vmad.s32.s32.s32.sat.shr7 %0, -%1.h0, %2.h1, %3;"),
-      OP32("vmad.u32.u32.u32.po %0, %1.b1, %2.h0, %3;"),
-      OP32("vmad.s32.s32.s32.po.shr15 %0, %1.h0, %2.b3, %3;"));
+  fold_operations<u32>(in, out, OP32("vmad.u32.u32.u32 %0, %1.h0, %2.h1, %3;"),
+                       OP32("vmad.s32.s32.s32 %0, %1.h1, %2.b0, %3;"),
+                       OP32("vmad.s32.s32.s32.shr7 %0, %1.h0, %2.h0, %3;"),
+                       OP32("vmad.u32.u32.u32.shr15 %0, %1.b2, %2.h1, %3;"),
+                       OP32("vmad.s32.u32.s32.sat %0, %1.h0, %2.h1, -%3;"),
+                       OP32("vmad.s32.s32.s32.sat.shr7 %0, -%1.h0, %2.h1, %3;"),
+                       OP32("vmad.u32.u32.u32.po %0, %1.b1, %2.h0, %3;"),
+                       OP32("vmad.s32.s32.s32.po.shr15 %0, %1.h0, %2.b3, %3;"));
 }
 
 //! video_compare grid=1 block=32 in=96 out=256 input=bits compare=exact
@@ -67,10 +67,8 @@ KERNEL(video_compare) {
 KERNEL(simd_halves) {
   fold_operations<u32>(
       in, out, OP32("vadd2.u32.u32.u32 %0, %1, %2, %3;"),
-      OP32("vadd2.s32.s32.s32.sat %0, %1, %2, %3;"),
-      OP32("vsub2.s32.s32.s32.sat %0, %1, %2, %3;"),
-      OP32("vsub2.u32.u32.u32.add %0, %1, %2, %3;"),
-      OP32("vavrg2.s32.s32.s32 %0, %1, %2, %3;"),
+      OP32("vadd2.s32.s32.s32.sat %0, %1, %2, %3;"), OP32("vsub2.s32.s32.s32.sat %0, %1, %2, %3;"),
+      OP32("vsub2.u32.u32.u32.add %0, %1, %2, %3;"), OP32("vavrg2.s32.s32.s32 %0, %1, %2, %3;"),
       OP32("vabsdiff2.u32.s32.s32 %0, %1, %2, %3;"), OP32("vmin2.s32.s32.s32 %0, %1, %2, %3;"),
       OP32("vmax2.u32.u32.u32 %0.h0, %1, %2, %3;"));
 }
@@ -80,9 +78,8 @@ KERNEL(simd_bytes) {
   fold_operations<u32>(
       in, out, OP32("vadd4.u32.u32.u32.sat %0, %1, %2, %3;"),
       OP32("vadd4.s32.s32.s32 %0, %1, %2, %3;"), OP32("vsub4.u32.u32.u32 %0, %1, %2, %3;"),
-      OP32("vavrg4.u32.u32.u32 %0, %1, %2, %3;"),
-      OP32("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"), OP32("vmin4.u32.u32.u32 %0, %1, %2, %3;"),
-      OP32("vmax4.s32.s32.s32 %0.b20, %1, %2, %3;"),
+      OP32("vavrg4.u32.u32.u32 %0, %1, %2, %3;"), OP32("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"),
+      OP32("vmin4.u32.u32.u32 %0, %1, %2, %3;"), OP32("vmax4.s32.s32.s32 %0.b20, %1, %2, %3;"),
       OP32("vabsdiff4.s32.s32.s32.sat %0, %1, %2, %3;"));
 }
 

@@ -7,10 +7,14 @@ constexpr u32 whole = 0xffffffff;
 KERNEL(vote) {
   const u32 t = global_thread(), x = in[t];
   const u32 ballot = __ballot_sync(whole, x & 1);
-  const u32 any = static_cast<u32>(__any_sync(whole, x > 250)), every = static_cast<u32>(__all_sync(whole, x < 255));
+  const u32 any = static_cast<u32>(__any_sync(whole, x > 250)),
+            every = static_cast<u32>(__all_sync(whole, x < 255));
   u32 uniform;
-  asm volatile("{ .reg .pred p, q; setp.gt.u32 p, %1, 1000; vote.sync.uni.pred q, p, 0xffffffff;"
-               " selp.u32 %0, 1, 0, q; }" : "=r"(uniform) : "r"(x));
+  asm volatile(
+      "{ .reg .pred p, q; setp.gt.u32 p, %1, 1000; vote.sync.uni.pred q, p, 0xffffffff;"
+      " selp.u32 %0, 1, 0, q; }"
+      : "=r"(uniform)
+      : "r"(x));
   out[2 * t] = ballot;
   out[2 * t + 1] = any | every << 1 | uniform << 2;
 }
@@ -55,13 +59,16 @@ KERNEL(shuffle) {
 //! shuffle_with_predicate grid=1 block=32 in=32 out=256 input=bits compare=exact
 KERNEL(shuffle_with_predicate) {
   const u32 t = threadIdx.x, x = in[t];
-#define SHUFFLE(k, mode, step, clamp)                                                           \
-  {                                                                                             \
-    u32 d, inside;                                                                              \
-    asm volatile("{ .reg .pred p; shfl.sync." mode ".b32 %0|p, %2, %3, %4, 0xffffffff;"         \
-                 " selp.u32 %1, 1, 0, p; }" : "=r"(d), "=r"(inside) : "r"(x), "r"(step), "r"(clamp)); \
-    out[64 * k + t] = d;                                                                        \
-    out[64 * k + 32 + t] = inside;                                                              \
+#define SHUFFLE(k, mode, step, clamp)                 \
+  {                                                   \
+    u32 d, inside;                                    \
+    asm volatile("{ .reg .pred p; shfl.sync." mode    \
+                 ".b32 %0|p, %2, %3, %4, 0xffffffff;" \
+                 " selp.u32 %1, 1, 0, p; }"           \
+                 : "=r"(d), "=r"(inside)              \
+                 : "r"(x), "r"(step), "r"(clamp));    \
+    out[64 * k + t] = d;                              \
+    out[64 * k + 32 + t] = inside;                    \
   }
   SHUFFLE(0, "up", 5u, 0u)
   SHUFFLE(1, "down", 7u, 31u)
@@ -79,7 +86,8 @@ KERNEL(shuffle_wide) {
   reinterpret_cast<u64*>(out)[t] = x;
   reinterpret_cast<double*>(out)[32 + t] = y;
   out[128 + t] = __float_as_uint(z);
-  out[160 + t] = static_cast<u32>(__shfl_sync(whole, static_cast<s32>(in[t]), 31 - static_cast<s32>(t)));
+  out[160 + t] =
+      static_cast<u32>(__shfl_sync(whole, static_cast<s32>(in[t]), 31 - static_cast<s32>(t)));
 }
 
 //! shuffle_of_some grid=1 block=64 in=64 out=64 input=bits compare=exact
@@ -131,7 +139,8 @@ KERNEL(reduce_lanes) {
   out[32 + t] = static_cast<u32>(__reduce_add_sync(whole, static_cast<s32>(x)));
   out[64 + t] = __reduce_min_sync(whole, x);
   out[96 + t] = static_cast<u32>(__reduce_min_sync(whole, static_cast<s32>(x)));
-  out[128 + t] = __reduce_max_sync(whole, x) ^ static_cast<u32>(__reduce_max_sync(whole, static_cast<s32>(x)));
+  out[128 + t] =
+      __reduce_max_sync(whole, x) ^ static_cast<u32>(__reduce_max_sync(whole, static_cast<s32>(x)));
   out[160 + t] = __reduce_and_sync(whole, x | 0xff0);
   out[192 + t] = __reduce_or_sync(whole, x & 0xf0f000);
   out[224 + t] = __reduce_xor_sync(whole, x);
@@ -143,21 +152,26 @@ KERNEL(reduce_under_divergence) {
   const u32 peers = __match_any_sync(whole, x % 4);
   u32 result = __reduce_add_sync(peers, x);
   switch (x % 4) {
-    case 0: result += __reduce_max_sync(peers, x); break;
-    case 1: result ^= __reduce_min_sync(peers, x); break;
+    case 0:
+      result += __reduce_max_sync(peers, x);
+      break;
+    case 1:
+      result ^= __reduce_min_sync(peers, x);
+      break;
     case 2:
       for (u32 k = 0; k < x % 7; ++k) result = result * 5 + 1;
       result += __reduce_xor_sync(peers, result);
       break;
-    default: break;
+    default:
+      break;
   }
   out[t] = result;
 }
 
 //! active_mask grid=1 block=64 in=64 out=64 input=small compare=exact
 KERNEL(active_mask) {
-  // Which lanes are together is for the hardware to choose; that a lane is in its own mask, and that
-  // none is which took another way, holds always.
+  // Which lanes are together is for the hardware to choose; that a lane is in its own mask, and
+  // that none is which took another way, holds always.
   const u32 t = threadIdx.x, lane = t % 32, x = in[t];
   const u32 odd = __ballot_sync(whole, x & 1);
   u32 good = 1;

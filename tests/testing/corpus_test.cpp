@@ -1,0 +1,175 @@
+// The corpus: kernels of every instruction class, and real algorithms, whose results were recorded
+// on a GPU. Whatever driver the tests run on has to give the same.
+//
+// GPU_CORPUS_RECORD=<folder> records instead, on a GPU: run the test cases one by one then, so that
+// a fault in one family leaves the others alone.
+
+#include <gpu/compiler.hpp>
+#include <gpu/driver.hpp>
+#include <gpu/kernel.hpp>
+#include <gpu/memory.hpp>
+
+#include "support/catch.hpp"
+#include "support/drivers.hpp"
+#include "testing/corpus/comparison.hpp"
+#include "testing/corpus/inputs.hpp"
+#include "testing/corpus/manifest.hpp"
+#include "testing/corpus/recording.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using words = std::vector<std::uint32_t>;
+
+const std::vector<std::string> families = {
+    "approximate", "atomics", "barriers", "bits",    "compare", "control", "convert", "float32",
+    "float64",     "graphs",  "half",     "hashing", "integer", "linear",  "memory",  "reductions",
+    "simulation",  "sorting", "special",  "text",    "video",   "warp"};
+
+/// Products and sums stay apart, as written; what is fused says so.
+gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
+  return gpu::compile(gpu::program(family.source, family.name + ".cu")
+                          .header("corpus.cuh", corpus::contents(corpus::folder() + "corpus.cuh")),
+                      {.architecture = gpu::architecture::compute(90), .extra = {"--fmad=false"}});
+}
+
+gpu::result<words> run(const gpu::module& module, const corpus::kernel_entry& entry,
+                       gpu::stream& stream) {
+  const auto kernel = GPU_TRY(module.kernel<const unsigned*, unsigned*, unsigned>(entry.name));
+  const words input = corpus::input_of(entry);
+  words output(entry.output_words);
+  auto in = GPU_TRY(gpu::device_buffer<std::uint32_t>::create(stream, input.size()));
+  auto out = GPU_TRY(gpu::device_buffer<std::uint32_t>::create(stream, output.size()));
+  GPU_TRY(stream.synchronize());
+  GPU_TRY(gpu::copy(input, in));
+  GPU_TRY(gpu::copy(output, out));
+
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  gpu::launch_config config{.grid = entry.grid, .block = entry.block};
+  config.shared_bytes = entry.shared_bytes;
+  config.attributes = &cooperative;
+  config.attribute_count = entry.cooperative ? 1 : 0;
+  GPU_TRY(gpu::launch(stream, config, kernel, in, out, static_cast<unsigned>(input.size())));
+  GPU_TRY(stream.synchronize());
+  GPU_TRY(gpu::copy(out, output));
+  return output;
+}
+
+/// The version of the kernel driver, as the system tells it; empty where it does not.
+std::string driver_version() {
+  std::istringstream text(corpus::contents("/proc/driver/nvidia/version"));
+  for (std::string word; text >> word;) {
+    if (word.size() > 4 && word.find_first_not_of("0123456789.") == std::string::npos) return word;
+  }
+  return "unknown";
+}
+
+std::string origin(gpu::device device) {
+  int cuda = 0;
+  REQUIRE(test::driver().driver_get_version(&cuda) == CUDA_SUCCESS);
+  const auto nvrtc = gpu::nvrtc_version();
+  REQUIRE(nvrtc.has_value());
+  return std::string(device.name().value().c_str()) + ", driver " + driver_version() + ", CUDA " +
+         std::to_string(cuda / 1000) + '.' + std::to_string(cuda % 1000 / 10) + ", NVRTC " +
+         std::to_string(nvrtc->major) + '.' + std::to_string(nvrtc->minor);
+}
+
+template <class T> bool succeeded(const gpu::result<T>& result) {
+  if (!result.has_value()) UNSCOPED_INFO(result.error().message().c_str());
+  return result.has_value();
+}
+
+void check_family(const std::string& name) {
+  const corpus::family family = corpus::read_family(name);
+  REQUIRE(!family.kernels.empty());
+  const char* const record_folder = std::getenv("GPU_CORPUS_RECORD");
+  const bool records = record_folder != nullptr && test::on_hardware();
+  const corpus::recording recorded = corpus::read_recording(name);
+  corpus::recording made;
+
+  const auto compiled = compile(family);
+  REQUIRE(succeeded(compiled));
+  const auto module = gpu::module::load(*compiled);
+  REQUIRE(succeeded(module));
+  const auto device = gpu::device::get(0);
+  REQUIRE(succeeded(device));
+  auto stream = gpu::stream::create(*device);
+  REQUIRE(succeeded(stream));
+  if (records) made.origin = origin(*device);
+
+  for (const corpus::kernel_entry& entry : family.kernels) {
+    INFO(name << ".cu, " << entry.name);
+    const auto output = run(*module, entry, *stream);
+    CHECK(succeeded(output));
+    if (!output.has_value()) continue;
+    if (!entry.published.empty()) {
+      CHECK(corpus::differences(*output, entry.published, "exact") == "");
+    }
+    made.results[entry.name] = *output;
+    if (records) continue;
+    const auto expected = recorded.results.find(entry.name);
+    CHECK(expected != recorded.results.end());
+    if (expected == recorded.results.end()) continue;
+    CHECK(corpus::differences(*output, expected->second, entry.compare) == "");
+  }
+  if (records) CHECK(corpus::write_recording(record_folder, name, made));
+}
+
+}  // namespace
+
+TEST_CASE("corpus: approximate functions", "[corpus]") { check_family("approximate"); }
+TEST_CASE("corpus: atomics", "[corpus]") { check_family("atomics"); }
+TEST_CASE("corpus: barriers", "[corpus]") { check_family("barriers"); }
+TEST_CASE("corpus: bits", "[corpus]") { check_family("bits"); }
+TEST_CASE("corpus: comparisons", "[corpus]") { check_family("compare"); }
+TEST_CASE("corpus: control flow", "[corpus]") { check_family("control"); }
+TEST_CASE("corpus: conversions", "[corpus]") { check_family("convert"); }
+TEST_CASE("corpus: f32", "[corpus]") { check_family("float32"); }
+TEST_CASE("corpus: f64", "[corpus]") { check_family("float64"); }
+TEST_CASE("corpus: graphs", "[corpus]") { check_family("graphs"); }
+TEST_CASE("corpus: f16 and bf16", "[corpus]") { check_family("half"); }
+TEST_CASE("corpus: hashing", "[corpus]") { check_family("hashing"); }
+TEST_CASE("corpus: integers", "[corpus]") { check_family("integer"); }
+TEST_CASE("corpus: linear algebra", "[corpus]") { check_family("linear"); }
+TEST_CASE("corpus: memory", "[corpus]") { check_family("memory"); }
+TEST_CASE("corpus: reductions", "[corpus]") { check_family("reductions"); }
+TEST_CASE("corpus: simulation", "[corpus]") { check_family("simulation"); }
+TEST_CASE("corpus: sorting", "[corpus]") { check_family("sorting"); }
+TEST_CASE("corpus: special registers", "[corpus]") { check_family("special"); }
+TEST_CASE("corpus: text", "[corpus]") { check_family("text"); }
+TEST_CASE("corpus: video instructions", "[corpus]") { check_family("video"); }
+TEST_CASE("corpus: warps", "[corpus]") { check_family("warp"); }
+
+TEST_CASE("the corpus is complete, and every kernel has a recording of a GPU", "[corpus]") {
+  if (std::getenv("GPU_CORPUS_RECORD") != nullptr) return;
+  std::set<std::string> sources, names;
+  for (const auto& file : std::filesystem::directory_iterator(corpus::folder())) {
+    if (file.path().extension() == ".cu") sources.insert(file.path().stem().string());
+  }
+  CHECK(sources == std::set<std::string>(families.begin(), families.end()));
+
+  for (const std::string& name : families) {
+    const corpus::family family = corpus::read_family(name);
+    const corpus::recording recorded = corpus::read_recording(name);
+    INFO(name);
+    CHECK(recorded.origin.find("H200") != std::string::npos);
+    CHECK(recorded.results.size() == family.kernels.size());
+    for (const corpus::kernel_entry& entry : family.kernels) {
+      INFO(entry.name);
+      CHECK(names.insert(entry.name).second);
+      CHECK(family.source.find("KERNEL(" + entry.name + ")") != std::string::npos);
+      CHECK(entry.output_words <= 256);
+      const auto found = recorded.results.find(entry.name);
+      CHECK(found != recorded.results.end());
+      if (found != recorded.results.end()) CHECK(found->second.size() == entry.output_words);
+    }
+  }
+  CHECK(names.size() >= 120);
+}
