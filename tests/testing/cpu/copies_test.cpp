@@ -40,7 +40,7 @@ TEST_CASE("bytes make the round trip from host to device and back", "[cpu]") {
     CHECK(again == sent);
     CHECK(f.cu.mem_free(first) == CUDA_SUCCESS);
     CHECK(f.cu.mem_free(second) == CUDA_SUCCESS);
-    CHECK(f.driver.live().empty());
+    CHECK(f.live().empty());
   }
 }
 

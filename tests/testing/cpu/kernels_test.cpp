@@ -150,8 +150,8 @@ TEST_CASE("a kernel computes, in every mode", "[cpu]") {
     CHECK(f.cu.stream_destroy(stream) == CUDA_SUCCESS);
     CHECK(f.cu.module_unload(code.module) == CUDA_SUCCESS);
     CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
-    CHECK(f.driver.live().empty());
-    CHECK(f.output.reports.empty());
+    CHECK(f.live().empty());
+    CHECK(f.reports().empty());
   }
 }
 
@@ -282,13 +282,13 @@ TEST_CASE("a fault shows at the next synchronisation and stays", "[cpu]") {
     CUdeviceptr more = 0;
     CHECK(f.cu.mem_alloc(&more, 16) == CUDA_ERROR_LAUNCH_FAILED);
     CHECK(f.cu.ctx_synchronize() == CUDA_ERROR_LAUNCH_FAILED);
-    CHECK(f.output.reports.find("fail") != std::string::npos);
-    CHECK(f.output.reports.find("trap") != std::string::npos);
+    CHECK(f.reports().find("fail") != std::string::npos);
+    CHECK(f.reports().find("trap") != std::string::npos);
     // Cleaning up gives the same code, and gives back.
     CHECK(f.cu.mem_free(memory) == CUDA_ERROR_LAUNCH_FAILED);
     CHECK(f.cu.stream_destroy(stream) == CUDA_ERROR_LAUNCH_FAILED);
     CHECK(f.cu.module_unload(code.module) == CUDA_ERROR_LAUNCH_FAILED);
-    CHECK(f.driver.live().empty());
+    CHECK(f.live().empty());
 
     // A context of its own is a fresh start.
     CUcontext other = nullptr;
@@ -316,9 +316,9 @@ TEST_CASE("bad accesses are found, and the report says where", "[cpu]") {
     void* parameters[] = {&x, &target, &a, &n};
     CHECK(start(f.cu, code.function("saxpy"), nullptr, parameters, 1, 64) == CUDA_SUCCESS);
     CHECK(f.cu.ctx_synchronize() == expected);
-    INFO(f.output.reports);
-    CHECK(f.output.reports.find("saxpy") != std::string::npos);
-    return f.output.reports;
+    INFO(f.reports());
+    CHECK(f.reports().find("saxpy") != std::string::npos);
+    return f.reports();
   };
   const std::string overrun = run(11, 0, CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(overrun.find("40 bytes") != std::string::npos);          // the allocation,
@@ -356,7 +356,7 @@ TEST_CASE("images that are no PTX are refused with the driver's codes", "[cpu]")
   CUlibrary library = nullptr;
   CHECK(f.cu.library_load_data(&library, cubin, nullptr, nullptr, 0, nullptr, nullptr, 0) ==
         CUDA_ERROR_NO_BINARY_FOR_GPU);
-  CHECK(f.driver.live().empty());
+  CHECK(f.live().empty());
 }
 
 TEST_CASE("names and handles of code are checked", "[cpu]") {

@@ -131,10 +131,10 @@ inline void drop_module(driver_state& driver, const module_ptr& module) {
 
 /// A library's code in a context: one module for each, made when it is first asked for.
 inline CUresult module_of(call& c, const library_ptr& library, const context_ptr& context,
-                          module_ptr& module) {
+                          module_ptr& made) {
   const auto known = library->modules.find(context.get());
   if (known != library->modules.end()) {
-    module = known->second;
+    made = known->second;
     return CUDA_SUCCESS;
   }
   code_ptr code;
@@ -150,17 +150,17 @@ inline CUresult module_of(call& c, const library_ptr& library, const context_ptr
     if (bad) return bad;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (const auto other = library->modules.find(context.get()); other != library->modules.end()) {
-      module = other->second;  // another thread was faster
+      made = other->second;  // another thread was faster
       return CUDA_SUCCESS;
     }
     c.driver.memory.allow(context->owner, owner);
   }
-  module = std::make_shared<module_state>();
-  module->context = context;
-  module->code = std::move(code);
-  module->of_library = true;
-  (void)c.driver.modules.add(module);
-  library->modules.emplace(context.get(), module);
+  made = std::make_shared<module_state>();
+  made->context = context;
+  made->code = std::move(code);
+  made->of_library = true;
+  (void)c.driver.modules.add(made);
+  library->modules.emplace(context.get(), made);
   return CUDA_SUCCESS;
 }
 

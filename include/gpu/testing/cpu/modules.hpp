@@ -39,9 +39,9 @@ inline CUresult load_module(call& c, CUmodule* handle, const void* image,
   return CUDA_SUCCESS;
 }
 
-inline CUresult find_module(call& c, CUmodule handle, module_ptr& module) {
-  module = c.driver.modules.find(handle);
-  return module ? CUDA_SUCCESS : c.driver.modules.why_unknown(handle);
+inline CUresult find_module(call& c, CUmodule handle, module_ptr& found) {
+  found = c.driver.modules.find(handle);
+  return found ? CUDA_SUCCESS : c.driver.modules.why_unknown(handle);
 }
 
 /// The address and size of a variable; either pointer may be null.

@@ -23,7 +23,7 @@ namespace gpu::testing::cpu {
 /// Threads: any member from any thread.
 class place_table {
  public:
-  static constexpr int frames_kept = 12;
+  static constexpr int frames_kept = 24;
   static constexpr std::string_view marker = "call site ";
 
   /// A short text that stands for the stack of the calling thread: "call site 7".
@@ -65,53 +65,86 @@ class place_table {
     return text;
   }
 
-  /// The innermost call that was not made by this library.
+  /// A frame of a call stack as a program file has it.
+  struct frame {
+    std::string file;
+    std::uintptr_t offset = 0;
+    std::vector<std::string> lines;  // file:line, the innermost inlined function first
+  };
+
+  /// The innermost call that was not made by this library. What runs inside of the library's own
+  /// frames (the stack walk itself, a sanitizer's version of it) does not count.
   static std::string find_place(const std::vector<void*>& stack) {
-    std::string fallback;
-    for (void* frame : stack) {
-      Dl_info where{};
-      if (::dladdr(frame, &where) == 0 || where.dli_fname == nullptr) continue;
-      // A return address points behind the call; one byte less is inside of it.
-      const auto address = reinterpret_cast<std::uintptr_t>(frame) - 1;
-      const auto base = reinterpret_cast<std::uintptr_t>(where.dli_fbase);
-      std::string file = where.dli_fname;
-      if (file.find('/') == std::string::npos) file = "/proc/self/exe";
-      for (const std::string& line : ask_addr2line(file, address - base))
-        if (line.find("/gpu/") == std::string::npos && line.find("??") == std::string::npos)
-          return line;
-      char offset[32];
-      std::snprintf(offset, sizeof offset, "+0x%zx", static_cast<std::size_t>(address - base));
-      fallback = std::string(where.dli_fname) + offset;
+    std::vector<frame> frames = locate(stack);
+    bool in_library = false;
+    for (const frame& each : frames) {
+      for (const std::string& line : each.lines) {
+        const bool own = line.find("/gpu/") != std::string::npos;
+        if (!own && in_library && line.find("??") == std::string::npos) return line;
+        in_library = in_library || own;
+      }
     }
-    return fallback.empty() ? "an unknown place" : fallback;
+    // Without debug information: where the outermost frames of the program lie.
+    std::string text;
+    for (const frame& each : frames) {
+      char offset[32];
+      std::snprintf(offset, sizeof offset, "+0x%zx", static_cast<std::size_t>(each.offset));
+      text += (text.empty() ? "" : " < ") + each.file + offset;
+    }
+    return text.empty() ? "an unknown place" : text;
   }
 
-  /// File and line of an address in a program file, the innermost inlined function first.
-  static std::vector<std::string> ask_addr2line(const std::string& file, std::uintptr_t offset) {
-    std::vector<std::string> lines;
-    if (file.find('\'') != std::string::npos) return lines;
-    std::string path = file;
-    if (path == "/proc/self/exe") {  // which would be the shell's
-      std::array<char, 4096> target{};
-      const ::ssize_t length = ::readlink("/proc/self/exe", target.data(), target.size() - 1);
-      if (length <= 0) return lines;
-      path.assign(target.data(), static_cast<std::size_t>(length));
+  /// The frames with what addr2line says about them; one question for each program file.
+  static std::vector<frame> locate(const std::vector<void*>& stack) {
+    std::vector<frame> frames;
+    std::map<std::string, std::vector<std::size_t>> by_file;
+    for (void* each : stack) {
+      Dl_info where{};
+      if (::dladdr(each, &where) == 0 || where.dli_fname == nullptr) continue;
+      // A return address points behind the call; one byte less is inside of it.
+      const auto address = reinterpret_cast<std::uintptr_t>(each) - 1;
+      std::string file = where.dli_fname;
+      if (file.find('/') == std::string::npos) file = executable();
+      by_file[file].push_back(frames.size());
+      frames.push_back({file, address - reinterpret_cast<std::uintptr_t>(where.dli_fbase), {}});
     }
-    char address[32];
-    std::snprintf(address, sizeof address, "0x%zx", static_cast<std::size_t>(offset));
-    const std::string command = "addr2line -i -e '" + path + "' " + address + " 2>/dev/null";
+    for (const auto& [file, members] : by_file) ask_addr2line(file, members, frames);
+    return frames;
+  }
+
+  static std::string executable() {
+    std::array<char, 4096> path{};
+    const ::ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+    return length <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(length));
+  }
+
+  static void ask_addr2line(const std::string& file, const std::vector<std::size_t>& members,
+                            std::vector<frame>& frames) {
+    if (file.empty() || file.find('\'') != std::string::npos) return;
+    std::string command = "addr2line -a -i -e '" + file + "'";
+    for (const std::size_t each : members) {
+      char address[32];
+      std::snprintf(address, sizeof address, " 0x%zx",
+                    static_cast<std::size_t>(frames[each].offset));
+      command += address;
+    }
+    command += " 2>/dev/null";
     std::FILE* answer = ::popen(command.c_str(), "re");
-    if (answer == nullptr) return lines;
-    std::array<char, 2048> buffer{};
+    if (answer == nullptr) return;
+    std::array<char, 4096> buffer{};
+    std::size_t next = 0;  // each answer begins with the address
     while (std::fgets(buffer.data(), static_cast<int>(buffer.size()), answer) != nullptr) {
       std::string line = buffer.data();
       while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
       if (const std::size_t note = line.find(" (discriminator"); note != std::string::npos)
         line.resize(note);
-      lines.push_back(std::move(line));
+      if (line.starts_with("0x") && line.find(':') == std::string::npos) {
+        ++next;
+      } else if (next != 0 && next <= members.size()) {
+        frames[members[next - 1]].lines.push_back(std::move(line));
+      }
     }
     ::pclose(answer);
-    return lines;
   }
 
   std::mutex mutex_;
