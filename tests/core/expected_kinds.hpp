@@ -4,7 +4,7 @@
 /// that count their lives.
 
 #include <gpu/core/expected.hpp>
-#include <gpu/core/expected_fallback.hpp>
+#include <gpu/core/expected_fallback_void.hpp>
 
 #include <memory>
 #include <type_traits>

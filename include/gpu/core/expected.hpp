@@ -30,7 +30,7 @@ using std::unexpected;
 
 #else
 
-#  include <gpu/core/expected_fallback.hpp>
+#  include <gpu/core/expected_fallback_void.hpp>
 
 namespace gpu {
 using fallback::bad_expected_access;

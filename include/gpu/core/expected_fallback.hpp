@@ -284,5 +284,3 @@ class [[nodiscard]] expected : private move_assigned<T, E>, public monadic<expec
 };
 
 }  // namespace gpu::fallback::inline abi
-
-#include <gpu/core/expected_fallback_void.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// The stand-in for `std::expected<void, E>`: success, or an error.
+/// The stand-in for `std::expected<void, E>`: success, or an error. Includes the primary template,
+/// so that this header is the whole stand-in.
 
 #include <gpu/core/expected_fallback.hpp>
 
