@@ -122,13 +122,14 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   record = state.find(name);
   if (record != nullptr) return {};
   CUkernel native = nullptr;
-  const auto& table = driver::current_entry_points();
-  if (table.library_get_kernel != nullptr &&
-      table.library_get_kernel(&native, state.library, name.c_str()) == CUDA_ERROR_NOT_FOUND) {
-    return {};
+  const result<> got = driver::call<&driver::entry_points::library_get_kernel>(
+      where, &native, state.library, name.c_str());
+  if (!got.has_value()) {
+    const cuda_error& error = got.error();
+    const bool unknown =
+        error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_FOUND;
+    return unknown ? result<>() : got;
   }
-  GPU_TRY(driver::call<&driver::entry_points::library_get_kernel>(where, &native, state.library,
-                                                                  name.c_str()));
   struct delete_record {
     void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
   };

@@ -1,0 +1,248 @@
+// Loading images, finding kernels and variables in them, and what is said where that fails.
+
+#include <gpu/memory.hpp>
+#include <gpu/testing/fault_injection.hpp>
+
+#include "kernel/test_programs.hpp"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr const char* source = R"(
+extern "C" __global__ void scale(float a, float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= a;
+}
+extern "C" __global__ void scale_all(float* x) { x[threadIdx.x] *= 2; }
+extern "C" __device__ int counters[5] = {1, 2, 3, 4, 5};
+extern "C" __constant__ double factor = 2.5;
+extern "C" __global__ void read_variables(int* out, double* f) {
+  *out = counters[3];
+  *f = factor;
+}
+template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] += a * x[i];
+}
+)";
+
+gpu::compiled_program compiled() {
+  return test::must(
+      gpu::compile(gpu::program(source).instance("axpy<float>").instance("axpy<int>")));
+}
+
+TEST_CASE("kernels of a compiled program run", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const auto scale = test::must(module.kernel<float, float*, int>("scale"));
+  const auto axpy = test::must(module.kernel<int, const int*, int*, int>("axpy<int>"));
+  CHECK(std::string(scale.name()) == "scale");
+  CHECK(std::string(axpy.name()).find("axpy") != std::string::npos);
+  CHECK(scale.native() != nullptr);
+
+  std::vector<float> x(1000);
+  std::vector<int> a(1000), b(1000);
+  for (int i = 0; i < 1000; ++i) {
+    x[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    a[static_cast<std::size_t>(i)] = i;
+    b[static_cast<std::size_t>(i)] = 7;
+  }
+  test::must(gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, scale, 3, gpu::inout(x), 1000));
+  test::must(gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, axpy, 5, gpu::in(a),
+                         gpu::inout(b), 1000));
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE(x[static_cast<std::size_t>(i)] == static_cast<float>(3 * i));
+    REQUIRE(b[static_cast<std::size_t>(i)] == 7 + 5 * i);
+  }
+  const int registers =
+      test::must(scale.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, stream.device()));
+  CHECK(registers >= 32);
+}
+
+TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a terminator",
+          "[kernel][module]") {
+  const gpu::compiled_program program = compiled();
+  const std::string ptx(program.ptx().data(), program.ptx().size());
+  CHECK(gpu::module::load(ptx).has_value());
+  CHECK(gpu::module::load(ptx.c_str()).has_value());
+  const std::vector<char> unterminated(ptx.begin(), ptx.end());
+  CHECK(gpu::module::load(unterminated).has_value());
+  std::vector<unsigned char> terminated(ptx.begin(), ptx.end());
+  terminated.push_back(0);
+  CHECK(gpu::module::load(terminated).has_value());
+
+  char path[] = "/tmp/gpu_module_test_XXXXXX";
+  const int file = ::mkstemp(path);
+  REQUIRE(file >= 0);
+  std::FILE* out = ::fdopen(file, "w");
+  std::fwrite(ptx.data(), 1, ptx.size(), out);
+  std::fclose(out);
+  const auto from_file = gpu::module::load_file(path);
+  std::remove(path);
+  REQUIRE(from_file.has_value());
+  CHECK(from_file->kernel("scale").has_value());
+
+  const auto missing = gpu::module::load_file(path);
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error() == gpu::errc::file_error);
+  CHECK(missing.error().details().contains(path));
+  const auto folder = gpu::module::load_file("/tmp");
+  REQUIRE_FALSE(folder.has_value());
+  CHECK(folder.error() == gpu::errc::file_error);
+}
+
+TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[kernel][module]") {
+  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const auto wrong = module.kernel<float*>("scale_al");
+  REQUIRE_FALSE(wrong.has_value());
+  CHECK(wrong.error() == gpu::errc::unknown_name);
+  const std::string words = wrong.error().message().c_str();
+  INFO(words);
+  const std::size_t nearest = words.find("scale_all"), next = words.find("scale,");
+  const std::size_t far = words.find("read_variables");
+  CHECK(words.find("\"scale_al\"") != std::string::npos);
+  CHECK((nearest < next && next < far && far != std::string::npos));
+  // A name that is in a mangled one comes first.
+  const auto mangled = module.kernel("axpy");
+  REQUIRE_FALSE(mangled.has_value());
+  const std::string list = mangled.error().message().c_str();
+  CHECK(list.find("axpyI") < list.find("scale"));
+  CHECK(module.kernel("").error() == gpu::errc::unknown_name);
+}
+
+TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
+  const gpu::module module = test::must(gpu::module::load(compiled()));
+  CHECK(module.kernel<float, float*, int>("scale").has_value());
+  CHECK(module.kernel<unsigned, void*, float>("scale").has_value());  // the layout is the same
+  const auto order = module.kernel<float*, float, int>("scale");
+  REQUIRE_FALSE(order.has_value());
+  CHECK(order.error() == gpu::errc::argument_mismatch);
+  INFO(order.error().message().c_str());
+  CHECK(order.error().details().contains("has 4 bytes at offset 0"));
+  CHECK(order.error().details().contains("stated float*, 8 bytes at offset 0") !=
+        order.error().details().contains("stated float *, 8 bytes at offset 0"));
+  const auto few = module.kernel<float>("scale");
+  REQUIRE_FALSE(few.has_value());
+  CHECK(few.error().asked() == 1);
+  CHECK(few.error().limit() == 3);
+  CHECK(few.error().details().contains("stated none"));
+  const auto none = module.kernel<>("scale");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error() == gpu::errc::argument_mismatch);
+  const auto many = module.kernel<float, float*, int, int>("scale");
+  REQUIRE_FALSE(many.has_value());
+  CHECK(many.error().details().contains("has none"));
+  const auto span = module.kernel<float, gpu::device_span<float>, int>("scale");
+  REQUIRE_FALSE(span.has_value());
+  CHECK(span.error().details().contains("16 bytes at offset 8"));
+}
+
+TEST_CASE("global variables are typed spans", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const auto counters = test::must(module.global<int>("counters", stream.device()));
+  const auto factor = test::must(module.global<double>("factor", stream.context()));
+  REQUIRE(counters.size() == 5);
+  REQUIRE(factor.size() == 1);
+  std::vector<int> values(5);
+  test::must(gpu::copy(counters, values));
+  CHECK(values == std::vector<int>{1, 2, 3, 4, 5});
+  values[3] = 40;
+  const std::vector<double> other = {-0.5};
+  test::must(gpu::copy(values, counters));
+  test::must(gpu::copy(other, factor));
+  std::vector<int> out(1);
+  std::vector<double> f(1);
+  const auto read = test::must(module.kernel<int*, double*>("read_variables"));
+  test::must(gpu::launch(stream, {1, 1}, read, gpu::out(out), gpu::out(f)));
+  CHECK(out[0] == 40);
+  CHECK(f[0] == -0.5);
+
+  const auto unknown = module.global<int>("counter", stream.device());
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error() == gpu::errc::unknown_name);
+  CHECK(unknown.error().details().contains("counter"));
+  const auto size = module.global<double>("counters", stream.device());
+  REQUIRE_FALSE(size.has_value());
+  CHECK(size.error() == gpu::errc::size_mismatch);
+  CHECK(size.error().asked() == 8);
+  CHECK(size.error().limit() == 20);
+}
+
+TEST_CASE("kernels survive the move of their module, and empty modules are refused",
+          "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  gpu::module first = test::must(gpu::module::load(compiled()));
+  const auto kernel = test::must(first.kernel<float, float*, int>("scale"));
+  gpu::module second = std::move(first);
+  std::vector<float> x = {1, 2};
+  test::must(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+  CHECK(x == std::vector<float>{2, 4});
+  CHECK(test::must(second.kernel<float, float*, int>("scale")) == kernel);
+
+  CHECK_FALSE(static_cast<bool>(first));
+  CHECK(first.native() == nullptr);
+  CHECK(first.kernel("scale").error() == gpu::errc::empty_handle);
+  CHECK(first.kernel<float>("scale").error() == gpu::errc::empty_handle);
+  CHECK(first.global<int>("counters", stream.device()).error() == gpu::errc::empty_handle);
+  CHECK(first.release() == nullptr);
+
+  CUlibrary native = second.release();
+  REQUIRE(native != nullptr);
+  CHECK_FALSE(static_cast<bool>(second));
+  const gpu::module third = gpu::module::adopt(native);
+  CHECK(third.native() == native);
+  CHECK(third.kernel<float, float*, int>("scale").has_value());
+  CHECK_FALSE(static_cast<bool>(gpu::module::adopt(nullptr)));
+}
+
+TEST_CASE("an image that the driver cannot use is refused with its log", "[kernel][module]") {
+  const auto broken = gpu::module::load(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.entry f() { add.nonsense %r1; ret; }\n");
+  REQUIRE_FALSE(broken.has_value());
+  CHECK(broken.error().kind() == gpu::error_kind::compile);
+  INFO(broken.error().message().c_str());
+  CHECK(broken.error().code() == CUDA_ERROR_INVALID_PTX);
+  CHECK(broken.error().details().contains("log"));
+}
+
+TEST_CASE("each driver call of a module may fail", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::compiled_program program = compiled();
+  const auto& inner = gpu::driver::current_entry_points();
+  const auto work = [&]() -> gpu::result<> {
+    const gpu::module module = GPU_TRY(gpu::module::load(program));
+    const auto kernel = GPU_TRY(module.kernel<float, float*, int>("scale"));
+    GPU_TRY(module.global<int>("counters", stream.context()));
+    std::vector<float> x = {1, 2};
+    GPU_TRY(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+    return {};
+  };
+  std::size_t failed = 0;
+  for (std::size_t nth = 0;; ++nth) {
+    gpu::testing::fault_injection faults(inner);
+    const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+    faults.fail_call(nth, CUDA_ERROR_UNKNOWN);
+    gpu::set_error_reporter([](const gpu::cuda_error&) {});
+    const auto done = work();
+    gpu::set_error_reporter(nullptr);
+    if (faults.injected() == 0) {
+      CHECK(done.has_value());
+      break;
+    }
+    ++failed;
+    const std::string call = faults.last_injected();
+    INFO(call);
+    // A failing destructor is reported, not returned.
+    if (call == "cuLibraryUnload" || call == "cuMemFreeAsync") continue;
+    REQUIRE_FALSE(done.has_value());
+    CHECK(done.error().code() == CUDA_ERROR_UNKNOWN);
+    CHECK(done.error().call() == call);
+  }
+  CHECK(failed > 10);
+}
+
+}  // namespace
