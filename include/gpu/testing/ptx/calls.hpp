@@ -27,19 +27,10 @@ inline void store_operands(function& f, std::vector<raw_operand>& raw, instructi
 /// `.uni` of bra and call, which changes nothing.
 inline void skip_uniform(parser_context& context) { context.accept(".uni"); }
 
-/// The size of what a call passes or receives; 0 if it has any.
+/// The size of what a call passes or receives.
 inline std::uint64_t size_of_argument(const parser_context& context, const operand& o) {
-  if (o.kind != operand_kind::symbol) return size_of(o.value_type);
-  switch (o.target.kind) {
-    case symbol_kind::variable:
-      return context.scope.out.variables[o.target.index].size;
-    case symbol_kind::parameter:
-      return context.scope.out.parameters[o.target.index].size;
-    case symbol_kind::return_parameter:
-      return context.scope.out.returns[o.target.index].size;
-    default:
-      return 8;
-  }
+  return o.kind == operand_kind::symbol ? context.scope.out.variables[o.target.index].size
+                                        : size_of(o.value_type);
 }
 
 inline bool check_call_list(parser_context& context, const token& where, const char* what,
@@ -52,7 +43,6 @@ inline bool check_call_list(parser_context& context, const token& where, const c
   }
   for (std::size_t n = 0; n < fixed; ++n) {
     operand& o = passed[n];
-    if (o.kind == operand_kind::immediate) continue;
     const std::uint64_t size = size_of_argument(context, o);
     if (o.kind == operand_kind::sink || size == declared[n].size) continue;
     return context.fail(where, "number " + std::to_string(n + 1) + " of the " + what + " has " +
@@ -62,21 +52,28 @@ inline bool check_call_list(parser_context& context, const token& where, const c
   return true;
 }
 
+/// Whether a call may pass or receive an operand: registers but no predicates, the whole of a
+/// .param variable that the caller declares, numbers as arguments, a sink as a result.
+inline bool travels(const parser_context& context, const operand& o, bool result) {
+  if (o.kind == operand_kind::reg) return o.value_type != type::pred;
+  if (o.kind != operand_kind::symbol) {
+    return o.kind == (result ? operand_kind::sink : operand_kind::immediate);
+  }
+  return o.target.kind == symbol_kind::variable && o.value == 0 &&
+         context.scope.out.variables[o.target.index].space == state_space::param;
+}
+
 /// ( a, b, ... ) of a call. Numbers are typed when the callee is known.
-inline bool parse_call_list(parser_context& context, std::vector<raw_operand>& list) {
+inline bool parse_call_list(parser_context& context, bool results, std::vector<raw_operand>& list) {
   if (!context.expect("(")) return false;
   if (context.accept(")")) return true;
   do {
     list.emplace_back();
     if (!parse_simple(context, list.back())) return false;
-    const operand_kind kind = list.back().value.kind;
-    const symbol_kind target = list.back().value.target.kind;
-    const bool good = kind == operand_kind::reg || kind == operand_kind::immediate ||
-                      kind == operand_kind::sink ||
-                      (kind == operand_kind::symbol && target != symbol_kind::function);
-    if (!good) {
+    if (!travels(context, list.back().value, results)) {
       return context.fail(list.back().where,
-                          "a call passes registers, numbers and .param variables");
+                          results ? "a call gives its results to registers and .param variables"
+                                  : "a call passes registers, numbers and .param variables");
     }
   } while (context.accept(","));
   return context.expect(")");
@@ -117,7 +114,7 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   call_site site;
   std::vector<raw_operand> results, arguments;
   if (context.tokens.peek().is("(")) {
-    if (!parse_call_list(context, results) || !context.expect(",")) return false;
+    if (!parse_call_list(context, true, results) || !context.expect(",")) return false;
   }
   token target;
   if (!context.expect_identifier(target)) return false;
@@ -139,7 +136,7 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   bool has_shape = false;
   if (context.accept(",")) {
     if (context.tokens.peek().is("(")) {
-      if (!parse_call_list(context, arguments)) return false;
+      if (!parse_call_list(context, false, arguments)) return false;
       has_shape = context.accept(",");
     } else {
       has_shape = true;

@@ -213,6 +213,10 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
   initializer_shape shape;
   bool open = false;
   if (!parse_dimensions(context, head, shape, open)) return false;
+  const bool single = shape.bytes == size_of(head.element) && head.element != type::pred;
+  if (head.space == state_space::reg && !single) {
+    return context.fail(name, "a parameter in a register is one value, and no predicate");
+  }
   const std::uint64_t largest = context.options.limits.parameter_bytes;
   const std::uint64_t aligned =
       (std::uint64_t{offset} + head.alignment - 1) / head.alignment * head.alignment;

@@ -27,6 +27,9 @@ inline bool parse_function_parameters(parser_context& context, std::vector<param
     entry.kind = kind;
     entry.index = static_cast<std::uint32_t>(list.size());
     if (p.reg != no_index) {
+      if (context.scope.out.entry) {
+        return context.fail(name, "the parameters of an entry are in .param space");
+      }
       entry.kind = name_kind::reg;
       entry.value_type = p.element;
       if (!create_register(context, name, name.text, p.element, p.reg)) return false;
@@ -45,7 +48,9 @@ inline bool parse_dimensions_of_launch(parser_context& context, dimensions& d) {
   do {
     std::uint64_t value = 0;
     if (count == 3) return context.fail_expected("at most three dimensions");
+    const token where = context.tokens.peek();
     if (!context.expect_unsigned(UINT32_MAX, value)) return false;
+    if (value == 0) return context.fail(where, "each extent is at least 1");
     values[count++] = static_cast<std::uint32_t>(value);
   } while (context.accept(","));
   d = {values[0], values[1], values[2]};
