@@ -226,3 +226,26 @@ MEET:
     bench.run_well("k", {8, 1, 1}, {64, 1, 1}, count, out);
   }
 }
+
+TEST_CASE("a cooperative launch has the workspace that grid-wide barriers use", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<4>; .reg .b32 %r<6>; .reg .pred %p;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %envreg1; mov.u32 %r2, %envreg2; mov.b64 %rd2, {%r2, %r1};
+  mov.u32 %r3, 0;
+  setp.eq.u64 %p, %rd2, 0;
+  @%p bra NONE;
+  atom.global.add.u32 %r3, [%rd2+4], 1;
+  add.u32 %r3, %r3, 1;
+NONE:
+  red.global.max.u32 [%rd1], %r3;
+  ret; })");
+  const address out = bench.upload(std::vector<u32>{0});
+  bench.run_well("k", {3, 1, 1}, {32, 1, 1}, out);
+  CHECK(bench.download<u32>(out, 1)[0] == 0);
+  bench.what.cooperative = true;
+  bench.run_well("k", {3, 1, 1}, {32, 1, 1}, out);
+  CHECK(bench.download<u32>(out, 1)[0] == 96);
+  CHECK(bench.memory.live().size() == 1);
+}

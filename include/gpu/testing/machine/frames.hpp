@@ -1,6 +1,7 @@
 // Entering and leaving functions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -48,7 +49,7 @@ inline frame* push_frame(warp& w, const lowered_function& function, frame* calle
   f->depth = caller ? caller->depth + 1 : 0;
   f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
   f->registers.resize(function.register_bytes);
-  std::memset(f->registers.data(), 0, function.constant_begin);
+  std::fill_n(f->registers.begin(), function.constant_begin, std::byte{});
   if (!function.constants.empty())
     std::memcpy(f->registers.data() + function.constant_begin, function.constants.data(),
                 function.constants.size());

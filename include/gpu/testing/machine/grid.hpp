@@ -83,6 +83,18 @@ inline void work_on(grid_state& grid, block_source& source) {
   }
 }
 
+/// The few bytes that cooperative groups expect of a driver for grid-wide barriers: the size of the
+/// workspace and a counter. 0 when there is no memory, which a kernel takes for "not cooperative".
+inline address make_workspace(const launch& what, address_space& memory) {
+  const std::uint32_t content[2] = {8, 0};
+  const auto base = memory.allocate({.size = sizeof(content),
+                                     .owner = what.context,
+                                     .counts = false,
+                                     .site = "the barrier of a cooperative launch"});
+  if (!base || memory.write(*base, content, sizeof(content)) != fault_kind::none) return 0;
+  return *base;
+}
+
 }  // namespace detail
 
 inline std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool) {
@@ -90,10 +102,12 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   grid_state grid;
   grid.what = &what;
   grid.memory = &memory;
+  if (what.cooperative) grid.workspace = detail::make_workspace(what, memory);
   const std::uint64_t blocks = what.grid.count();
   detail::block_source source(blocks, what.cooperative ? blocks : what.limit.resident_blocks);
   const unsigned wanted = blocks < pool.threads() ? static_cast<unsigned>(blocks) : pool.threads();
   pool.run(wanted, [&] { detail::work_on(grid, source); });
+  if (grid.workspace != 0) (void)memory.free(grid.workspace);
   return std::move(grid.first);
 }
 

@@ -24,12 +24,30 @@ inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::
   return d;
 }
 
+/// What a device of compute capability 9.0 has, and NVIDIA's assembler allows.
+inline constexpr std::uint64_t most_local_bytes = 512u << 10;
+inline constexpr std::uint64_t most_static_shared_bytes = 48u << 10;
+
+inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, std::uint64_t needed,
+                                     std::uint64_t most) {
+  ptx::diagnostic d;
+  d.line = f.line;
+  d.column = 1;
+  d.text = f.name + " declares " + std::to_string(needed) + " bytes of " + what +
+           "; there are at most " + std::to_string(most);
+  return d;
+}
+
 /// Lowers one function for a kernel. Null, with the diagnostic: something is not supported.
 inline std::unique_ptr<lowered_function> lower_function(const symbol_places& places,
                                                         std::uint32_t index, ptx::diagnostic& why) {
   const ptx::module& module = *places.module;
   const ptx::function& source = module.functions[index];
   lowering_context c(places, source, index);
+  if (c.frame_bytes > most_local_bytes) {
+    why = refuse_memory(source, "local memory of a thread", c.frame_bytes, most_local_bytes);
+    return nullptr;
+  }
   std::vector<std::uint32_t> begins;  // of each parsed instruction in the code
   for (std::uint32_t n = 0; n < source.instructions.size(); ++n) {
     const ptx::instruction& i = source.instructions[n];
@@ -79,6 +97,7 @@ inline std::unique_ptr<lowered_function> lower_function(const symbol_places& pla
 inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, std::uint32_t entry) {
   std::set<std::uint32_t> reached;
   std::vector<std::uint32_t> pending{entry};
+  bool indirect = false;
   while (!pending.empty()) {
     const std::uint32_t index = pending.back();
     pending.pop_back();
@@ -93,6 +112,7 @@ inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, st
         pending.push_back(call.function);
         continue;
       }
+      if (std::exchange(indirect, true)) continue;
       for (std::uint32_t other = 0; other < module.functions.size(); ++other)
         if (!module.functions[other].entry) pending.push_back(other);
     }
@@ -106,21 +126,24 @@ inline void used_variables(const ptx::function& f, std::set<std::uint32_t>& used
     if (o.target.kind == ptx::symbol_kind::global) used.insert(o.target.index);
 }
 
-/// Gives every shared variable of the kernel's functions a place.
-inline void place_shared(const ptx::module& module, const std::set<std::uint32_t>& functions,
-                         symbol_places& places, executable& out) {
-  std::uint32_t at = 0, dynamic_alignment = 16;
+/// Gives every shared variable of the kernel's functions a place. Result: the bytes that those
+/// without a size come after, which may be more than there are.
+inline std::uint64_t place_shared(const ptx::module& module,
+                                  const std::set<std::uint32_t>& functions, symbol_places& places,
+                                  executable& out) {
+  std::uint64_t at = 0;
+  std::uint32_t dynamic_alignment = 16;
   const auto visit = [&](const ptx::variable& v, auto assign, bool dynamic) {
     if (v.space != ptx::state_space::shared || v.unsized != dynamic) return;
     const std::uint32_t alignment = v.alignment ? v.alignment : 1;
     if (dynamic) {
       dynamic_alignment = dynamic_alignment > alignment ? dynamic_alignment : alignment;
-      assign(at);
+      assign(static_cast<std::uint32_t>(at));
       return;
     }
-    const std::uint32_t offset = align_up(at, alignment);
-    at = offset + static_cast<std::uint32_t>(v.size);
-    assign(offset);
+    at = align_up(at, alignment);
+    assign(static_cast<std::uint32_t>(at));
+    at += v.size;
   };
   std::set<std::uint32_t> used;
   for (const std::uint32_t f : functions) used_variables(module.functions[f], used);
@@ -129,7 +152,8 @@ inline void place_shared(const ptx::module& module, const std::set<std::uint32_t
       for (const std::uint32_t v : used)
         if (module.variables[v].unsized && module.variables[v].alignment > dynamic_alignment)
           dynamic_alignment = module.variables[v].alignment;
-      out.static_shared_bytes = at;
+      out.static_shared_bytes = static_cast<std::uint32_t>(at);
+      if (at > most_static_shared_bytes) return at;
       bool any = false;
       for (const std::uint32_t v : used)
         any = any || (module.variables[v].space == ptx::state_space::shared &&
@@ -144,23 +168,40 @@ inline void place_shared(const ptx::module& module, const std::set<std::uint32_t
             module.functions[f].variables[v], [&](std::uint32_t o) { places.shared[{f, v}] = o; },
             dynamic);
   }
-  out.dynamic_shared_begin = at;
+  out.dynamic_shared_begin = static_cast<std::uint32_t>(at);
+  return out.static_shared_bytes;
 }
 
 /// The most local memory that a chain of direct calls takes; recursion counts once.
-inline std::uint32_t deepest_stack(const executable& e, std::uint32_t index,
-                                   std::vector<bool>& active) {
-  const lowered_function* f = e.functions[index].get();
-  if (f == nullptr || active[index]) return 0;
-  active[index] = true;
-  std::uint32_t deepest = 0;
-  for (const lowered_call& call : f->calls) {
-    if (call.function == ptx::no_index) continue;
-    const std::uint32_t below = deepest_stack(e, call.function, active);
-    deepest = below > deepest ? below : deepest;
+inline std::uint64_t deepest_stack(const executable& e, std::uint32_t entry) {
+  enum class mark : std::uint8_t { fresh, open, done };
+  struct visit {
+    std::uint32_t function = 0;
+    std::size_t next_call = 0;
+  };
+  std::vector<mark> marks(e.functions.size(), mark::fresh);
+  std::vector<std::uint64_t> deepest(e.functions.size(), 0);
+  // A path of its own instead of recursion: the chain may be as long as the text.
+  std::vector<visit> path{{entry}};
+  while (!path.empty()) {
+    const std::uint32_t index = path.back().function;
+    const std::vector<lowered_call>& calls = e.functions[index]->calls;
+    marks[index] = mark::open;
+    if (path.back().next_call < calls.size()) {
+      const std::uint32_t callee = calls[path.back().next_call++].function;
+      const bool known = callee == ptx::no_index || e.functions[callee] == nullptr;
+      if (!known && marks[callee] == mark::fresh) path.push_back({callee});
+      continue;
+    }
+    std::uint64_t below = 0;
+    for (const lowered_call& call : calls)
+      if (call.function != ptx::no_index && deepest[call.function] > below)
+        below = deepest[call.function];
+    deepest[index] = e.functions[index]->frame_bytes + below;
+    marks[index] = mark::done;
+    path.pop_back();
   }
-  active[index] = false;
-  return f->frame_bytes + deepest;
+  return deepest[entry];
 }
 
 /// What a compiler would need in registers, from what the function declares.
@@ -183,13 +224,21 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   out->entry_index = entry;
   out->functions.resize(module.functions.size());
   const std::set<std::uint32_t> functions = reachable_functions(module, entry);
-  place_shared(module, functions, places, *out);
+  const std::uint64_t shared = place_shared(module, functions, places, *out);
+  if (shared > most_static_shared_bytes) {
+    why = refuse_memory(*out->entry, "static shared memory", shared, most_static_shared_bytes);
+    return nullptr;
+  }
   for (const std::uint32_t f : functions) {
     out->functions[f] = lower_function(places, f, why);
     if (!out->functions[f]) return nullptr;
   }
-  std::vector<bool> active(module.functions.size());
-  out->local_bytes = deepest_stack(*out, entry, active);
+  const std::uint64_t local = deepest_stack(*out, entry);
+  if (local > most_local_bytes) {
+    why = refuse_memory(*out->entry, "local memory of a thread", local, most_local_bytes);
+    return nullptr;
+  }
+  out->local_bytes = static_cast<std::uint32_t>(local);
   out->registers = estimate_registers(*out->entry);
   const auto threads = [](const ptx::dimensions& d) { return d.x * d.y * d.z; };
   if (const std::uint32_t n = threads(out->entry->max_threads)) out->max_threads_per_block = n;

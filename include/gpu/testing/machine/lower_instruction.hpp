@@ -204,7 +204,7 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
       callee = &module.functions[callee->alias_of];
     }
     if (!callee->defined) {
-      run = runtime_function(callee->name, call.arguments.size());
+      run = runtime_function(*callee);
       if (run == nullptr) {
         c.trouble = "the function " + callee->name + " is declared but nowhere defined";
         return false;

@@ -44,7 +44,7 @@ inline lowered_address lower_address(lowering_context& c, const ptx::operand& o,
   if (o.target.kind != ptx::symbol_kind::none) {
     const auto symbol = c.address_of_symbol(o.target);
     if (!symbol) return {};
-    a.offset += static_cast<std::int64_t>(symbol->value);
+    a.offset = static_cast<std::int64_t>(o.value + symbol->value);
     if (symbol->in_frame) a.where = space::frame;
   } else if (o.index != ptx::no_index) {
     a.base = c.slot_of(o.index);

@@ -31,8 +31,8 @@ struct symbol_address {
   std::uint64_t value = 0;
 };
 
-constexpr std::uint32_t align_up(std::uint64_t value, std::uint64_t alignment) {
-  return static_cast<std::uint32_t>((value + alignment - 1) / alignment * alignment);
+constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
 }
 
 class lowering_context {
@@ -46,7 +46,8 @@ class lowering_context {
 
   const ptx::function& source;
   lowered_function out;
-  std::string trouble;  // why an instruction cannot be lowered, when there is more to say
+  std::uint64_t frame_bytes = 0;  // local memory of a frame, which may be more than there is
+  std::string trouble;            // why an instruction cannot be lowered, when there is more to say
 
   /// The slot of a register.
   std::uint32_t slot_of(std::uint32_t reg) const { return slots_[reg]; }
@@ -173,11 +174,11 @@ class lowering_context {
 
   /// Parameters, results and variables of a function in the memory of its frame.
   void place_variables() {
-    std::uint32_t at = 0;
+    std::uint64_t at = 0;
     const auto place = [&at](std::uint64_t size, std::uint32_t alignment) {
-      const std::uint32_t offset = align_up(at, alignment ? alignment : 1);
-      at = offset + static_cast<std::uint32_t>(size);
-      return offset;
+      const std::uint64_t offset = align_up(at, alignment ? alignment : 1);
+      at = offset + size;
+      return static_cast<std::uint32_t>(offset);
     };
     if (!source.entry) {
       const auto all = [&](const std::vector<ptx::parameter>& from,
@@ -200,7 +201,8 @@ class lowering_context {
       const bool mine = v.space == ptx::state_space::local || v.space == ptx::state_space::param;
       variables_.push_back(mine ? place(v.size, v.alignment) : 0);
     }
-    out.frame_bytes = align_up(at, 16);
+    frame_bytes = align_up(at, 16);
+    out.frame_bytes = static_cast<std::uint32_t>(frame_bytes);
   }
 
   std::uint32_t append(const void* value, std::uint32_t size, unsigned copies) {

@@ -147,6 +147,7 @@ struct block_state {
 struct grid_state {
   const launch* what = nullptr;
   address_space* memory = nullptr;
+  address workspace = 0;  // of a cooperative launch: what grid-wide barriers count in
   std::atomic<bool> stop{false};
   std::mutex output;                  // serialises the hooks and what follows
   std::set<const decoded*> reported;  // instructions that had their report

@@ -128,6 +128,10 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
     case total_smem_size:
     case aggr_smem_size:
       return shared;
+    case envreg:  // 1 and 2 are the halves of the workspace's address
+      return index == 1   ? block.grid->workspace >> 32
+             : index == 2 ? block.grid->workspace & 0xffff'ffffu
+                          : 0;
     default:
       return 0;
   }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gpu/testing/machine/memory_access.hpp"
 #include "gpu/testing/machine/printf_format.hpp"
@@ -130,12 +131,23 @@ inline action run_assertfail(warp& w, const decoded& d, lane_mask mask) {
   return fail(w, fault_kind::assertion, first, std::move(note));
 }
 
-/// The handler of a function that the device runtime provides, or null.
-inline handler runtime_function(std::string_view name, std::size_t arguments) {
-  if (name == "vprintf" && arguments == 2) return run_vprintf;
-  if (name == "malloc" && arguments == 1) return run_malloc;
-  if (name == "free" && arguments == 1) return run_free;
-  if (name == "__assertfail" && arguments == 5) return run_assertfail;
+/// The handler of a function that the device runtime provides, if `f` declares it as it is; or
+/// null.
+inline handler runtime_function(const ptx::function& f) {
+  struct provided {
+    std::string_view name;
+    handler run;
+    std::vector<std::uint32_t> sizes;  // of the results, then of the parameters
+  };
+  static const provided all[] = {{"vprintf", run_vprintf, {4, 8, 8}},
+                                 {"malloc", run_malloc, {8, 8}},
+                                 {"free", run_free, {8}},
+                                 {"__assertfail", run_assertfail, {8, 8, 4, 8, 8}}};
+  std::vector<std::uint32_t> sizes;
+  for (const ptx::parameter& p : f.returns) sizes.push_back(p.size);
+  for (const ptx::parameter& p : f.parameters) sizes.push_back(p.size);
+  for (const provided& p : all)
+    if (p.name == f.name && p.sizes == sizes) return p.run;
   return nullptr;
 }
 
