@@ -35,7 +35,7 @@ template <class F, class A> constexpr decltype(auto) invoke_with(F&& f, A&& a) {
 
 /// Calls `f` with the value of `self`, or with nothing where the value is void.
 template <class Self, class F> constexpr decltype(auto) invoke_with_value(Self&& self, F&& f) {
-  if constexpr (std::is_void_v<typename std::remove_cvref_t<Self>::value_type>) {
+  if constexpr (is_void<typename std::remove_cvref_t<Self>::value_type>) {
     return std::forward<F>(f)();
   } else {
     return invoke_with(std::forward<F>(f), *std::forward<Self>(self));
@@ -47,7 +47,7 @@ template <class Self, class F> constexpr auto apply_and_then(Self&& self, F&& f)
                                                                 std::forward<F>(f)))>;
   using error_type = typename std::remove_cvref_t<Self>::error_type;
   static_assert(is_expected<result>, "and_then: the function returns an expected");
-  static_assert(std::is_same_v<typename result::error_type, error_type>,
+  static_assert(same<typename result::error_type, error_type>,
                 "and_then: the function returns an expected with the same error type");
   if (self.has_value()) {
     return result(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)));
@@ -60,28 +60,36 @@ template <class Self, class F> constexpr auto apply_or_else(Self&& self, F&& f) 
                                                           std::forward<Self>(self).error()))>;
   using value_type = typename std::remove_cvref_t<Self>::value_type;
   static_assert(is_expected<result>, "or_else: the function returns an expected");
-  static_assert(std::is_same_v<typename result::value_type, value_type>,
+  static_assert(same<typename result::value_type, value_type>,
                 "or_else: the function returns an expected with the same value type");
   if (!self.has_value()) {
     return result(invoke_with(std::forward<F>(f), std::forward<Self>(self).error()));
   }
-  if constexpr (std::is_void_v<value_type>) {
+  if constexpr (is_void<value_type>) {
     return result();
   } else {
     return result(std::in_place, *std::forward<Self>(self));
   }
 }
 
+/// Makes an `expected` whose value or error is what a call returns, without moving it.
+struct result_of_call {
+  template <class Expected, class Which, class F>
+  static constexpr Expected as(Which which, F&& call) {
+    return Expected(which, std::forward<F>(call));
+  }
+};
+
 template <class Self, class F> constexpr auto apply_transform(Self&& self, F&& f) {
   using value =
       std::remove_cv_t<decltype(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)))>;
   using result = expected<value, typename std::remove_cvref_t<Self>::error_type>;
   if (!self.has_value()) return result(unexpect, std::forward<Self>(self).error());
-  if constexpr (std::is_void_v<value>) {
+  if constexpr (is_void<value>) {
     invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
     return result();
   } else {
-    return result(value_t{}, [&]() -> decltype(auto) {
+    return result_of_call::as<result>(value_of_t{}, [&]() -> decltype(auto) {
       return invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
     });
   }
@@ -94,11 +102,11 @@ template <class Self, class F> constexpr auto apply_transform_error(Self&& self,
   using result = expected<value_type, error>;
   static_assert(is_error_type<error>, "transform_error: the function returns an error object");
   if (!self.has_value()) {
-    return result(error_t{}, [&]() -> decltype(auto) {
+    return result_of_call::as<result>(error_of_t{}, [&]() -> decltype(auto) {
       return invoke_with(std::forward<F>(f), std::forward<Self>(self).error());
     });
   }
-  if constexpr (std::is_void_v<value_type>) {
+  if constexpr (is_void<value_type>) {
     return result();
   } else {
     return result(std::in_place, *std::forward<Self>(self));
@@ -107,24 +115,22 @@ template <class Self, class F> constexpr auto apply_transform_error(Self&& self,
 
 /// Whether the untouched value can move on into the result; `From` is how `T` is seen.
 template <class T, class From>
-inline constexpr bool value_moves_on = std::is_void_v<T> || std::is_constructible_v<T, From>;
+inline constexpr bool value_moves_on = is_void<T> || constructible<T, From>;
 
 /// The monadic operations as members of `Self`, an `expected<T, E>`, which derives from this.
 template <class Self, class T, class E> class monadic {
  public:
   /// The value goes to `f`, which returns an `expected` with the same error type; an error stays.
-  template <class F> constexpr auto and_then(F&& f) & requires std::is_constructible_v<E, E&> {
+  template <class F> constexpr auto and_then(F&& f) & requires constructible<E, E&> {
     return apply_and_then(self(), std::forward<F>(f));
   }
-  template <class F>
-  constexpr auto and_then(F&& f) const& requires std::is_constructible_v<E, const E&> {
+  template <class F> constexpr auto and_then(F&& f) const& requires constructible<E, const E&> {
     return apply_and_then(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto and_then(F&& f) && requires std::is_constructible_v<E, E> {
+  template <class F> constexpr auto and_then(F&& f) && requires constructible<E, E> {
     return apply_and_then(std::move(self()), std::forward<F>(f));
   }
-  template <class F>
-  constexpr auto and_then(F&& f) const&& requires std::is_constructible_v<E, const E> {
+  template <class F> constexpr auto and_then(F&& f) const&& requires constructible<E, const E> {
     return apply_and_then(std::move(self()), std::forward<F>(f));
   }
 
@@ -146,18 +152,16 @@ template <class Self, class T, class E> class monadic {
   }
 
   /// The value becomes what `f` returns; an error stays.
-  template <class F> constexpr auto transform(F&& f) & requires std::is_constructible_v<E, E&> {
+  template <class F> constexpr auto transform(F&& f) & requires constructible<E, E&> {
     return apply_transform(self(), std::forward<F>(f));
   }
-  template <class F>
-  constexpr auto transform(F&& f) const& requires std::is_constructible_v<E, const E&> {
+  template <class F> constexpr auto transform(F&& f) const& requires constructible<E, const E&> {
     return apply_transform(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto transform(F&& f) && requires std::is_constructible_v<E, E> {
+  template <class F> constexpr auto transform(F&& f) && requires constructible<E, E> {
     return apply_transform(std::move(self()), std::forward<F>(f));
   }
-  template <class F>
-  constexpr auto transform(F&& f) const&& requires std::is_constructible_v<E, const E> {
+  template <class F> constexpr auto transform(F&& f) const&& requires constructible<E, const E> {
     return apply_transform(std::move(self()), std::forward<F>(f));
   }
 

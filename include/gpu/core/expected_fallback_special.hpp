@@ -18,35 +18,35 @@ constexpr special special_member(bool possible, bool trivial) {
 }
 
 template <class... X>
-concept copy_constructible = (std::is_copy_constructible_v<X> && ...);
+concept copy_constructible = (constructible<X, const X&> && ...);
 template <class... X>
-concept copy_assignable = (std::is_copy_assignable_v<X> && ...);
+concept copy_assignable = (assignable<X&, const X&> && ...);
 template <class... X>
-concept move_constructible = (std::is_move_constructible_v<X> && ...);
+concept move_constructible = (constructible<X, X> && ...);
 template <class... X>
-concept move_assignable = (std::is_move_assignable_v<X> && ...);
+concept move_assignable = (assignable<X&, X> && ...);
 template <class... X>
 concept swappable = (std::is_swappable_v<X> && ...);
 
 template <class... X>
-concept trivially_copy_constructible = (std::is_trivially_copy_constructible_v<X> && ...);
+concept trivially_copy_constructible = (__is_trivially_constructible(X, const X&) && ...);
 template <class... X>
-concept trivially_copy_assignable = (std::is_trivially_copy_assignable_v<X> && ...);
+concept trivially_copy_assignable = (__is_trivially_assignable(X&, const X&) && ...);
 template <class... X>
-concept trivially_move_constructible = (std::is_trivially_move_constructible_v<X> && ...);
+concept trivially_move_constructible = (__is_trivially_constructible(X, X) && ...);
 template <class... X>
-concept trivially_move_assignable = (std::is_trivially_move_assignable_v<X> && ...);
+concept trivially_move_assignable = (__is_trivially_assignable(X&, X) && ...);
 
 template <class... X>
-concept nothrow_copy_constructible = (std::is_nothrow_copy_constructible_v<X> && ...);
+concept nothrow_copy_constructible = (nothrow_constructible<X, const X&> && ...);
 template <class... X>
 concept nothrow_copyable = nothrow_copy_constructible<X...> &&
-    (std::is_nothrow_copy_assignable_v<X>&&...);
+    (__is_nothrow_assignable(X&, const X&) && ...);
 template <class... X>
-concept nothrow_move_constructible = (std::is_nothrow_move_constructible_v<X> && ...);
+concept nothrow_move_constructible = (nothrow_constructible<X, X> && ...);
 template <class... X>
 concept nothrow_movable = nothrow_move_constructible<X...> &&
-    (std::is_nothrow_move_assignable_v<X>&&...);
+    (__is_nothrow_assignable(X&, X) && ...);
 template <class... X>
 concept nothrow_swappable = nothrow_move_constructible<X...> &&
     (std::is_nothrow_swappable_v<X>&&...);
@@ -80,19 +80,63 @@ template <class T, class E>
 inline constexpr special move_assignment = special_member(move_assignable_when_held<T, E>,
                                                           trivially_moved<T, E>);
 
+/// Payload and special members where a destructor has to run, and hence nothing is trivial: the
+/// form that every `result` of the library has.
+template <class T, class E, bool = trivially_destructible<T, E>> struct storage {
+  payload<T, E> held;
+
+  template <class... Args>
+  constexpr explicit storage(std::in_place_t, Args&&... args) : held(std::forward<Args>(args)...) {}
+  template <class Source>
+  constexpr explicit storage(converted_t, Source&& source)
+      : held(payload_from<T, E>(std::forward<Source>(source))) {}
+
+  constexpr storage(const storage& other) noexcept(nothrow_copy_constructible<T, E>) requires
+      copy_constructible<T, E> : held(payload_like<payload<T, E>>(other.held)) {}
+  constexpr storage(storage&& other) noexcept(nothrow_move_constructible<T, E>) requires
+      move_constructible<T, E> : held(payload_like<payload<T, E>>(std::move(other.held))) {}
+  constexpr storage& operator=(const storage& other) noexcept(nothrow_copyable<T, E>) requires
+      copy_assignable_when_held<T, E> {
+    fallback::assign(held, other.held);
+    return *this;
+  }
+  constexpr storage& operator=(storage&& other) noexcept(nothrow_movable<T, E>) requires
+      move_assignable_when_held<T, E> {
+    fallback::assign(held, std::move(other.held));
+    return *this;
+  }
+};
+
+struct copied_t {};  ///< From a storage of the same type.
+
+/// Payload of what needs no destructor. The classes below it add the special members.
+template <class T, class E> struct bare_storage {
+  payload<T, E> held;
+
+  template <class... Args>
+  constexpr explicit bare_storage(std::in_place_t, Args&&... args)
+      : held(std::forward<Args>(args)...) {}
+  template <class Source>
+  constexpr explicit bare_storage(converted_t, Source&& source)
+      : held(payload_from<T, E>(std::forward<Source>(source))) {}
+  template <class Other>
+  constexpr explicit bare_storage(copied_t, Other&& other)
+      : held(payload_like<payload<T, E>>(std::forward<Other>(other).held)) {}
+};
+
 // One class for each special member that may have to be written. Members of the union that cannot
 // be copied or moved make the defaulted ones deleted. (Constraints on special members would be
 // shorter; Clang 14 does not compute triviality from them.)
 
 template <class T, class E, special = copy_construction<T, E>>
-struct copy_constructed : storage<T, E> {
-  using storage<T, E>::storage;
+struct copy_constructed : bare_storage<T, E> {
+  using bare_storage<T, E>::bare_storage;
 };
-template <class T, class E> struct copy_constructed<T, E, special::provided> : storage<T, E> {
-  using storage<T, E>::storage;
+template <class T, class E> struct copy_constructed<T, E, special::provided> : bare_storage<T, E> {
+  using bare_storage<T, E>::bare_storage;
   constexpr copy_constructed(const copy_constructed& other) noexcept(
       nothrow_copy_constructible<T, E>)
-      : storage<T, E>(converted_t{}, other) {}
+      : bare_storage<T, E>(copied_t{}, other) {}
   constexpr copy_constructed(copy_constructed&&) = default;
   constexpr copy_constructed& operator=(const copy_constructed&) = default;
   constexpr copy_constructed& operator=(copy_constructed&&) = default;
@@ -107,7 +151,7 @@ struct move_constructed<T, E, special::provided> : copy_constructed<T, E> {
   using copy_constructed<T, E>::copy_constructed;
   constexpr move_constructed(const move_constructed&) = default;
   constexpr move_constructed(move_constructed&& other) noexcept(nothrow_move_constructible<T, E>)
-      : copy_constructed<T, E>(converted_t{}, std::move(other)) {}
+      : copy_constructed<T, E>(copied_t{}, std::move(other)) {}
   constexpr move_constructed& operator=(const move_constructed&) = default;
   constexpr move_constructed& operator=(move_constructed&&) = default;
 };
@@ -121,7 +165,7 @@ template <class T, class E> struct copy_assigned<T, E, special::provided> : move
   constexpr copy_assigned(const copy_assigned&) = default;
   constexpr copy_assigned(copy_assigned&&) = default;
   constexpr copy_assigned& operator=(const copy_assigned& other) noexcept(nothrow_copyable<T, E>) {
-    this->assign(other);
+    fallback::assign(this->held, other.held);
     return *this;
   }
   constexpr copy_assigned& operator=(copy_assigned&&) = default;
@@ -144,7 +188,7 @@ template <class T, class E> struct move_assigned<T, E, special::provided> : copy
   constexpr move_assigned(move_assigned&&) = default;
   constexpr move_assigned& operator=(const move_assigned&) = default;
   constexpr move_assigned& operator=(move_assigned&& other) noexcept(nothrow_movable<T, E>) {
-    this->assign(std::move(other));
+    fallback::assign(this->held, std::move(other.held));
     return *this;
   }
 };
@@ -153,6 +197,10 @@ template <class T, class E> struct move_assigned<T, E, special::absent> : copy_a
   constexpr move_assigned(const move_assigned&) = default;
   constexpr move_assigned(move_assigned&&) = default;
   constexpr move_assigned& operator=(const move_assigned&) = default;
+};
+
+template <class T, class E> struct storage<T, E, true> : move_assigned<T, E> {
+  using move_assigned<T, E>::move_assigned;
 };
 
 }  // namespace gpu::fallback::inline abi

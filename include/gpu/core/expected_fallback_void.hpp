@@ -13,21 +13,20 @@ namespace gpu::fallback::inline abi {
 
 /// Whether a success or an error in `expected<U, G>` can become that of an `expected<void, E>`.
 template <class GF, class E, class U, class G>
-concept converts_error =
-    std::is_void_v<U> && std::is_constructible_v<E, GF> && unrelated_error<E, expected<U, G>>;
+concept converts_error = is_void<U> && constructible<E, GF> && unrelated_error<E, expected<U, G>>;
 
 template <class G, class E>
-concept assigns_error = std::is_constructible_v<E, G> && std::is_assignable_v<E&, G>;
+concept assigns_error = constructible<E, G> && assignable<E&, G>;
 
 /// Success, or the error that explains the failure.
 template <class T, class E>
-requires std::is_void_v<T>
-class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
+requires is_void<T>
+class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
                                      public monadic<expected<T, E>, T, E> {
   static_assert(is_error_type<E>,
                 "the error is an object type: no reference, array, const or "
                 "volatile type, and no unexpected");
-  using base = move_assigned<nothing, E>;
+  using base = storage<nothing, E>;
 
  public:
   using value_type = T;
@@ -36,71 +35,77 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   template <class U> using rebind = expected<U, error_type>;
 
   /// Success.
-  constexpr expected() noexcept : base(value_t{}, std::in_place) {}
-  constexpr explicit expected(std::in_place_t) noexcept : base(value_t{}, std::in_place) {}
+  constexpr expected() noexcept : base(std::in_place, value_t{}) {}
+  constexpr explicit expected(std::in_place_t) noexcept : base(std::in_place, value_t{}) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
   requires converts_error<const G&, E, U, G>
-  constexpr explicit(!std::is_convertible_v<const G&, E>) expected(const expected<U, G>& other)
+  constexpr explicit(!convertible<const G&, E>) expected(const expected<U, G>& other)
       : base(converted_t{}, other) {}
   template <class U, class G>
   requires converts_error<G, E, U, G>
-  constexpr explicit(!std::is_convertible_v<G, E>) expected(expected<U, G>&& other)
+  constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
       : base(converted_t{}, std::move(other)) {}
 
   /// Holds the error.
   template <class G>
-  requires std::is_constructible_v<E, const G&>
-  constexpr explicit(!std::is_convertible_v<const G&, E>)
-      expected(const unexpected<G>& failure) noexcept(std::is_nothrow_constructible_v<E, const G&>)
-      : base(error_t{}, std::in_place, failure.error()) {}
+  requires constructible<E, const G&>
+  constexpr explicit(!convertible<const G&, E>)
+      expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
+      : base(std::in_place, error_t{}, failure.error()) {}
   template <class G>
-  requires std::is_constructible_v<E, G>
-  constexpr explicit(!std::is_convertible_v<G, E>)
-      expected(unexpected<G>&& failure) noexcept(std::is_nothrow_constructible_v<E, G>)
-      : base(error_t{}, std::in_place, std::move(failure).error()) {}
+  requires constructible<E, G>
+  constexpr explicit(!convertible<G, E>)
+      expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
+      : base(std::in_place, error_t{}, std::move(failure).error()) {}
 
   /// Builds the error in place.
   template <class... Args>
-  requires std::is_constructible_v<E, Args...>
+  requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
-                              Args&&... args) noexcept(std::is_nothrow_constructible_v<E, Args...>)
-      : base(error_t{}, std::in_place, std::forward<Args>(args)...) {}
+                              Args&&... args) noexcept(nothrow_constructible<E, Args...>)
+      : base(std::in_place, error_t{}, std::forward<Args>(args)...) {}
   template <class U, class... Args>
   requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(error_t{}, std::in_place, list, std::forward<Args>(args)...) {}
+      : base(std::in_place, error_t{}, list, std::forward<Args>(args)...) {}
 
   /// Assigns an error.
   template <class G>
   requires assigns_error<const G&, E>
   constexpr expected& operator=(const unexpected<G>& failure) {
-    this->assign_error(failure.error());
+    fallback::assign_error(this->held, failure.error());
     return *this;
   }
   template <class G>
   requires assigns_error<G, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    this->assign_error(std::move(failure).error());
+    fallback::assign_error(this->held, std::move(failure).error());
     return *this;
   }
 
   /// Makes it a success.
-  constexpr void emplace() noexcept { this->replace_by_value(); }
+  constexpr void emplace() noexcept { fallback::replace_by_value(this->held); }
 
   constexpr void swap(expected& other) noexcept(nothrow_swappable<E>) requires
       swappable_when_held<nothing, E> {
-    this->swap_with(other);
+    fallback::swap_payloads(this->held, other.held);
   }
   friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
       swappable_when_held<nothing, E> {
     a.swap(b);
   }
 
-  using base::has_value;
-  using base::operator bool;
-  using base::error;
+  /// Whether there is a value.
+  constexpr bool has_value() const noexcept { return this->held.has_value; }
+  constexpr explicit operator bool() const noexcept { return this->held.has_value; }
+
+  /// The error. Undefined where there is a value.
+  constexpr const E& error() const& noexcept { return this->held.error; }
+  constexpr E& error() & noexcept { return this->held.error; }
+  constexpr const E&& error() const&& noexcept { return std::move(this->held.error); }
+  constexpr E&& error() && noexcept { return std::move(this->held.error); }
 
   /// Does nothing. Undefined where there is an error.
   constexpr void operator*() const noexcept {}
@@ -108,11 +113,11 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   /// Where there is an error, throws `bad_expected_access<E>` with it; without exceptions, says so
   /// on stderr and ends the program.
   [[gnu::always_inline]] constexpr void value() const& {
-    static_assert(std::is_copy_constructible_v<E>, "value() copies the error into the exception");
+    static_assert(constructible<E, const E&>, "value() copies the error into the exception");
     if (!has_value()) refuse_access<E>(error());
   }
   [[gnu::always_inline]] constexpr void value() && {
-    static_assert(std::is_copy_constructible_v<E> && std::is_move_constructible_v<E>,
+    static_assert(constructible<E, const E&> && constructible<E, E>,
                   "value() moves the error into the exception");
     if (!has_value()) refuse_access<E>(std::move(*this).error());
   }
@@ -129,7 +134,7 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
 
   /// Both a success, or errors that are equal.
   template <class U, class G>
-  requires std::is_void_v<U>
+  requires is_void<U>
   friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
     if (a.has_value() != b.has_value()) return false;
     return a.has_value() || static_cast<bool>(a.error() == b.error());
@@ -140,12 +145,11 @@ class [[nodiscard]] expected<T, E> : private move_assigned<nothing, E>,
   }
 
  private:
-  template <class Self, class F> friend constexpr auto apply_transform(Self&& self, F&& f);
-  template <class Self, class F> friend constexpr auto apply_transform_error(Self&& self, F&& f);
+  friend struct result_of_call;
 
   template <class F>
-  constexpr explicit expected(error_t which, F&& call)
-      : base(which, result_of_t{}, std::forward<F>(call)) {}
+  constexpr explicit expected(error_of_t which, F&& call)
+      : base(std::in_place, which, std::forward<F>(call)) {}
 };
 
 }  // namespace gpu::fallback::inline abi

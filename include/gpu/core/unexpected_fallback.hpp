@@ -23,21 +23,39 @@ template <class T, class E> inline constexpr bool is_expected<expected<T, E>> = 
 template <class> inline constexpr bool is_unexpected = false;
 template <class E> inline constexpr bool is_unexpected<unexpected<E>> = true;
 
+// The compiler's own traits, and two that it lacks. Those of <type_traits> instantiate several
+// classes each, for every type that an `expected` is made with; these cost a fraction.
+
+template <class T, class U>
+concept same = __is_same(T, U);
+template <class T>
+concept is_void = same<const volatile T, const volatile void>;
+template <class T>
+concept is_object = std::is_const_v<const T> && !is_void<T>;  // no reference or function is const
+template <class T, class... Args>
+concept constructible = __is_constructible(T, Args...);
+template <class T, class... Args>
+concept nothrow_constructible = __is_nothrow_constructible(T, Args...);
+template <class T, class From>
+concept assignable = __is_assignable(T, From);
+template <class From, class To>
+concept convertible = requires(void (*take)(To), From && (*give)()) {
+  take(give());
+};
+
 /// What an `unexpected` or an `expected` may hold as its error.
 template <class E>
-inline constexpr bool is_error_type =
-    std::is_object_v<E> && !std::is_array_v<E> && !std::is_const_v<E> && !std::is_volatile_v<E> &&
-    !is_unexpected<E>;
+inline constexpr bool is_error_type = is_object<E> && !std::is_array_v<E> && !std::is_const_v<E> &&
+                                      !std::is_volatile_v<E> && !is_unexpected<E>;
 
 /// What `unexpected<E>` makes its error from.
 template <class G, class E>
-concept error_source =
-    !std::is_same_v<std::remove_cvref_t<G>, unexpected<E>> &&
-    !std::is_same_v<std::remove_cvref_t<G>, std::in_place_t> && std::is_constructible_v<E, G>;
+concept error_source = !same<std::remove_cvref_t<G>, unexpected<E>> &&
+                       !same<std::remove_cvref_t<G>, std::in_place_t> && constructible<E, G>;
 
 template <class U> using list_reference = std::initializer_list<U>&;
 template <class T, class U, class... Args>
-concept list_constructible = std::is_constructible_v<T, list_reference<U>, Args...>;
+concept list_constructible = constructible<T, list_reference<U>, Args...>;
 
 /// Selects the constructor of `expected` that builds the error in place.
 struct unexpect_t {
@@ -58,14 +76,14 @@ template <class E> class unexpected {
   /// Holds `E(error)`.
   template <class G = E>
   requires error_source<G, E>
-  constexpr explicit unexpected(G&& error) noexcept(std::is_nothrow_constructible_v<E, G>)
+  constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
       : error_(std::forward<G>(error)) {}
 
   /// Builds the error in place.
   template <class... Args>
-  requires std::is_constructible_v<E, Args...>
-  constexpr explicit unexpected(std::in_place_t, Args&&... args) noexcept(
-      std::is_nothrow_constructible_v<E, Args...>)
+  requires constructible<E, Args...>
+  constexpr explicit unexpected(std::in_place_t,
+                                Args&&... args) noexcept(nothrow_constructible<E, Args...>)
       : error_(std::forward<Args>(args)...) {}
   template <class U, class... Args>
   requires list_constructible<E, U, Args...>
