@@ -1,0 +1,156 @@
+// Faults of kernels name the launches that may be behind them.
+
+#include <gpu/memory.hpp>
+
+#include "kernel/test_programs.hpp"
+#include "support/subprocess.hpp"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using gpu::detail::launch_label;
+using gpu::detail::launch_ring;
+using gpu::detail::launches;
+using gpu::detail::note_launch;
+
+CUstream stream_number(std::uintptr_t n) { return reinterpret_cast<CUstream>(n << 12); }
+
+std::string origins(CUstream stream) { return gpu::detail::launch_origins(stream).c_str(); }
+
+/// Rules out all that other tests launched.
+void forget_all() {
+  for (CUdevice device : {0, 100, 101}) {
+    gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, device, true);
+  }
+}
+
+const launch_label alpha{"alpha", 100}, beta{"beta", 100}, gamma_label{"gamma", 101};
+
+gpu::source_location at(const char* file, int line) {
+  return gpu::source_location::current(file, "function", line);
+}
+
+TEST_CASE("the launches that have not finished are listed, earliest first", "[launch_origin]") {
+  forget_all();
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 10));
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 10));
+  note_launch(launches(), &beta, stream_number(2), at("b.cpp", 20));
+  note_launch(launches(), &gamma_label, stream_number(3), at("c.cpp", 30));
+  const std::string words = origins(stream_number(1));
+  INFO(words);
+  // gamma ran on another device.
+  CHECK(words.find("alpha at a.cpp:10 (2 launches), beta at b.cpp:20") != std::string::npos);
+  CHECK(words.find("gamma") == std::string::npos);
+  CHECK(origins(stream_number(3)).find("gamma at c.cpp:30") != std::string::npos);
+  CHECK(origins(stream_number(3)).find("alpha") == std::string::npos);
+}
+
+TEST_CASE("a synchronisation rules out what was launched before it", "[launch_origin]") {
+  forget_all();
+  CHECK(origins(stream_number(1)).empty());
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
+  const std::uint64_t before = gpu::detail::launches_so_far();
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 2));
+  note_launch(launches(), &beta, stream_number(2), at("b.cpp", 3));
+  gpu::detail::note_synchronization(before, stream_number(1), -1, false);
+  const std::string words = origins(stream_number(1));
+  INFO(words);
+  CHECK(words.find("a.cpp:1") == std::string::npos);
+  CHECK(words.find("a.cpp:2") != std::string::npos);
+  CHECK(words.find("b.cpp:3") != std::string::npos);
+  gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, 100, true);
+  CHECK(origins(stream_number(1)).empty());
+}
+
+TEST_CASE("polling does not push launches out, and a full ring says so", "[launch_origin]") {
+  forget_all();
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
+  for (int i = 0; i < 2000; ++i) {
+    gpu::detail::note_synchronization(gpu::detail::launches_so_far(), stream_number(9), -1, false);
+  }
+  CHECK(origins(stream_number(1)).find("a.cpp:1") != std::string::npos);
+  for (int i = 0; i < 300; ++i) {
+    note_launch(launches(), &beta, stream_number(1), at("b.cpp", 100 + i));
+  }
+  const std::string words = origins(stream_number(1));
+  INFO(words);
+  CHECK(words.find("a.cpp:1") == std::string::npos);
+  CHECK(words.find("before the latest 256") != std::string::npos);
+  CHECK(words.find("248 later") != std::string::npos);
+  CHECK(words.find("b.cpp:144") != std::string::npos);
+}
+
+TEST_CASE("a launch that the driver refused is taken back", "[launch_origin]") {
+  forget_all();
+  const std::uint64_t ticket = note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
+  CHECK(gpu::detail::forget_launch(launches(), ticket));
+  CHECK_FALSE(gpu::detail::forget_launch(launches(), ticket));
+  CHECK(origins(stream_number(1)).empty());
+}
+
+TEST_CASE("many threads may launch while one reads", "[launch_origin]") {
+  static const launch_label own[4] = {{"t0", 50}, {"t1", 51}, {"t2", 52}, {"t3", 53}};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (int i = 1; i <= 2000; ++i) {
+        note_launch(launches(), &own[t], stream_number(static_cast<std::uintptr_t>(t) + 50),
+                    at("t.cpp", i));
+      }
+    });
+  }
+  // An entry is read whole or not at all: label and stream belong together.
+  for (int i = 0; i < 200; ++i) {
+    const gpu::detail::launch_history history(launches());
+    for (std::size_t r = 0; r < history.count; ++r) {
+      const auto& record = history.records[r];
+      if (record.label < own || record.label >= own + 4) continue;
+      REQUIRE(record.stream == stream_number(static_cast<std::uintptr_t>(record.label - own) + 50));
+      REQUIRE((record.line >= 1 && record.line <= 2000));
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+constexpr const char* faulty = R"(
+extern "C" __global__ void fine(int* x) { x[0] = 1; }
+extern "C" __global__ void wild(int* x) { x[threadIdx.x + 0x100000000000ull] = 1; }
+)";
+
+TEST_CASE("child: a kernel writes where there is nothing", "[.child]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::module module = test::load_source(faulty);
+  const auto fine = test::must(module.kernel<int*>("fine"));
+  const auto wild = test::must(module.kernel<int*>("wild"));
+  auto x = test::must(gpu::device_buffer<int>::create(stream.device(), 1));
+  test::must(gpu::launch(stream, {1, 1}, fine, x));
+  test::must(stream.synchronize());
+  const gpu::result<> launched = gpu::launch(stream, {1, 32}, wild, x);
+  const int line = __LINE__ - 1;
+  const gpu::result<> seen = launched.has_value() ? stream.synchronize() : launched;
+  REQUIRE_FALSE(seen.has_value());
+  INFO(seen.error().message().c_str());
+  CHECK(seen.error().code() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(seen.error().is_sticky());
+  const std::string details = seen.error().details().c_str();
+  CHECK(details.find("wild at ") != std::string::npos);
+  CHECK(details.find("launch_origin_test.cpp:" + std::to_string(line)) != std::string::npos);
+  CHECK(details.find("fine") == std::string::npos);
+  // Sticky: later calls give it again, and what cleans up stays quiet.
+  CHECK(stream.synchronize().error().code() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(gpu::launch(stream, {1, 1}, fine, x).error().is_sticky());
+  gpu::set_error_reporter([](const gpu::cuda_error&) { std::abort(); });
+}
+
+TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origin]") {
+  const test::program_outcome outcome =
+      test::run_child("child: a kernel writes where there is nothing");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("gpu: cu") == std::string::npos);
+}
+
+}  // namespace
