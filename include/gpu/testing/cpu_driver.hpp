@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -56,6 +57,7 @@ class cpu_driver {
   /// Ends all work and gives all memory back. Calls of the table that come later answer
   /// CUDA_ERROR_DEINITIALIZED.
   ~cpu_driver() {
+    if (state_->options.report_leaks_at_end) (void)report_leaks();
     state_->cancelled = true;
     state_->work.stop();
     {
@@ -112,12 +114,18 @@ class cpu_driver {
 /// `main`, before anything else uses the GPU. A second call changes nothing.
 /// Returns the driver, to ask it what is left over.
 inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
-  static cpu_driver* const driver = [&] {
-    auto* made = new cpu_driver(std::move(options));  // outlives static objects that use it
-    driver::use_entry_points(&made->entry_points());
-    return made;
+  static bool report_leaks = false;
+  static cpu_driver* const made = [&] {
+    report_leaks = std::exchange(options.report_leaks_at_end, false);
+    auto* driver = new cpu_driver(std::move(options));  // outlives static objects that use it
+    driver::use_entry_points(&driver->entry_points());
+    return driver;
   }();
-  return *driver;
+  // Runs before what was registered earlier: while the driver still answers.
+  static const bool registered =
+      report_leaks && std::atexit([] { (void)made->report_leaks(); }) == 0;
+  (void)registered;
+  return *made;
 }
 
 /// The same, but only where no GPU can be used: no driver, one too old, or no device. Says so in

@@ -41,6 +41,9 @@ struct cpu_driver_options {
   std::uint64_t instruction_budget = std::uint64_t{1} << 28;
   /// Which mistakes are looked for beyond bad addresses, which always are.
   machine::checks checks{};
+  /// Print what was not given back to stderr when the driver ends; with `use_cpu_driver`, when the
+  /// process exits.
+  bool report_leaks_at_end = false;
   /// Receives what the driver finds wrong, as text of a few lines. Empty: it goes to stderr.
   /// Called from any thread, one call at a time; must not call the driver.
   std::function<void(std::string_view)> report{};

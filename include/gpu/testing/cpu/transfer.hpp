@@ -99,6 +99,20 @@ inline void fail_transfer(driver_state& driver, context_state& context, std::uin
                 machine::detail::hexadecimal(address) + ": " + driver.memory.describe(address));
 }
 
+/// Reports a copy to the host of device memory in which not one byte was ever written: the kernel
+/// that should have was forgotten, or has not run yet.
+inline void check_written(driver_state& driver, std::uint64_t source, std::uint64_t bytes) {
+  machine::memory_view view;
+  if (!driver.options.checks.uninitialised_reads) return;
+  if (driver.memory.resolve(source, bytes, 0, view) != machine::fault_kind::none) return;
+  if (view.shadow == nullptr) return;
+  const std::uint8_t* known = view.shadow + (source - view.begin);
+  if (std::memchr(known, 1, static_cast<std::size_t>(bytes)) != nullptr) return;
+  driver.report("a copy to the host reads " + std::to_string(bytes) + " bytes at " +
+                machine::detail::hexadecimal(source) +
+                ", and nothing was ever written there: " + driver.memory.describe(source));
+}
+
 /// Moves the bytes. Without the lock.
 inline void perform(driver_state& driver, context_state& context, const transfer& what) {
   machine::address_space& memory = driver.memory;
@@ -127,6 +141,7 @@ inline void perform(driver_state& driver, context_state& context, const transfer
       return;
     }
     if (host_target != nullptr) {
+      check_written(driver, source, bytes);
       const auto kind = memory.read(host_target, source, bytes);
       if (kind != machine::fault_kind::none)
         fail_transfer(driver, context, source, bytes, kind, "reads");
