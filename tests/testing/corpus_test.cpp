@@ -35,7 +35,8 @@ const std::vector<std::string> families = {
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
   return gpu::compile(gpu::program(family.source, family.name + ".cu")
                           .header("corpus.cuh", corpus::contents(corpus::folder() + "corpus.cuh")),
-                      {.architecture = gpu::architecture::compute(90), .extra = {"--fmad=false"}});
+                      {.architecture = gpu::architecture::compute(90),
+                       .extra = {"--fmad=false", "--device-int128"}});
 }
 
 gpu::result<words> run(const gpu::module& module, const corpus::kernel_entry& entry,

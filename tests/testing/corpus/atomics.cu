@@ -175,7 +175,7 @@ KERNEL(atomics_in_shared_memory) {
   atomicAdd(wide, u64{x} * 5);
   atomicMax(wide + 1, u64{x} << 8);
   atomicXor(wide + 2, u64{x} << 16);
-  u64 old = wide[3];
+  u64 old = 0;
   while (true) {
     const u64 found = atomicCAS(wide + 3, old, old + x % 16);
     if (found == old) break;

@@ -168,15 +168,16 @@ KERNEL(binary_search_tree) {
   __syncthreads();
   if (t == 0) {
     // Turns the tree into a list while it is freed.
-    while (root != nullptr) {
-      if (tree* const left = root->below[0]) {
-        root->below[0] = left->below[1];
-        left->below[1] = root;
-        root = left;
+    tree* rest = root;
+    while (rest != nullptr) {
+      if (tree* const left = rest->below[0]) {
+        rest->below[0] = left->below[1];
+        left->below[1] = rest;
+        rest = left;
       } else {
-        tree* const next = root->below[1];
-        free(root);
-        root = next;
+        tree* const next = rest->below[1];
+        free(rest);
+        rest = next;
       }
     }
   }

@@ -222,11 +222,24 @@ KERNEL(generic_addresses) {
 //! allocated_on_the_stack grid=1 block=32 in=32 out=32 input=small compare=exact
 KERNEL(allocated_on_the_stack) {
   const u32 count = in[threadIdx.x] % 13 + 1;
-  u32* const cells = static_cast<u32*>(__builtin_alloca(count * sizeof(u32)));
-  for (u32 k = 0; k < count; ++k) cells[k] = k * k + in[threadIdx.x];
   u32 h = 0;
-  for (u32 k = count; k > 0; --k) fold(h, cells[k - 1]);
-  out[threadIdx.x] = h;
+  u64 before, after;
+  asm volatile(
+      "{ .reg .u64 size, cells, at, end; .reg .u32 x, sum; .reg .pred p;\n"
+      " stacksave.u64 %1;\n"
+      " mul.wide.u32 size, %3, 16;\n"
+      " alloca.u64 cells, size, 16;\n"
+      " mov.u64 at, cells; add.u64 end, cells, size; mov.u32 x, %3; mov.u32 sum, 0;\n"
+      " fill: st.local.u32 [at], x; mad.lo.u32 x, x, 7, 1; add.u64 at, at, 16;\n"
+      " setp.lt.u64 p, at, end; @p bra fill;\n"
+      " add_up: sub.u64 at, at, 16; ld.local.u32 x, [at]; mad.lo.u32 sum, sum, 3, x;\n"
+      " setp.gt.u64 p, at, cells; @p bra add_up;\n"
+      " stackrestore.u64 %1;\n"
+      " stacksave.u64 %2;\n"
+      " mov.u32 %0, sum; }"
+      : "=r"(h), "=&l"(before), "=l"(after)
+      : "r"(count));
+  out[threadIdx.x] = h + (before == after);
 }
 
 //! allocated_on_the_heap grid=2 block=32 in=64 out=64 input=small compare=exact
