@@ -2,6 +2,8 @@
 /// \file
 /// `version`: three numbers, and those of this library.
 
+#include <compare>
+
 namespace gpu {
 
 /// A version of something, to be compared with another one.
