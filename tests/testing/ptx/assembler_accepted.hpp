@@ -27,6 +27,8 @@ inline constexpr const char* accepted_statements[] = {
     "ld.relaxed.gpu.global.u32 %r1, [%rd1];",
     "ld.global.b128 %q1, [%rd1];",
     "ld.param.u32 %r1, [n];",
+    "vmad.s32.u32.s32.sat %r1, %r2.h0, %r3.h1, -%r4;",
+    "vmad.s32.s32.s32.sat.shr7 %r1, -%r2.h0, %r3.h1, %r4;",
     "ld.param.u64 %rd1, [p];",
     "ld.param.u32 %r1, [%rd1];",
     "st.global.u32 [%rd1], 5;",

@@ -104,6 +104,11 @@ inline constexpr const char* refused_statements[] = {
     "add.f16x2 %r1,%r2,0x3C003C00;",
     "add.f16x2 %r1,%r2,5;",
     "call (%r1), k, (5);",
+    "add.s32 %r1, -%r2, %r3;",
+    "mov.u32 %r1, -%r2;",
+    "vmin.s32.s32.s32 %r1, -%r2, %r3;",
+    "vmad.s32.s32.s32 -%r1, %r2, %r3, %r4;",
+    "st.global.u32 [%rd1], -%r2;",
     "ld.global.v8.u32 {%r1,%r2,%r3,%r4,%r1,%r2,%r3,%r4}, [%rd1];",
 };
 

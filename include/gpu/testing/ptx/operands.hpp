@@ -276,6 +276,16 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
     out.value.negated = true;
     return true;
   }
+  if (t.is("-")) {
+    const token next = context.tokens.peek_second();
+    if (next.kind == token_kind::identifier && next.text != "WARP_SZ") {
+      context.tokens.take();
+      if (!parse_named(context, out)) return false;
+      if (!out.value.is_register()) return context.fail(t, "only registers can have a minus sign");
+      out.value.negated = true;
+      return true;
+    }
+  }
   if (!parse_simple(context, out)) return false;
   if (!context.tokens.peek().is("|")) return true;
   context.tokens.take();
