@@ -31,17 +31,24 @@ result<> call_in(CUcontext context, source_location where, Arguments... argument
   return in_context(context, where, [&] { return call<Member>(where, arguments...); });
 }
 
-/// `destroy` while `context` is current: failures go to the error reporter, except where nothing
-/// can be wrong, because the process is ending or was forked, or the context is lost.
+/// `destroy` while `context` is current. Where it cannot be made so, the call is tried all the
+/// same: another context may do. Failures go to the error reporter, except where nothing can be
+/// wrong, because the process is ending or was forked, or the context is lost.
 template <auto Member, class... Arguments>
 void destroy_in(CUcontext context, Arguments... arguments) noexcept {
-  const result<> done = call_in<Member>(context, source_location{}, arguments...);
+  bool tried = false;
+  const result<> done = in_context(context, source_location{}, [&] {
+    tried = true;
+    return call<Member>(source_location{}, arguments...);
+  });
   if (done.has_value()) [[likely]]
     return;
   const cuda_error& error = done.error();
   const bool shutting_down =
       error.domain() == error_domain::gpu || error.code() == CUDA_ERROR_DEINITIALIZED;
-  if (!shutting_down && !error.is_sticky()) gpu::detail::report(error);
+  if (shutting_down || error.is_sticky()) return;
+  gpu::detail::report(error);
+  if (!tried) destroy<Member>(arguments...);
 }
 
 }  // namespace gpu::driver

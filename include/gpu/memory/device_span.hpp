@@ -3,7 +3,7 @@
 /// `device_span<T>`: a pointer and a length in device memory, that host code cannot follow.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/core/result.hpp>
+#include <gpu/driver/process_state.hpp>
 #include <gpu/memory/ranges.hpp>
 
 #include <cuda.h>

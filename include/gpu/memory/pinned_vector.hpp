@@ -266,7 +266,8 @@ template <class T> class pinned_vector {
   result<iterator> open_gap(const_iterator position, std::size_t count,
                             source_location where) noexcept {
     const std::ptrdiff_t offset = position - begin();
-    GPU_TRY(grow_to(size_ + count, where));
+    const std::size_t most = ~std::size_t{0};
+    GPU_TRY(grow_to(count > most - size_ ? most : size_ + count, where));
     T* gap = begin() + offset;
     move_bytes(gap + count, gap, end() - gap);
     size_ += count;

@@ -1,0 +1,210 @@
+#include "support/results.hpp"
+
+#include <gpu/driver/context.hpp>
+
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+CUcontext current_now() {
+  CUcontext context = nullptr;
+  REQUIRE(test::driver().ctx_get_current(&context) == CUDA_SUCCESS);
+  return context;
+}
+
+}  // namespace
+
+static_assert(!std::is_copy_constructible_v<gpu::context>);
+static_assert(std::is_nothrow_move_constructible_v<gpu::context>);
+static_assert(std::is_nothrow_move_assignable_v<gpu::context>);
+static_assert(std::is_trivially_copyable_v<gpu::context_ref>);
+static_assert(std::is_convertible_v<gpu::context&, gpu::context_ref>);
+static_assert(!std::is_convertible_v<gpu::context, gpu::context_ref>);
+static_assert(!std::is_copy_constructible_v<gpu::context_scope>);
+
+TEST_CASE("context: the primary context is retained once and stays", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  const gpu::context_ref first = value_of(gpu::context::primary(device));
+  const gpu::context_ref second = value_of(gpu::context::primary(device));
+  CHECK(first == second);
+  CHECK(first.device() == device);
+  CUcontext raw = nullptr;
+  REQUIRE(test::driver().device_primary_ctx_retain(&raw, device.native()) == CUDA_SUCCESS);
+  CHECK(first.native() == raw);
+  test::driver().device_primary_ctx_release(device.native());
+}
+
+TEST_CASE("context: the primary context follows the driver table", "[driver][context][cpu]") {
+  const gpu::context_ref outer = value_of(gpu::context::primary(test::first_device()));
+  for (int round = 0; round < 2; ++round) {
+    // Both rounds put their table at the same address.
+    test::own_cpu_driver driver;
+    const gpu::context_ref inner = value_of(gpu::context::primary(test::first_device()));
+    CHECK(inner.synchronize().has_value());
+  }
+  CHECK(value_of(gpu::context::primary(test::first_device())) == outer);
+}
+
+TEST_CASE("context: many threads ask for the primary context at once", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  gpu::driver::scoped_entry_points anew(test::driver());
+  std::vector<CUcontext> seen(8);
+  std::vector<std::thread> threads;
+  for (CUcontext& one : seen) {
+    threads.emplace_back([&one, device] {
+      if (const auto found = gpu::context::primary(device)) one = found->native();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(seen[0] != nullptr);
+  for (const CUcontext one : seen) CHECK(one == seen[0]);
+}
+
+TEST_CASE("context: one of its own is made, not left current, and destroyed", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  const CUcontext before = current_now();
+  gpu::context own = value_of(gpu::context::create(device));
+  CHECK(current_now() == before);
+  CHECK(own.device() == device);
+  CHECK(gpu::context_ref(own) != value_of(gpu::context::primary(device)));
+  CHECK(own.synchronize().has_value());
+  CHECK(own.destroy().has_value());
+  CHECK(own.native() == nullptr);
+  CHECK(error_of(own.destroy()) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][context]") {
+  gpu::context own =
+      value_of(gpu::context::create(test::first_device(), gpu::context_flags::blocking_sync));
+  CHECK(has(value_of(own.flags()), gpu::context_flags::blocking_sync));
+  CHECK(!has(value_of(own.flags()), gpu::context_flags::spin));
+
+  REQUIRE(own.set_limit(CU_LIMIT_STACK_SIZE, 4096).has_value());
+  CHECK(value_of(own.limit(CU_LIMIT_STACK_SIZE)) >= 4096);
+
+  REQUIRE(own.set_cache_config(CU_FUNC_CACHE_PREFER_L1).has_value());
+  const CUfunc_cache config = value_of(own.cache_config());
+  CHECK((config == CU_FUNC_CACHE_PREFER_L1 || config == CU_FUNC_CACHE_PREFER_NONE));
+
+  unsigned version = 0;
+  REQUIRE(test::driver().ctx_get_api_version(own.native(), &version) == CUDA_SUCCESS);
+  CHECK(value_of(own.api_version()) == version);
+
+  const gpu::context other = value_of(gpu::context::create(test::first_device()));
+  CHECK(value_of(own.id()) != value_of(other.id()));
+
+  const gpu::stream_priority_range range = value_of(own.stream_priority_range());
+  CHECK(range.greatest <= range.least);
+  const gpu::memory_info memory = value_of(own.memory_info());
+  CHECK(memory.free <= memory.total);
+  CHECK(memory.total > 0);
+}
+
+TEST_CASE("context: scopes nest and leave the thread as they found it", "[driver][context]") {
+  const gpu::context a = value_of(gpu::context::create(test::first_device()));
+  const gpu::context b = value_of(gpu::context::create(test::first_device()));
+  const CUcontext before = current_now();
+  {
+    const gpu::context_scope outer = value_of(gpu::context_scope::enter(a));
+    CHECK(current_now() == a.native());
+    CHECK(value_of(gpu::context::current()) == gpu::context_ref(a));
+    CHECK(value_of(gpu::context::current()).device() == a.device());
+    {
+      const gpu::context_scope inner = value_of(gpu::context_scope::enter(b));
+      CHECK(current_now() == b.native());
+    }
+    CHECK(current_now() == a.native());
+    REQUIRE(b.push().has_value());
+    CHECK(current_now() == b.native());
+    REQUIRE(gpu::context::pop().has_value());
+    CHECK(current_now() == a.native());
+  }
+  CHECK(current_now() == before);
+}
+
+TEST_CASE("context: what is current is a matter of one thread", "[driver][context]") {
+  const gpu::context a = value_of(gpu::context::create(test::first_device()));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(a));
+  bool empty = false;
+  std::thread([&] {
+    const auto found = gpu::context::current();
+    empty = found.has_value() && !*found;
+  }).join();
+  CHECK(empty);
+}
+
+TEST_CASE("context: a scope whose stack was tampered with says so", "[driver][context]") {
+  const gpu::context a = value_of(gpu::context::create(test::first_device()));
+  const gpu::context b = value_of(gpu::context::create(test::first_device()));
+  const CUcontext before = current_now();
+  test::reported_errors reported;
+  {
+    const gpu::context_scope scope = value_of(gpu::context_scope::enter(a));
+    REQUIRE(b.push().has_value());
+  }
+  CHECK(reported.count() == 1);
+  CHECK(reported.last().find("gpu::context_scope") != std::string::npos);
+  REQUIRE(gpu::context::pop().has_value());
+  CHECK(current_now() == before);
+}
+
+TEST_CASE("context: calls leave what is current alone", "[driver][context]") {
+  const gpu::context a = value_of(gpu::context::create(test::first_device()));
+  const gpu::context b = value_of(gpu::context::create(test::first_device()));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(a));
+  CHECK(b.synchronize().has_value());
+  CHECK(b.memory_info().has_value());
+  CHECK(error_of(b.set_limit(CU_LIMIT_MAX, 1)).domain() == gpu::error_domain::driver);
+  CHECK(current_now() == a.native());
+}
+
+TEST_CASE("context: an empty one is refused by name", "[driver][context]") {
+  gpu::context owner = value_of(gpu::context::create(test::first_device()));
+  const gpu::context taken = std::move(owner);
+  const gpu::cuda_error error = error_of(owner.synchronize());
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(says(error, "gpu::context::synchronize", "context is empty", "moved from"));
+  CHECK(error_of(owner.push()) == gpu::errc::empty_handle);
+  CHECK(error_of(owner.id()) == gpu::errc::empty_handle);
+  CHECK(error_of(owner.api_version()) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::context_scope::enter(owner)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::context_ref{}.memory_info()) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("context: releasing and adopting move the ownership", "[driver][context]") {
+  gpu::context owner = value_of(gpu::context::create(test::first_device()));
+  const gpu::context_ref raw = owner.release();
+  CHECK(owner.native() == nullptr);
+  CHECK(raw.synchronize().has_value());
+  const gpu::context again = gpu::context::adopt(raw);
+  CHECK(again.native() == raw.native());
+}
+
+TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              gpu::context own = GPU_TRY(gpu::context::create(device));
+              GPU_TRY(own.synchronize());
+              GPU_TRY(own.limit(CU_LIMIT_STACK_SIZE));
+              GPU_TRY(own.set_limit(CU_LIMIT_STACK_SIZE, 2048));
+              GPU_TRY(own.cache_config());
+              GPU_TRY(own.set_cache_config(CU_FUNC_CACHE_PREFER_NONE));
+              GPU_TRY(own.flags());
+              GPU_TRY(own.set_flags(gpu::context_flags::none));
+              GPU_TRY(own.id());
+              GPU_TRY(own.api_version());
+              GPU_TRY(own.stream_priority_range());
+              GPU_TRY(own.memory_info());
+              const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(own));
+              GPU_TRY(gpu::context::current());
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+}

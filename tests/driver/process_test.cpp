@@ -1,0 +1,101 @@
+// What happens at the edges of a process: fork, exit, static objects, threads.
+
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
+
+#include <gpu/driver.hpp>
+#include <gpu/memory.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+using test::error_of;
+using test::value_of;
+
+namespace {
+
+/// Lives until after main, like a static object of a user.
+struct static_objects {
+  std::optional<gpu::stream> stream;
+  std::optional<gpu::event> event;
+  std::optional<gpu::device_buffer<float>> buffer;
+  std::optional<gpu::device_buffer<float>> plain;
+  std::optional<gpu::pinned_vector<float>> pinned;
+  std::optional<gpu::context> context;
+};
+
+static_objects& objects() {
+  static static_objects all;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("process: child with static objects", "[.child]") {
+  const gpu::device device = test::first_device();
+  objects().stream = value_of(gpu::stream::create(device));
+  objects().event = value_of(gpu::event::create(device));
+  objects().buffer = value_of(gpu::device_buffer<float>::create(*objects().stream, 100));
+  objects().plain = value_of(gpu::device_buffer<float>::create(device, 100));
+  objects().pinned = value_of(gpu::pinned_vector<float>::create(device, 100));
+  objects().context = value_of(gpu::context::create(device));
+  gpu::set_error_reporter([](const gpu::cuda_error& error) {
+    std::printf("REPORTED %s\n", error.message().c_str());
+    std::fflush(stdout);
+  });
+}
+
+TEST_CASE("process: static objects are destroyed after main in silence", "[driver][process]") {
+  const test::program_outcome outcome = test::run_child("process: child with static objects");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("REPORTED") == std::string::npos);
+  CHECK(outcome.output.find("gpu:") == std::string::npos);
+}
+
+TEST_CASE("process: child that forks", "[.child]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const gpu::result<int> count = gpu::device::count();
+    const gpu::result<> wait = stream.synchronize();
+    const auto buffer = gpu::device_buffer<int>::create(device, 1);
+    const bool told = !count && count.error() == gpu::errc::process_forked &&  //
+                      !wait && wait.error() == gpu::errc::process_forked &&    //
+                      !buffer && buffer.error() == gpu::errc::process_forked &&
+                      count.error().message().contains("fork");
+    std::_Exit(told ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(stream.synchronize().has_value());
+}
+
+TEST_CASE("process: after fork the child gets an error and the parent goes on",
+          "[driver][process]") {
+  const test::program_outcome outcome = test::run_child("process: child that forks");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+}
+
+TEST_CASE("process: child that goes past the end of a span", "[.child]") {
+  const auto span = gpu::device_span<int>::from_native(4096, 10);
+  const gpu::device_span<int> part = span.subspan(4, 7);
+  std::printf("NOT REACHED %zu\n", part.size());
+}
+
+TEST_CASE("process: going past the end of a span ends the program with a message",
+          "[driver][process]") {
+  const test::program_outcome outcome =
+      test::run_child("process: child that goes past the end of a span");
+  INFO(outcome.output);
+  CHECK(!outcome.succeeded());
+  CHECK(outcome.output.find("NOT REACHED") == std::string::npos);
+  CHECK(outcome.output.find("gpu::device_span::subspan") != std::string::npos);
+  CHECK(outcome.output.find("process_test.cpp") != std::string::npos);
+}

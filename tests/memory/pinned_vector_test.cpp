@@ -1,0 +1,270 @@
+#include "support/results.hpp"
+
+#include <gpu/memory/pinned_vector.hpp>
+
+#include <algorithm>
+#include <list>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+using gpu::pinned_flags;
+using gpu::pinned_vector;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<pinned_vector<int>>);
+static_assert(std::is_nothrow_move_constructible_v<pinned_vector<int>>);
+static_assert(std::is_nothrow_move_assignable_v<pinned_vector<int>>);
+static_assert(std::is_nothrow_swappable_v<pinned_vector<int>>);
+static_assert(gpu::pinned_range<pinned_vector<int>&>);
+static_assert(gpu::host_range<const pinned_vector<int>&>);
+static_assert(std::is_convertible_v<pinned_vector<int>&, gpu::pinned_span<int>>);
+static_assert(std::is_convertible_v<const pinned_vector<int>&, gpu::pinned_span<const int>>);
+static_assert(!std::is_convertible_v<pinned_vector<int>, gpu::pinned_span<const int>>);
+
+namespace {
+
+std::vector<int> contents(const pinned_vector<int>& v) { return {v.begin(), v.end()}; }
+
+/// The flags that the driver knows of, or its refusal of memory that is not page-locked.
+gpu::result<unsigned> raw_flags(const pinned_vector<int>& v) {
+  const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(v.context()));
+  unsigned flags = 0;
+  GPU_TRY(gpu::driver::call<&gpu::driver::entry_points::mem_host_get_flags>(
+      gpu::source_location(), &flags, const_cast<int*>(v.data())));
+  return flags;
+}
+
+}  // namespace
+
+TEST_CASE("pinned_vector: made of as many values", "[memory][pinned_vector]") {
+  const gpu::device device = test::first_device();
+  const pinned_vector<int> v = value_of(pinned_vector<int>::create(device, 5));
+  CHECK(contents(v) == std::vector<int>(5));
+  CHECK(v.size_bytes() == 20);
+  CHECK(v.capacity() >= 5);
+  CHECK(raw_flags(v).has_value());
+  CHECK(v.context() == value_of(gpu::context::primary(device)));
+
+  const pinned_vector<int> empty = value_of(pinned_vector<int>::create(device));
+  CHECK(empty.empty());
+  CHECK(empty.begin() == empty.end());
+  CHECK(empty.capacity() == 0);
+}
+
+TEST_CASE("pinned_vector: does what a std::vector does", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  std::vector<int> w;
+  const std::list<int> list{7, 8, 9};
+  const auto same = [&] {
+    CHECK(contents(v) == w);
+    CHECK(v.size() == w.size());
+    CHECK(v.capacity() >= v.size());
+  };
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(v.push_back(i).has_value());
+    w.push_back(i);
+  }
+  same();
+  v.pop_back();
+  w.pop_back();
+  CHECK(v.front() == w.front());
+  CHECK(v.back() == w.back());
+  CHECK(v[50] == w[50]);
+  REQUIRE(v.resize(10).has_value());
+  w.resize(10);
+  same();
+  REQUIRE(v.resize(20, -1).has_value());
+  w.resize(20, -1);
+  same();
+  CHECK(value_of(v.insert(v.begin() + 3, 42)) == v.begin() + 3);
+  w.insert(w.begin() + 3, 42);
+  same();
+  CHECK(*value_of(v.insert(v.end(), std::size_t{3}, 43)) == 43);
+  w.insert(w.end(), 3, 43);
+  same();
+  CHECK(*value_of(v.insert(v.begin(), list.begin(), list.end())) == 7);
+  w.insert(w.begin(), list.begin(), list.end());
+  same();
+  CHECK(v.erase(v.begin() + 2) == v.begin() + 2);
+  w.erase(w.begin() + 2);
+  same();
+  CHECK(v.erase(v.begin() + 1, v.begin() + 5) == v.begin() + 1);
+  w.erase(w.begin() + 1, w.begin() + 5);
+  same();
+  const int* after = v.erase(v.end() - 2, v.end());
+  CHECK(after == v.end());
+  w.erase(w.end() - 2, w.end());
+  same();
+  REQUIRE(v.assign(5, 6).has_value());
+  w.assign(5, 6);
+  same();
+  REQUIRE(v.assign(list.begin(), list.end()).has_value());
+  w.assign(list.begin(), list.end());
+  same();
+  std::sort(v.begin(), v.end(), std::greater<int>());
+  std::sort(w.begin(), w.end(), std::greater<int>());
+  same();
+  v.clear();
+  w.clear();
+  same();
+}
+
+TEST_CASE("pinned_vector: an element of its own can be added", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  REQUIRE(v.push_back(11).has_value());
+  REQUIRE(v.shrink_to_fit().has_value());
+  REQUIRE(v.capacity() == v.size());
+  REQUIRE(v.push_back(v.front()).has_value());
+  REQUIRE(v.insert(v.begin(), v.back()).has_value());
+  REQUIRE(v.assign(4, v[1]).has_value());
+  CHECK(contents(v) == std::vector<int>(4, 11));
+}
+
+TEST_CASE("pinned_vector: room is made once and given back", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device(), 3));
+  REQUIRE(v.reserve(100).has_value());
+  CHECK(v.capacity() == 100);
+  const int* place = v.data();
+  REQUIRE(v.resize(100, 4).has_value());
+  CHECK(v.data() == place);
+  REQUIRE(v.reserve(50).has_value());
+  CHECK(v.capacity() == 100);
+  REQUIRE(v.resize(2).has_value());
+  REQUIRE(v.shrink_to_fit().has_value());
+  CHECK(v.capacity() == 2);
+  CHECK(contents(v) == std::vector<int>(2));
+  v.clear();
+  REQUIRE(v.shrink_to_fit().has_value());
+  CHECK(v.capacity() == 0);
+}
+
+TEST_CASE("pinned_vector: growing moves each element about once", "[memory][pinned_vector]") {
+  pinned_vector<char> v = value_of(pinned_vector<char>::create(test::first_device()));
+  std::size_t moves = 0;
+  const char* place = nullptr;
+  for (int i = 0; i < 5000; ++i) {
+    REQUIRE(v.push_back('x').has_value());
+    moves += v.data() != place;
+    place = v.data();
+  }
+  CHECK(moves <= 14);
+}
+
+TEST_CASE("pinned_vector: moving, swapping, comparing", "[memory][pinned_vector]") {
+  const gpu::device device = test::first_device();
+  pinned_vector<int> a = value_of(pinned_vector<int>::create(device, 3));
+  pinned_vector<int> b = value_of(pinned_vector<int>::create(device, 3));
+  CHECK(a == b);
+  a[1] = 5;
+  CHECK(!(a == b));
+  const int* place = a.data();
+  pinned_vector<int> c = std::move(a);
+  CHECK(c.data() == place);
+  CHECK(a.size() == 0);
+  CHECK(a.capacity() == 0);
+  swap(b, c);
+  CHECK(b.data() == place);
+  c = std::move(b);
+  CHECK(c[1] == 5);
+  pinned_vector<int>& self = c;
+  c = std::move(self);
+  CHECK(c[1] == 5);
+  REQUIRE(c.resize(2).has_value());
+  CHECK(!(c == value_of(pinned_vector<int>::create(device, 3))));
+}
+
+TEST_CASE("pinned_vector: a moved-from one refuses to grow", "[memory][pinned_vector]") {
+  pinned_vector<int> a = value_of(pinned_vector<int>::create(test::first_device(), 3));
+  const pinned_vector<int> taken = std::move(a);
+  const gpu::cuda_error error = error_of(a.push_back(1));
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(says(error, "gpu::pinned_vector", "moved from"));
+  CHECK(error_of(a.mapped_span()) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("pinned_vector: its flags reach the driver", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(
+      test::first_device(), 10, pinned_flags::portable | pinned_flags::mapped));
+  const unsigned flags = value_of(raw_flags(v));
+  CHECK((flags & CU_MEMHOSTALLOC_PORTABLE) != 0);
+  CHECK((flags & CU_MEMHOSTALLOC_DEVICEMAP) != 0);
+  CHECK(has(v.flags(), pinned_flags::mapped));
+  CHECK(!has(v.flags(), pinned_flags::write_combined));
+}
+
+TEST_CASE("pinned_vector: mapped memory has a device address", "[memory][pinned_vector]") {
+  const gpu::device device = test::first_device();
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(device, 10, pinned_flags::mapped));
+  const gpu::device_span<int> mapped = value_of(v.mapped_span());
+  CHECK(mapped.size() == 10);
+  CHECK(mapped.native() != 0);
+
+  pinned_vector<int> unmapped = value_of(pinned_vector<int>::create(device, 10));
+  const gpu::cuda_error error = error_of(unmapped.mapped_span());
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "pinned_flags::mapped"));
+  pinned_vector<int> empty = value_of(pinned_vector<int>::create(device, 0, pinned_flags::mapped));
+  CHECK(value_of(empty.mapped_span()).empty());
+}
+
+TEST_CASE("pinned_vector: too many elements", "[memory][pinned_vector]") {
+  pinned_vector<double> v = value_of(pinned_vector<double>::create(test::first_device(), 3));
+  const gpu::cuda_error error = error_of(v.reserve(~std::size_t{0} / 4));
+  CHECK(error == gpu::errc::size_overflow);
+  CHECK(says(error, "gpu::pinned_vector", "8 bytes"));
+  CHECK(error_of(v.resize(~std::size_t{0})) == gpu::errc::size_overflow);
+  CHECK(error_of(v.insert(v.end(), ~std::size_t{0}, 1.0)) == gpu::errc::size_overflow);
+  CHECK(v.size() == 3);
+}
+
+TEST_CASE("pinned_vector: out of memory says how much was asked", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device(), 3));
+  v[0] = 1;
+  gpu::driver::entry_points full = test::driver();
+  full.mem_host_alloc = [](void**, std::size_t, unsigned) { return CUDA_ERROR_OUT_OF_MEMORY; };
+  gpu::driver::scoped_entry_points in_force(full);
+  const gpu::cuda_error error = error_of(v.reserve(1000));
+  CHECK(error.kind() == gpu::error_kind::memory);
+  CHECK(error.asked() == 4000);
+  CHECK(says(error, "cuMemHostAlloc", "4000 bytes of page-locked"));
+  CHECK(v.size() == 3);
+  CHECK(v[0] == 1);
+}
+
+TEST_CASE("pinned_vector: gives its memory back once", "[memory][pinned_vector][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  REQUIRE(pinned_vector<int>::create(device, 1).has_value());
+  const std::size_t before = driver.live_objects();
+  {
+    pinned_vector<int> v = value_of(pinned_vector<int>::create(device, 3));
+    CHECK(driver.live_objects() == before + 1);
+    REQUIRE(v.reserve(1000).has_value());
+    CHECK(driver.live_objects() == before + 1);
+    pinned_vector<int> w = std::move(v);
+    const gpu::pinned_span<int> raw = w.release();
+    CHECK(w.empty());
+    CHECK(driver.live_objects() == before + 1);
+    const pinned_vector<int> again = pinned_vector<int>::adopt(w.context(), raw);
+    CHECK(again.size() == 3);
+  }
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("pinned_vector: each driver call may fail", "[memory][pinned_vector][faults][cpu]") {
+  const auto operation = []() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    pinned_vector<int> v = GPU_TRY(pinned_vector<int>::create(device, 3, pinned_flags::mapped));
+    GPU_TRY(v.mapped_span());
+    GPU_TRY(v.push_back(1));
+    GPU_TRY(v.shrink_to_fit());
+    GPU_TRY(v.insert(v.begin(), 2));
+    return {};
+  };
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent"}) == "");
+}
