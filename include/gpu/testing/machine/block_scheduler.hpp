@@ -9,8 +9,8 @@
 
 namespace gpu::testing::machine::detail {
 
-inline constexpr std::uint32_t instructions_per_turn = 4096;  // of a warp
-inline constexpr unsigned rounds_per_turn = 64;               // of a block
+inline constexpr std::uint32_t instructions_per_turn = 1024;  // of a warp
+inline constexpr unsigned rounds_per_turn = 8;                // of a block
 
 enum class block_status : std::uint8_t { finished, unfinished, ended };
 
