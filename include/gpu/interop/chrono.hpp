@@ -1,0 +1,17 @@
+#pragma once
+/// \file
+/// The time between two events as a `std::chrono::duration`.
+
+#include <gpu/driver/elapsed_time.hpp>
+
+#include <chrono>
+
+namespace gpu {
+
+/// Milliseconds with a fraction, which convert to any duration with floating-point ticks; use
+/// `std::chrono::duration_cast` for whole ticks.
+constexpr std::chrono::duration<float, std::milli> to_duration(elapsed_time time) noexcept {
+  return std::chrono::duration<float, std::milli>(time.milliseconds());
+}
+
+}  // namespace gpu

@@ -1,0 +1,108 @@
+#pragma once
+/// \file
+/// `cuda_error` as a `std::error_code`, for programs whose errors are those.
+
+#include <gpu/core/error.hpp>
+
+#include <string>
+#include <system_error>
+
+namespace gpu {
+
+namespace detail {
+
+class error_category : public std::error_category {
+ public:
+  explicit constexpr error_category(error_domain domain) noexcept : domain_{domain} {}
+
+  const char* name() const noexcept override {
+    switch (domain_) {
+      case error_domain::gpu:
+        return "gpu";
+      case error_domain::driver:
+        return "cuda";
+      case error_domain::nvrtc:
+        return "nvrtc";
+      case error_domain::curand:
+        return "curand";
+    }
+    return "gpu";
+  }
+
+  std::string message(int code) const override {
+    const char* known = error_code_name(domain_, code);
+    std::string text = known != nullptr ? known : "unknown error " + std::to_string(code);
+    if (const char* advice = error_advice(domain_, code)) (text += ": ") += advice;
+    return text;
+  }
+
+  /// The codes that have a counterpart in POSIX compare equal to it.
+  std::error_condition default_error_condition(int code) const noexcept override {
+    if (domain_ == error_domain::driver) {
+      switch (code) {
+        case 1:
+          return std::errc::invalid_argument;
+        case 2:
+          return std::errc::not_enough_memory;
+        case 100:
+        case 101:
+          return std::errc::no_such_device;
+        case 301:
+          return std::errc::no_such_file_or_directory;
+        case 600:
+          return std::errc::resource_unavailable_try_again;
+        case 800:
+          return std::errc::operation_not_permitted;
+        case 801:
+          return std::errc::not_supported;
+        default:
+          break;
+      }
+    }
+    if (domain_ == error_domain::nvrtc && code == 1) return std::errc::not_enough_memory;
+    if (domain_ == error_domain::gpu) {
+      switch (static_cast<errc>(code)) {
+        case errc::invalid_argument:
+        case errc::size_mismatch:
+          return std::errc::invalid_argument;
+        case errc::index_out_of_range:
+          return std::errc::result_out_of_range;
+        case errc::size_overflow:
+          return std::errc::value_too_large;
+        case errc::out_of_host_memory:
+          return std::errc::not_enough_memory;
+        case errc::not_supported:
+          return std::errc::not_supported;
+        default:
+          break;
+      }
+    }
+    return std::error_condition(code, *this);
+  }
+
+ private:
+  error_domain domain_;
+};
+
+}  // namespace detail
+
+/// The category of the codes of one domain: `gpu`, `cuda`, `nvrtc` or `curand`. Shared libraries
+/// may each have their own object, so compare codes of theirs by name.
+inline const std::error_category& error_category(error_domain domain) noexcept {
+  static const detail::error_category categories[] = {
+      detail::error_category(error_domain::gpu), detail::error_category(error_domain::driver),
+      detail::error_category(error_domain::nvrtc), detail::error_category(error_domain::curand)};
+  return categories[static_cast<unsigned>(domain)];
+}
+
+/// The code alone; the call, the place and the values stay behind.
+inline std::error_code make_error_code(const cuda_error& error) noexcept {
+  return std::error_code(error.code(), error_category(error.domain()));
+}
+inline std::error_code make_error_code(errc code) noexcept {
+  return std::error_code(static_cast<int>(code), error_category(error_domain::gpu));
+}
+
+}  // namespace gpu
+
+template <> struct std::is_error_code_enum<gpu::errc> : std::true_type {};

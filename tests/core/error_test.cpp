@@ -1,0 +1,123 @@
+#include "support/catch.hpp"
+
+#include <gpu/core/error.hpp>
+
+#include <cuda.h>
+
+#include <nvrtc.h>
+#include <cstring>
+#include <string>
+
+using gpu::cuda_error;
+using gpu::errc;
+using gpu::error_domain;
+using gpu::error_kind;
+using gpu::source_location;
+
+namespace {
+
+cuda_error driver_error(int code) {
+  return cuda_error(error_domain::driver, code, "cuSomething", source_location::current());
+}
+cuda_error own_error(errc code) {
+  return gpu::detail::refusal(code, "gpu::something", gpu::text("a sentence."),
+                              source_location::current(), 7, 5);
+}
+
+}  // namespace
+
+TEST_CASE("error: knows what it was made of", "[core][error]") {
+  const source_location here = source_location::current();
+  const cuda_error error = cuda_error(error_domain::driver, 2, "cuMemAlloc", here)
+                               .with_details(gpu::text("asked for 10 bytes"))
+                               .with_values(10, 3);
+  CHECK(error.domain() == error_domain::driver);
+  CHECK(error.code() == 2);
+  CHECK(std::string(error.name()) == "CUDA_ERROR_OUT_OF_MEMORY");
+  CHECK(std::string(error.call()) == "cuMemAlloc");
+  CHECK(error.where().line() == here.line());
+  CHECK(error.asked() == 10);
+  CHECK(error.limit() == 3);
+  CHECK(error.details() == "asked for 10 bytes");
+}
+
+TEST_CASE("error: the message tells the whole story", "[core][error]") {
+  const cuda_error error = cuda_error(error_domain::driver, 2, "cuMemAlloc",
+                                      source_location::current("file.cpp", "f", 42))
+                               .with_details(gpu::text("asked for 10 bytes"));
+  CHECK(std::string(error.message().c_str()) ==
+        "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): asked for 10 bytes. Free buffers that are no "
+        "longer needed, trim pools, or process the data in parts. [file.cpp:42]");
+  const cuda_error bare(error_domain::driver, 987654, "cuX", source_location());
+  CHECK(std::string(bare.message().c_str()) == "cuX: unknown (987654)");
+  CHECK(own_error(errc::size_mismatch).message().contains("gpu::something"));
+  CHECK(own_error(errc::size_mismatch).message().contains("a sentence."));
+}
+
+TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
+  const auto name = [](error_domain domain, int code) {
+    return std::string(cuda_error(domain, code, "x", {}).name());
+  };
+  CHECK(name(error_domain::driver, CUDA_ERROR_INVALID_VALUE) == "CUDA_ERROR_INVALID_VALUE");
+  CHECK(name(error_domain::driver, CUDA_ERROR_ILLEGAL_ADDRESS) == "CUDA_ERROR_ILLEGAL_ADDRESS");
+  CHECK(name(error_domain::driver, CUDA_ERROR_NOT_READY) == "CUDA_ERROR_NOT_READY");
+  CHECK(name(error_domain::driver, CUDA_ERROR_UNKNOWN) == "CUDA_ERROR_UNKNOWN");
+  CHECK(name(error_domain::nvrtc, NVRTC_ERROR_COMPILATION) == "NVRTC_ERROR_COMPILATION");
+  CHECK(name(error_domain::gpu, static_cast<int>(errc::no_driver)) == "no_driver");
+  CHECK(name(error_domain::gpu, static_cast<int>(errc::capture_prohibited)) ==
+        "capture_prohibited");
+}
+
+TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]") {
+  CHECK(driver_error(CUDA_ERROR_OUT_OF_MEMORY).kind() == error_kind::memory);
+  CHECK(driver_error(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES).kind() == error_kind::launch);
+  CHECK(driver_error(CUDA_ERROR_ILLEGAL_ADDRESS).kind() == error_kind::launch);
+  CHECK(driver_error(CUDA_ERROR_LAUNCH_FAILED).kind() == error_kind::launch);
+  CHECK(driver_error(CUDA_ERROR_INVALID_VALUE).kind() == error_kind::logic);
+  CHECK(driver_error(CUDA_ERROR_INVALID_HANDLE).kind() == error_kind::logic);
+  CHECK(driver_error(CUDA_ERROR_INVALID_PTX).kind() == error_kind::compile);
+  CHECK(driver_error(CUDA_ERROR_NO_DEVICE).kind() == error_kind::runtime);
+  CHECK(cuda_error(error_domain::nvrtc, NVRTC_ERROR_COMPILATION, "x", {}).kind() ==
+        error_kind::compile);
+  CHECK(cuda_error(error_domain::nvrtc, NVRTC_ERROR_OUT_OF_MEMORY, "x", {}).kind() ==
+        error_kind::memory);
+  CHECK(own_error(errc::out_of_host_memory).kind() == error_kind::memory);
+  CHECK(own_error(errc::invalid_launch).kind() == error_kind::launch);
+  CHECK(own_error(errc::compile_failed).kind() == error_kind::compile);
+  CHECK(own_error(errc::no_driver).kind() == error_kind::runtime);
+  CHECK(own_error(errc::size_mismatch).kind() == error_kind::logic);
+}
+
+TEST_CASE("error: sticky are those that lose the context", "[core][error]") {
+  for (const int code :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_ASSERT, CUDA_ERROR_MISALIGNED_ADDRESS,
+        CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT,
+        CUDA_ERROR_HARDWARE_STACK_ERROR}) {
+    CHECK(driver_error(code).is_sticky());
+  }
+  for (const int code : {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY,
+                         CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES}) {
+    CHECK(!driver_error(code).is_sticky());
+  }
+  CHECK(!own_error(errc::no_driver).is_sticky());
+  CHECK(!cuda_error(error_domain::nvrtc, 700, "x", {}).is_sticky());
+}
+
+TEST_CASE("error: equal by domain and code", "[core][error]") {
+  CHECK(driver_error(2) == driver_error(2));
+  CHECK(!(driver_error(2) == driver_error(1)));
+  CHECK(own_error(errc::no_driver) == errc::no_driver);
+  CHECK(!(own_error(errc::no_driver) == errc::driver_too_old));
+  CHECK(!(driver_error(1) == errc::no_driver));
+  CHECK(!(driver_error(1) == cuda_error(error_domain::nvrtc, 1, "x", {})));
+}
+
+TEST_CASE("error: every code that has advice has a name", "[core][error]") {
+  for (int code = 1; code < 1000; ++code) {
+    for (const error_domain domain : {error_domain::driver, error_domain::nvrtc}) {
+      if (gpu::detail::error_advice(domain, code) != nullptr) {
+        CHECK(gpu::detail::error_code_name(domain, code) != nullptr);
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// What the driver's handles do not let through, beside what they do.
+
+#include <gpu/driver.hpp>
+
+#include <utility>
+
+#ifndef GPU_REJECTED
+#  define GPU_REJECTED 0
+#endif
+
+inline gpu::result<> misuse(gpu::device device) {
+  gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+  gpu::event event = GPU_TRY(gpu::event::create(device));
+
+#if GPU_REJECTED == 1
+  const gpu::stream_ref dangling = GPU_TRY(gpu::stream::create(device));
+#elif GPU_REJECTED == 2
+  const gpu::event_ref dangling = GPU_TRY(gpu::event::create(device));
+#elif GPU_REJECTED == 3
+  gpu::stream twice = stream;
+#elif GPU_REJECTED == 4
+  gpu::stream_ref none = nullptr;
+#elif GPU_REJECTED == 5
+  gpu::stream_ref zero = 0;
+#elif GPU_REJECTED == 6
+  GPU_TRY(gpu::record(event, stream));
+#elif GPU_REJECTED == 7
+  const gpu::context_ref dangling = GPU_TRY(gpu::context::create(device));
+#elif GPU_REJECTED == 8
+  gpu::stream_ref raw = stream.native();
+#else
+  const gpu::stream_ref name = stream;
+  const gpu::stream moved = std::move(stream);
+  GPU_TRY(gpu::record(name, event));
+#endif
+  return {};
+}

@@ -1,0 +1,68 @@
+// What the memory types do not let through, beside what they do.
+
+#include <gpu/memory.hpp>
+
+#include <vector>
+
+#ifndef GPU_REJECTED
+#  define GPU_REJECTED 0
+#endif
+
+inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
+  auto buffer = GPU_TRY(gpu::device_buffer<float>::create(stream, 4));
+  auto doubles = GPU_TRY(gpu::device_buffer<double>::create(stream, 4));
+  auto pinned = GPU_TRY(gpu::pinned_vector<float>::create(device, 4));
+  std::vector<float> host(4);
+  const std::vector<float> constant(4);
+
+#if GPU_REJECTED == 1
+  // expect 1: an asynchronous copy needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, host, buffer));
+#elif GPU_REJECTED == 2
+  // expect 2: an asynchronous copy needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, buffer, host));
+#elif GPU_REJECTED == 3
+  // expect 3: the source's elements are of another type than the destination's
+  GPU_TRY(gpu::copy(host, doubles));
+#elif GPU_REJECTED == 4
+  // expect 4: the destination's elements are const
+  GPU_TRY(gpu::copy(buffer, constant));
+#elif GPU_REJECTED == 5
+  // expect 5: neither side is on a device
+  GPU_TRY(gpu::copy(constant, host));
+#elif GPU_REJECTED == 6
+  // expect 6: the driver fills with patterns of 1, 2 or 4 bytes
+  GPU_TRY(gpu::fill(stream, doubles, 1.0));
+#elif GPU_REJECTED == 7
+  return buffer.span()[0];
+#elif GPU_REJECTED == 8
+  gpu::device_span<float> span = host;
+#elif GPU_REJECTED == 9
+  gpu::device_span<float> span{host.data(), host.size()};
+#elif GPU_REJECTED == 10
+  gpu::device_span<float> span = GPU_TRY(gpu::device_buffer<float>::create(stream, 4));
+#elif GPU_REJECTED == 11
+  gpu::device_buffer<float> twice = buffer;
+#elif GPU_REJECTED == 12
+  // expect 12: device memory holds trivially copyable objects
+  using strings = gpu::device_buffer<std::vector<int>>;
+  GPU_TRY(strings::create(stream, 4));
+#elif GPU_REJECTED == 13
+  const gpu::device_buffer<float>& reading = buffer;
+  // expect 13: the destination's elements are const
+  GPU_TRY(gpu::fill(stream, reading, 1.0f));
+#elif GPU_REJECTED == 14
+  // expect 14: a temporary device_buffer is none
+  GPU_TRY(gpu::copy(stream, pinned, GPU_TRY(gpu::device_buffer<float>::create(stream, 4))));
+#else
+  GPU_TRY(gpu::copy(stream, pinned, buffer));
+  GPU_TRY(gpu::copy(stream, buffer, pinned));
+  GPU_TRY(gpu::copy(constant, buffer));
+  GPU_TRY(gpu::copy(buffer, host));
+  GPU_TRY(gpu::fill(stream, buffer, 1.0f));
+  GPU_TRY(gpu::fill(stream, as_writable_bytes(doubles.span()), std::byte{0}));
+  const gpu::device_span<const float> span = buffer;
+  GPU_TRY(gpu::copy(stream, span, pinned));
+#endif
+  return {};
+}
