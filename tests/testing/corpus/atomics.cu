@@ -242,14 +242,18 @@ KERNEL(lock_between_lanes) {
   __shared__ u32 lock, guarded[2];
   if (threadIdx.x == 0) lock = guarded[0] = guarded[1] = 0;
   __syncthreads();
-  while (atomicCAS(&lock, 0, 1) != 0) {
-  }
-  __threadfence_block();
   volatile u32* const shared = guarded;
-  shared[0] = shared[0] + in[threadIdx.x];
-  shared[1] = shared[1] + 1;
-  __threadfence_block();
-  atomicExch(&lock, 0);
+  bool done = false;
+  while (!done) {
+    if (atomicCAS(&lock, 0, 1) == 0) {
+      __threadfence_block();
+      shared[0] = shared[0] + in[threadIdx.x];
+      shared[1] = shared[1] + 1;
+      __threadfence_block();
+      atomicExch(&lock, 0);
+      done = true;
+    }
+  }
   __syncthreads();
   if (threadIdx.x < 2) out[threadIdx.x] = guarded[threadIdx.x];
 }
