@@ -116,6 +116,7 @@ template <is_host_argument A> struct staged_argument<A> {
   }
 };
 
+template <class Builder = text_builder>
 inline result<> refuse_capture(const stream_ref& stream, source_location where) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   GPU_TRY(on_stream(stream, where, [&] {

@@ -99,14 +99,16 @@ inline const launch_label* label_of(const text& name, CUdevice device) noexcept 
   return &first->label;
 }
 
+template <class Builder = text_builder>
 inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
                                            source_location where) noexcept {
-  text_builder out;
+  Builder out;
   out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
 
 /// Asks the driver for the parameters of a kernel, once, when it is looked up.
+template <class Builder = text_builder>
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
   const auto function = driver::current_entry_points().kernel_get_param_info;
   if (function == nullptr) return {};
@@ -136,6 +138,7 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
 }
 
 /// Fills what one device allows the kernel. To be called locked.
+template <class Builder = text_builder>
 inline result<> read_limits(kernel_record& kernel, kernel_limits& limits, CUdevice device,
                             source_location where) noexcept {
   struct device_attribute {

@@ -14,9 +14,10 @@ namespace detail {
 /// Launches with the arguments in place: checks the shape against what is known of kernel and
 /// device, notes the launch, and calls the driver. Always inlined, because the checks of a shape
 /// that is known at compile time fold away then.
+template <class Record>
 [[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
-                                                     const launch_config& config,
-                                                     kernel_record* kernel, void** arguments,
+                                                     const launch_config& config, Record* kernel,
+                                                     void** arguments,
                                                      source_location where) noexcept {
   const auto device = static_cast<std::uint32_t>(stream.device().native());
   if (device < kernel_record::most_devices && !is_default_stream(stream.native())) [[likely]] {

@@ -41,6 +41,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
 }
 
 /// `what` of a launch is zero or too large along an axis.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_extents(const prepared_launch& launch,
                                                            const char* what, const dims& asked,
                                                            const dims& limit,
@@ -50,7 +51,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t value = values[axis], most = limits[axis];
     if (value != 0 && value <= most) continue;
-    text_builder out;
+    Builder out;
     out << "kernel " << launch.kernel->name << ": the " << what << " is ";
     write(out, asked);
     out << ", and its "
@@ -65,6 +66,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
 }
 
 /// Grid, block and cluster against the limits of the device and of the kernel.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
                                                          const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
@@ -75,7 +77,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
   const std::uint64_t threads = config.block.volume();
   if (threads > limits.kernel_threads) {
     const bool by_registers = limits.kernel_threads < limits.device_threads;
-    text_builder out;
+    Builder out;
     out << "kernel " << launch.kernel->name << ": a block of ";
     write(out, config.block);
     out << " has " << threads << " threads, more than the "
@@ -89,7 +91,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
   const dims& cluster = config.cluster;
   if (cluster.volume() == 0 || config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
       config.grid.z % cluster.z != 0) {
-    text_builder out;
+    Builder out;
     out << "kernel " << launch.kernel->name << ": a cluster of ";
     write(out, cluster);
     out << " blocks does not divide the grid of ";
@@ -103,6 +105,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
 
 /// Sees to it that the kernel may use `config.shared_bytes` on its device; the first request beyond
 /// the usual limit raises it to all that the device has, once. To be called locked.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const prepared_launch& launch,
                                                                  kernel_limits& limits) noexcept {
   const std::uint32_t asked = launch.config.shared_bytes;
@@ -110,7 +113,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
   const std::uint32_t opt_in = limits.opt_in_shared;
   const std::uint32_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
   if (asked > most) {
-    text_builder out;
+    Builder out;
     out << "kernel " << launch.kernel->name << ": " << asked
         << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
         << opt_in << " which a block can have on device " << launch.stream.device().native()
@@ -129,6 +132,7 @@ inline void write(text_builder& out, const dims& d) noexcept {
 /// Turns what the driver said to a launch into an error, and takes the record of it back. With
 /// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it. What has to
 /// be known is read from the record, so that the launch path need not keep it.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_failed(int code, std::size_t call,
                                                            std::uint64_t ticket, const char* file,
                                                            const char* function,
@@ -148,19 +152,20 @@ inline void write(text_builder& out, const dims& d) noexcept {
       __builtin_strcmp(blocking, "1") != 0) {
     return fail(driver::error_of(static_cast<CUresult>(code), call, where, stream));
   }
-  text_builder out;
+  Builder out;
   out << "The fault comes from kernel " << label->kernel << ", which this launch ran to its end.";
   return fail(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)
                   .with_details(out.finish()));
 }
 
 /// Launches with cuLaunchKernelEx, whose attributes hold the cluster and what the caller added.
+template <class Builder = text_builder>
 inline result<> launch_with_attributes(const prepared_launch& launch,
                                        const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
   constexpr std::uint32_t most = 32;
   if (config.attribute_count >= most) {
-    text_builder out;
+    Builder out;
     out << config.attribute_count << " launch attributes are more than the limit of " << most - 1
         << ". Pass each attribute once.";
     return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
@@ -203,6 +208,7 @@ inline result<> launch_with_attributes(const prepared_launch& launch,
                        launch.where.function_name(), launch.where.line());
 }
 
+template <class Builder = text_builder>
 inline result<> launch_plainly(const prepared_launch& launch,
                                const kernel_limits& limits) noexcept {
   const dims& grid = launch.config.grid;
@@ -222,6 +228,7 @@ inline result<> launch_plainly(const prepared_launch& launch,
 /// Sets `limits` to what the stream's device allows the kernel, which is asked at the first launch
 /// there and then kept. Beyond the devices that the record has room for, fills what `limits` points
 /// at.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> find_limits(const prepared_launch& launch,
                                                          kernel_limits*& limits) noexcept {
   kernel_record& kernel = *launch.kernel;
@@ -251,6 +258,7 @@ inline result<> launch_plainly(const prepared_launch& launch,
 }
 
 /// Does the whole of a launch that the fast path would not.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
     const prepared_launch& launch) noexcept {
   kernel_record* const kernel = launch.kernel;

@@ -24,6 +24,7 @@ concept compiled_code = requires(const Program& program) {
 namespace detail {
 
 /// Sets `record` to a kernel of the module, or refuses with the names that there are.
+template <class Builder = text_builder>
 inline result<> require_kernel(module_state* state, string_ref name, kernel_record*& record,
                                source_location where) noexcept {
   if (state == nullptr) return fail(empty_handle_error("gpu::module::kernel", "module", where));
@@ -38,6 +39,7 @@ struct global_place {
 };
 
 /// Finds a variable of the module, whose size has to be a multiple of `element`.
+template <class Builder = text_builder>
 inline result<> find_global(module_state* state, string_ref name, context_ref context,
                             std::size_t element, global_place& place,
                             source_location where) noexcept {
@@ -47,7 +49,7 @@ inline result<> find_global(module_state* state, string_ref name, context_ref co
   const text lowered = state->lowered(name);
   const result<> done = driver::call_in<&driver::entry_points::library_get_global>(
       context.native(), where, &place.address, &place.bytes, state->library, lowered.c_str());
-  text_builder out;
+  Builder out;
   if (!done.has_value()) {
     const cuda_error& error = done.error();
     if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_FOUND) return done;

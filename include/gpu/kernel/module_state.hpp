@@ -74,6 +74,7 @@ struct unload_module {
 using owned_module_state = unique_handle<module_state*, unload_module>;
 
 /// Loads an image into `library`, with the log of the driver's compiler in the error.
+template <class Builder = text_builder>
 inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where) noexcept {
   GPU_TRY(check_image(image, where));
   const void* bytes = image.data();
@@ -95,7 +96,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
       where, &loaded, bytes, &options[0], &values[0], 2u, static_cast<CUlibraryOption*>(nullptr),
       static_cast<void**>(nullptr), 0u);
   if (!done.has_value() && log[0] != '\0') {
-    text_builder out;
+    Builder out;
     out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
     return fail(std::move(done).error().with_details(out.finish()));
   }
@@ -104,6 +105,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
 }
 
 /// Loads machine code, or PTX where there is none or the driver cannot run it.
+template <class Builder = text_builder>
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
@@ -117,6 +119,7 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
 
 /// Sets `record` to the kernel of that name, or to null where the module has none. What the launch
 /// has to know is read once, from the driver.
+template <class Builder = text_builder>
 inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
                             source_location where) noexcept {
   record = state.find(name);

@@ -61,9 +61,10 @@ template <std::size_t Capacity> struct nearest_names {
 
 /// Refuses a kernel name; `asked` is it as the user wrote it, `looked_up` as the module would know
 /// it.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error unknown_kernel_error(
     CUlibrary library, string_ref asked, source_location where) noexcept {
-  text_builder out;
+  Builder out;
   out << "the module has no kernel \"" << asked << "\". ";
   const auto& table = driver::current_entry_points();
   unsigned count = 0;

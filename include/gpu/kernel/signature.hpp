@@ -66,11 +66,12 @@ inline bool fits_sizes(const stated_parameter* stated, std::size_t stated_count,
 }
 
 /// The two lists side by side, with the lines marked that differ.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error signature_error(
     const char* function, string_ref kernel, const stated_parameter* stated,
     std::size_t stated_count, const parameter_place* actual, std::size_t actual_count,
     bool with_offsets, source_location where) noexcept {
-  text_builder out;
+  Builder out;
   const auto plural = [](std::size_t n) { return n == 1 ? " parameter" : " parameters"; };
   out << "kernel " << kernel << " has " << actual_count << plural(actual_count) << ", and "
       << stated_count << (with_offsets ? " are stated" : " are passed")
