@@ -12,7 +12,8 @@ namespace gpu {
 namespace detail {
 
 /// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
-inline result<> get_supported_architectures(std::vector<int>& numbers, source_location where) {
+template <class Numbers>
+inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
   int count = 0;
   GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
   numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
@@ -22,6 +23,7 @@ inline result<> get_supported_architectures(std::vector<int>& numbers, source_lo
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
 /// else of the first, where `device` is negative.
+template <class Builder = text_builder>
 inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
   using table = driver::entry_points;
   if (device < 0) {
@@ -44,6 +46,7 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
 
 /// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
 /// the device can run.
+template <class Builder = text_builder>
 inline result<> settle(architecture& target, source_location where) {
   std::vector<int> known;
   GPU_TRY(get_supported_architectures(known, where));
@@ -62,7 +65,7 @@ inline result<> settle(architecture& target, source_location where) {
     target = architecture::compute(newest);
     return {};
   }
-  text_builder out;
+  Builder out;
   out << (of_device ? "the device's architecture " : "architecture ") << number
       << " is not among those that this NVRTC knows:";
   for (const int candidate : known) out << ' ' << candidate;
@@ -73,10 +76,11 @@ inline result<> settle(architecture& target, source_location where) {
 }
 
 /// The options as NVRTC takes them.
+template <class Builder = text_builder>
 inline std::vector<text> option_list(const compile_options& options, architecture target) {
   std::vector<text> list;
   const auto add = [&](const auto&... pieces) {
-    text_builder out;
+    Builder out;
     (out << ... << pieces);
     list.push_back(out.finish());
   };
@@ -98,6 +102,7 @@ inline std::vector<text> option_list(const compile_options& options, architectur
 
 struct compiled_program_access {
   /// Compiles for an architecture that is settled.
+  template <class Builder = text_builder>
   static result<> compile(const program& p, const compile_options& options, architecture target,
                           compiled_program& made, source_location where) {
     using table = nvrtc::entry_points;
@@ -150,6 +155,7 @@ struct compiled_program_access {
   }
 
   /// A mistake in the source is `errc::compile_failed`; what else NVRTC refuses keeps its code.
+  template <class Builder = text_builder>
   static cuda_error failure(const cuda_error& error, const program& p,
                             const std::vector<text>& options, const text& log,
                             source_location where) noexcept {
@@ -158,7 +164,7 @@ struct compiled_program_access {
     if (error.code() == compilation || error.code() == bad_name_expression) {
       return compile_error(p, log, where);
     }
-    text_builder out;
+    Builder out;
     if (error.code() == invalid_option) {
       out << "the options were";
       for (const text& option : options) out << ' ' << option;
@@ -169,11 +175,12 @@ struct compiled_program_access {
   }
 };
 
+template <class Builder = text_builder>
 inline result<> refuse_zero_bytes(const text& source, source_location where) noexcept {
   const void* zero = __builtin_memchr(source.data(), 0, source.size());
   if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - source.data());
-  text_builder out;
+  Builder out;
   out << "the source has a zero byte at " << at << " of " << source.size()
       << ", where NVRTC would stop reading. Take it out.";
   return fail(

@@ -95,15 +95,16 @@ inline string_ref source_of(const program& p, string_ref file) noexcept {
 }
 
 /// `errc::compile_failed`; the values are the line of the first mistake and nothing.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error compile_error(const program& p, const text& log,
                                                              source_location where) noexcept {
   const first_mistake mistake = find_first_mistake(log);
-  text_builder out;
+  Builder out;
   if (mistake.line != 0) {
     out << mistake.file << ':' << mistake.line << ": " << mistake.sentence << '\n';
     const string_ref line = line_of(source_of(p, mistake.file), mistake.line);
     if (!line.empty()) {
-      text_builder number;
+      Builder number;
       number << mistake.line;
       out << "  " << number.finish() << " | " << line << '\n';
       if (mistake.caret.size() > 2) {

@@ -37,22 +37,22 @@ class program {
   }
 
   /// Adds a header given as text.
-  program& header(option_text name, option_text source) & {
-    headers_.push_back({std::move(name), std::move(source)});
+  template <class Name, class Text> program& header(const Name& name, const Text& source) & {
+    headers_.push_back({name, source});
     return *this;
   }
-  program&& header(option_text name, option_text source) && {
-    return std::move(header(std::move(name), std::move(source)));
+  template <class Name, class Text> program&& header(const Name& name, const Text& source) && {
+    return std::move(header(name, source));
   }
 
   /// Asks for an instance of a kernel template, as C++ writes it: `axpy<float>`. The module finds
   /// it by the same string. Variables and kernels that are not `extern "C"` can be named likewise.
-  program& instance(option_text expression) & {
-    instances_.push_back(std::move(expression));
+  template <class Expression> program& instance(const Expression& expression) & {
+    instances_.push_back(expression);
     return *this;
   }
-  program&& instance(option_text expression) && {
-    return std::move(instance(std::move(expression)));
+  template <class Expression> program&& instance(const Expression& expression) && {
+    return std::move(instance(expression));
   }
 
   const text& source() const noexcept { return source_; }
