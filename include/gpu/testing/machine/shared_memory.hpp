@@ -117,7 +117,7 @@ class shared_memory {
           const bool near = r.reader != several && same_warp(r.reader, now.thread);
           const bool ordered = near && (r.read_warp != now.warp_epoch ||
                                         (r.reader == now.thread && !r.others_in_warp));
-          if (!ordered) return {true, false, false, r.reader, i};
+          if (!ordered) return {true, false, false, r.reader == now.thread ? several : r.reader, i};
         }
       }
       r.writer = now.thread;
