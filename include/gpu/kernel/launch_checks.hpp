@@ -2,6 +2,9 @@
 /// \file
 /// The launch off its fast path: exact checks with their messages, larger shared memory, clusters
 /// and attributes, the default streams, and what happens when the driver refuses.
+///
+/// What is not on the fast path is a template on the text builder that writes its messages: so it
+/// is compiled where something is launched, and costs next to nothing where this is only included.
 
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
