@@ -328,6 +328,49 @@ TEST_CASE("bad accesses are found, and the report says where", "[cpu]") {
   CHECK(skewed.find("misaligned") != std::string::npos);
 }
 
+TEST_CASE("memory of another device takes peer access", "[cpu]") {
+  for (const bool allowed : {false, true}) {
+    gpu::testing::cpu_driver_options options;
+    options.devices = 2;
+    driver_fixture f(options);
+    const loaded code(f);
+    CUcontext other = nullptr;
+    CUdeviceptr there = 0;
+    REQUIRE(f.cu.device_primary_ctx_retain(&other, 1) == CUDA_SUCCESS);
+    REQUIRE(f.cu.ctx_push_current(other) == CUDA_SUCCESS);
+    REQUIRE(f.cu.mem_alloc(&there, 4) == CUDA_SUCCESS);
+    REQUIRE(f.cu.ctx_pop_current(nullptr) == CUDA_SUCCESS);
+    if (allowed) REQUIRE(f.cu.ctx_enable_peer_access(other, 0) == CUDA_SUCCESS);
+    void* parameters[] = {&there};
+    CHECK(start(f.cu, code.function("count"), nullptr, parameters) == CUDA_SUCCESS);
+    CHECK(f.cu.ctx_synchronize() == (allowed ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS));
+    if (!allowed) CHECK(f.reports().find("another context") != std::string::npos);
+    CHECK(f.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
+  }
+}
+
+TEST_CASE("a kernel reads page-locked memory before a later copy spoils it", "[cpu]") {
+  driver_fixture f(test::deferred());
+  const loaded code(f);
+  CUstream stream = nullptr;
+  void* pinned = nullptr;
+  CUdeviceptr y = 0;
+  REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc_host(&pinned, 4) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&y, 4) == CUDA_SUCCESS);
+  auto* x = static_cast<float*>(pinned);
+  *x = 5;
+  float a = 2;
+  unsigned n = 1;
+  void* parameters[] = {&pinned, &y, &a, &n};
+  CHECK(f.cu.memset_d32_async(y, 0, 1, stream) == CUDA_SUCCESS);
+  CHECK(start(f.cu, code.function("saxpy"), stream, parameters) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_dtoh_async(pinned, y, 4, stream) == CUDA_SUCCESS);
+  CHECK(*x != 10.0f);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(*x == 10.0f);
+}
+
 TEST_CASE("images that are no PTX are refused with the driver's codes", "[cpu]") {
   driver_fixture f;
   CUmodule module = nullptr;

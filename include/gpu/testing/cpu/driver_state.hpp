@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -119,6 +120,27 @@ inline context_stack& stack_of_thread(const driver_state& driver) {
   return stack;
 }
 
+/// Ends the work of a context: the first fault stays. From any thread, with or without the lock.
+inline void set_fault(context_state& context, CUresult code) {
+  int none = 0;
+  context.fault.compare_exchange_strong(none, static_cast<int>(code));
+}
+
+/// Does a piece of a context's work, unless the context has a fault. A host that has too little
+/// memory for it makes one.
+template <class Work> void do_work(context_state& context, const Work& work) {
+  if (context.fault.load() != 0) return;
+#if defined(__cpp_exceptions)
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    set_fault(context, CUDA_ERROR_OUT_OF_MEMORY);
+  }
+#else
+  work();
+#endif
+}
+
 /// One call of an entry point: the driver, locked.
 struct call {
   driver_state& driver;
@@ -208,9 +230,7 @@ struct call {
   operation_ptr enqueue(const stream_ptr& stream, std::function<void()> work) {
     auto what = std::make_shared<operation>();
     if (work) {
-      what->work = [context = stream->context, work = std::move(work)] {
-        if (context->fault.load() == 0) work();
-      };
+      what->work = [context = stream->context, work = std::move(work)] { do_work(*context, work); };
     }
     enqueue(stream, what);
     return what;
@@ -256,11 +276,5 @@ struct call {
     return stream;
   }
 };
-
-/// Ends the work of a context: the first fault stays. From any thread, with or without the lock.
-inline void set_fault(context_state& context, CUresult code) {
-  int none = 0;
-  context.fault.compare_exchange_strong(none, static_cast<int>(code));
-}
 
 }  // namespace gpu::testing::cpu

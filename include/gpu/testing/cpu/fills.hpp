@@ -8,10 +8,10 @@
 
 #include <cuda.h>
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <vector>
 
 namespace gpu::testing::cpu {
 
@@ -36,13 +36,17 @@ CUresult fill(call& c, CUdeviceptr to, std::uint64_t pitch, Value value, std::ui
   const bool waits = order.blocking && to < machine::device_window;
   const operation_ptr made =
       c.enqueue(stream, [&driver = c.driver, context = stream->context, what, value] {
-        const std::uint64_t count = what.width / sizeof value;
+        constexpr std::uint64_t piece = 65536;  // bytes, a multiple of every width
+        std::vector<Value> pattern(
+            static_cast<std::size_t>(std::min(piece, what.width) / sizeof value), value);
         for (std::uint64_t y = 0; y < what.height; ++y) {
           const std::uint64_t row = what.to.address + y * what.to.pitch;
-          const auto kind = driver.memory.fill(row, &value, sizeof value, count);
-          if (kind == machine::fault_kind::none) continue;
-          fail_transfer(driver, *context, row, what.width, kind, "fills");
-          return;
+          for (std::uint64_t done = 0; done < what.width; done += piece) {
+            const auto kind =
+                driver.memory.write(row + done, pattern.data(), std::min(piece, what.width - done));
+            if (kind != machine::fault_kind::none)
+              return fail_transfer(driver, *context, row, what.width, kind, "fills");
+          }
         }
       });
   if (!waits) return CUDA_SUCCESS;

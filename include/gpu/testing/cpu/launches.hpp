@@ -185,7 +185,7 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
   note_host_reads(c, parameters, *enqueued);
   enqueued->work = [&driver = c.driver, context, code = function->code, what,
                     parameters = std::move(parameters)] {
-    if (context->fault.load() == 0) run_kernel(driver, *context, code, what, parameters);
+    do_work(*context, [&] { run_kernel(driver, *context, code, what, parameters); });
   };
   if (made != nullptr) *made = enqueued;
   c.enqueue(stream, enqueued);

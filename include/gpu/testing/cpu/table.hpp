@@ -45,6 +45,24 @@ template <> inline constexpr bool always_allowed<&entry::driver_get_version> = t
 template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
 template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
 
+/// Does a call on a driver; once for each function, whatever the number of slots.
+template <auto Function, class... Arguments>
+[[gnu::noinline]] CUresult run_call(driver_state* driver, Arguments... arguments) {
+  if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
+  if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  call c{*driver, driver_lock(driver->mutex)};
+  if (!always_allowed<Function> && !driver->initialised) return CUDA_ERROR_NOT_INITIALIZED;
+#if defined(__cpp_exceptions)
+  try {
+    return Function(c, arguments...);
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+#else
+  return Function(c, arguments...);
+#endif
+}
+
 /// The entry point of a slot for a function `CUresult f(call&, arguments...)`.
 template <std::size_t Slot, auto Function, class Type = decltype(Function)> struct entry_point;
 
@@ -52,19 +70,7 @@ template <std::size_t Slot, auto Function, class... Arguments>
 struct entry_point<Slot, Function, CUresult (*)(call&, Arguments...)> {
   static CUresult run(Arguments... arguments) {
     driver_state* driver = driver_slots()[Slot].load(std::memory_order_acquire);
-    if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
-    if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
-    call c{*driver, driver_lock(driver->mutex)};
-    if (!always_allowed<Function> && !driver->initialised) return CUDA_ERROR_NOT_INITIALIZED;
-#if defined(__cpp_exceptions)
-    try {
-      return Function(c, arguments...);
-    } catch (const std::bad_alloc&) {
-      return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-#else
-    return Function(c, arguments...);
-#endif
+    return run_call<Function, Arguments...>(driver, arguments...);
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -150,12 +151,20 @@ inline void perform(driver_state& driver, context_state& context, const transfer
       if (kind != machine::fault_kind::none)
         fail_transfer(driver, context, target, bytes, kind, "writes");
     } else {
-      const auto kind = memory.copy(target, source, bytes);
-      if (kind == machine::fault_kind::none) return;
-      machine::memory_view view;
-      const bool reads = memory.resolve(source, bytes, 0, view) != machine::fault_kind::none;
-      fail_transfer(driver, context, reads ? source : target, bytes, kind,
-                    reads ? "reads" : "writes");
+      // In pieces, for the memory that each takes on its way; overlapping ranges only in one.
+      constexpr std::uint64_t piece = std::uint64_t{1} << 22;
+      const bool apart = target - source >= bytes && source - target >= bytes;
+      for (std::uint64_t done = 0; done < bytes;) {
+        const std::uint64_t size = apart ? std::min(piece, bytes - done) : bytes;
+        const auto kind = memory.copy(target + done, source + done, size);
+        if (kind != machine::fault_kind::none) {
+          machine::memory_view view;
+          const bool reads = memory.resolve(source, bytes, 0, view) != machine::fault_kind::none;
+          return fail_transfer(driver, context, reads ? source : target, bytes, kind,
+                               reads ? "reads" : "writes");
+        }
+        done += size;
+      }
     }
   });
 }
@@ -233,7 +242,7 @@ inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer wha
   if (c.driver.work.deferred() && !waits && what.to.where == endpoint::place::host)
     poison_destination(c, what);
   operation_made->work = [&driver = c.driver, context = stream->context, what, staged] {
-    if (context->fault.load() == 0) perform(driver, *context, what);
+    do_work(*context, [&] { perform(driver, *context, what); });
   };
   c.enqueue(stream, operation_made);
   if (!waits) return CUDA_SUCCESS;
