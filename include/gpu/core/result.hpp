@@ -22,7 +22,7 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
 
 /// What `GPU_TRY` yields: the value moved out, or nothing for `result<void>`.
 template <class T> T take_value(result<T>& r) noexcept {
-  if constexpr (!std::is_void_v<T>) return *std::move(r);
+  if constexpr (!__is_same(T, void)) return *std::move(r);
 }
 
 }  // namespace detail
@@ -42,7 +42,7 @@ template <class T> T take_value(result<T>& r) noexcept {
   (__extension__({                                                                             \
     auto gpu_try_result_##number = (__VA_ARGS__);                                              \
     if (!gpu_try_result_##number.has_value()) [[unlikely]] {                                   \
-      return ::gpu::unexpected<::gpu::cuda_error>(std::move(gpu_try_result_##number).error()); \
+      return ::gpu::detail::fail(std::move(gpu_try_result_##number).error());                  \
     }                                                                                          \
     ::gpu::detail::take_value(gpu_try_result_##number);                                        \
   }))

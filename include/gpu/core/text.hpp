@@ -34,7 +34,9 @@ class text {
   }
   text(text&& other) noexcept : block_{gpu::detail::exchange(other.block_, nullptr)} {}
   text& operator=(text other) noexcept {
-    std::swap(block_, other.block_);
+    block* mine = block_;  // by hand, for std::swap instantiates a dozen traits
+    block_ = other.block_;
+    other.block_ = mine;
     return *this;
   }
   ~text() {
