@@ -41,12 +41,11 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   pthread_mutex_lock(&cache.lock);
   const std::uint64_t generation = driver::entry_points_generation() + 1;
   primary_context_slot& slot = cache.slots[device];
-  result<> retained;
-  if (slot.generation != generation) {
-    retained =
-        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    if (retained.has_value()) slot = {generation, context};
-  }
+  const bool known = slot.generation == generation;
+  result<> retained = known ? result<>{}
+                            : driver::call<&driver::entry_points::device_primary_ctx_retain>(
+                                  where, &context, device);
+  if (!known && retained.has_value()) slot = {generation, context};
   if (retained.has_value()) context = slot.context;
   pthread_mutex_unlock(&cache.lock);
   return retained;

@@ -79,11 +79,12 @@ inline result<> allocate(context_ref context, std::size_t bytes, device_memory& 
                          source_location where) noexcept {
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
-  result<> done;
-  if (bytes != 0) {
-    done = driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &made.address,
-                                                             bytes);
+  if (bytes == 0) {
+    memory.reset(made);
+    return {};
   }
+  result<> done = driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where,
+                                                                    &made.address, bytes);
   memory.reset(made);
   if (done.has_value()) [[likely]]
     return done;
@@ -99,17 +100,18 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  result<> done;
-  int has_pools = 1;
-  if (bytes != 0) {
-    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-        where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
-    if (has_pools == 0) return allocate(stream.context(), bytes, memory, where);
-    done = on_stream(stream, where, [&] {
-      return driver::call<&driver::entry_points::mem_alloc_async>(where, &made.address, bytes,
-                                                                  stream.native());
-    });
+  if (bytes == 0) {
+    memory.reset(made);
+    return {};
   }
+  int has_pools = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
+  if (has_pools == 0) return allocate(stream.context(), bytes, memory, where);
+  result<> done = on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::mem_alloc_async>(where, &made.address, bytes,
+                                                                stream.native());
+  });
   memory.reset(made);
   if (done.has_value()) [[likely]]
     return done;
