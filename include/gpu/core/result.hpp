@@ -32,17 +32,17 @@ template <class T> T take_value(result<T>& r) noexcept {
 ///
 ///     gpu::stream stream = GPU_TRY(gpu::stream::create(device));
 ///
-/// The one macro of the interface. It uses the statement expressions of GCC and Clang. One may stand
-/// inside another.
+/// The one macro of the interface. It uses the statement expressions of GCC and Clang. One may
+/// stand inside another.
 #define GPU_TRY(...) GPU_DETAIL_TRY(__COUNTER__, __VA_ARGS__)
 
 // The number keeps a GPU_TRY inside another from shadowing its variable.
 #define GPU_DETAIL_TRY(number, ...) GPU_DETAIL_TRY_AS(number, __VA_ARGS__)
-#define GPU_DETAIL_TRY_AS(number, ...)                                                         \
-  (__extension__({                                                                             \
-    auto gpu_try_result_##number = (__VA_ARGS__);                                              \
-    if (!gpu_try_result_##number.has_value()) [[unlikely]] {                                   \
-      return ::gpu::detail::fail(std::move(gpu_try_result_##number).error());                  \
-    }                                                                                          \
-    ::gpu::detail::take_value(gpu_try_result_##number);                                        \
+#define GPU_DETAIL_TRY_AS(number, ...)                                        \
+  (__extension__({                                                            \
+    auto gpu_try_result_##number = (__VA_ARGS__);                             \
+    if (!gpu_try_result_##number.has_value()) [[unlikely]] {                  \
+      return ::gpu::detail::fail(std::move(gpu_try_result_##number).error()); \
+    }                                                                         \
+    ::gpu::detail::take_value(gpu_try_result_##number);                       \
   }))
