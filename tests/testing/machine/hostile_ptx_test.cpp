@@ -2,9 +2,11 @@
 // diagnostic or a fault that says what is wrong, and none takes long.
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "gpu/testing/machine/printf_format.hpp"
 #include "testing/machine/kernel_harness.hpp"
 
 using namespace machine_test;
@@ -227,6 +229,35 @@ TEST_CASE("addresses wrap without harm", "[machine]") {
     REQUIRE(result.error);
     CHECK_FALSE(result.error->text.empty());
   }
+}
+
+TEST_CASE("no format of printf takes more than its share of memory", "[machine]") {
+  // Every argument is `word`; every string is long.
+  const auto formatted = [](const std::string& format, std::int32_t word) {
+    const std::string text(1 << 20, 'x');
+    const auto arguments = [&](void* to, std::uint32_t size) {
+      std::memset(to, 0, size);
+      std::memcpy(to, &word, sizeof word);
+      return true;
+    };
+    const auto string = [&](address) { return text; };
+    std::string out;
+    int count = 0;
+    CHECK(format_device(format, arguments, string, out, count));
+    return out;
+  };
+  constexpr std::int32_t most = 2147483647;
+  CHECK(formatted("%*d", most).size() == 4096);
+  CHECK(formatted("%99999999999999999999d", 1).size() <= 4096);
+  CHECK(formatted("%**d", most).size() == 4096);
+  CHECK(formatted("%*4096d", most).size() == 4096);
+  CHECK(formatted("%5*d", most).size() == 10);
+  CHECK(formatted("%.*d", -5) == "-5");
+  CHECK(formatted("%*.*d", 3) == "003");
+  CHECK(formatted("%hhhd %Ld %zzu", 7) == "7 7 7");
+  CHECK(formatted(repeated(1000, "%s"), 1).size() == std::size_t{1} << 20);
+  CHECK(formatted("%", 1) == "%");
+  CHECK(formatted("%5.5.5%%", 1) == "%%");
 }
 
 TEST_CASE("a module of thousands of kernels loads", "[machine]") {

@@ -46,14 +46,16 @@ template <class T> inline std::string format_one(const std::string& spec, T valu
 
 /// Formats as device printf does. `arguments(void* to, size)` fetches the next argument, aligned to
 /// its size, and `string(address)` reads a string from device memory; both give false, or nothing,
-/// when the memory is not accessible. Widths and precisions are limited to `widest`.
+/// when the memory is not accessible. Widths and precisions are limited to `widest`, and nothing
+/// more is formatted once the text is as long as CUDA's default buffer.
 /// Result: false when an argument could not be fetched; `count` is then the number fetched.
 template <class Arguments, class String>
 inline bool format_device(std::string_view format, Arguments arguments, String string,
                           std::string& out, int& count) {
   constexpr int widest = 4096;
+  constexpr std::size_t longest = std::size_t{1} << 20;
   count = 0;
-  for (std::size_t i = 0; i < format.size();) {
+  for (std::size_t i = 0; i < format.size() && out.size() < longest;) {
     if (format[i] != '%') {
       out += format[i++];
       continue;
@@ -73,7 +75,12 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
         ++count;
         if (width > widest) width = widest;
         if (width < -widest) width = -widest;
-        spec += std::to_string(width);
+        if (width < 0 && spec.back() == '.') {
+          spec.pop_back();  // a negative precision counts as none
+        } else if (number < 0) {
+          spec += std::to_string(width);
+        }
+        number = widest;  // digits or stars that follow at once are ignored
       } else if (f >= '0' && f <= '9') {
         number = number < 0 ? f - '0' : number * 10 + (f - '0');
         if (number <= widest) spec += f;
@@ -83,8 +90,8 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
         spec += f;
       }
     }
-    const bool wide = c.length == "l" || c.length == "ll" || c.length == "j" || c.length == "z" ||
-                      c.length == "t" || c.length == "q";
+    const bool wide = c.length.find_first_of("ljztq") != c.length.npos;
+    const bool half = c.length == "h" || c.length == "hh";
     switch (c.kind) {
       case 'd':
       case 'i':
@@ -98,7 +105,8 @@ inline bool format_device(std::string_view format, Arguments arguments, String s
         if (wide) {
           out += detail::format_one(spec + "ll" + c.kind, static_cast<long long>(bits));
         } else {
-          out += detail::format_one(spec + c.length + c.kind, static_cast<int>(narrow));
+          out +=
+              detail::format_one(spec + (half ? c.length : "") + c.kind, static_cast<int>(narrow));
         }
         break;
       }
