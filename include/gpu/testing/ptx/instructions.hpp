@@ -109,7 +109,11 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
     if (!raw.empty() && !context.expect(",")) return false;
     raw.emplace_back();
     if (raw.size() > 8) return context.fail(where, "too many operands");
-    if (!parse_operand(context, raw.back())) return false;
+    const bool may_be_signed = raw.size() > 1 && mnemonic.starts_with("vmad.");
+    if (!(may_be_signed ? parse_signed_operand(context, raw.back())
+                        : parse_operand(context, raw.back()))) {
+      return false;
+    }
   }
   const resolved_form* chosen = nullptr;
   for (const resolved_form& candidate : place->second) {

@@ -231,10 +231,6 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
   const type* types = form_chosen.types;
   const std::size_t last = form_chosen.type_count == 0 ? 0 : form_chosen.type_count - 1;
   const std::uint8_t width = form_chosen.with.vector;
-  if (raw.value.negated && raw.value.value_type != type::pred &&
-      (form_chosen.row->op != opcode::vmad || letter == 'X')) {
-    return context.fail(raw.where, "only the operands of vmad can have a minus sign");
-  }
   switch (letter) {
     case 'D':
       return check_value(context, raw, {types[0], false, false, false});

@@ -276,16 +276,6 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
     out.value.negated = true;
     return true;
   }
-  if (t.is("-")) {
-    const token next = context.tokens.peek_second();
-    if (next.kind == token_kind::identifier && next.text != "WARP_SZ") {
-      context.tokens.take();
-      if (!parse_named(context, out)) return false;
-      if (!out.value.is_register()) return context.fail(t, "only registers can have a minus sign");
-      out.value.negated = true;
-      return true;
-    }
-  }
   if (!parse_simple(context, out)) return false;
   if (!context.tokens.peek().is("|")) return true;
   context.tokens.take();
@@ -300,6 +290,21 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
   pair.elements.push_back(std::move(out));
   pair.elements.push_back(std::move(second));
   out = std::move(pair);
+  return true;
+}
+
+/// An operand of vmad: a register may have a minus sign.
+inline bool parse_signed_operand(parser_context& context, raw_operand& out) {
+  const token sign = context.tokens.peek();
+  if (!sign.is("-") || context.tokens.peek_second().kind != token_kind::identifier) {
+    return parse_operand(context, out);
+  }
+  context.tokens.take();
+  if (!parse_named(context, out)) return false;
+  if (!out.value.is_register()) {
+    return context.fail(sign, "only a register can have a minus sign");
+  }
+  out.value.negated = true;
   return true;
 }
 
