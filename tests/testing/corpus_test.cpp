@@ -101,6 +101,10 @@ void check_family(const std::string& name) {
   REQUIRE(succeeded(module));
   const auto device = gpu::device::get(0);
   REQUIRE(succeeded(device));
+  const auto context = gpu::context::primary(*device);
+  REQUIRE(succeeded(context));
+  const auto scope = gpu::context_scope::enter(*context);
+  REQUIRE(succeeded(scope));
   auto stream = gpu::stream::create(*device);
   REQUIRE(succeeded(stream));
   if (records) made.origin = origin(*device);
