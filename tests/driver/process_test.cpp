@@ -51,7 +51,7 @@ TEST_CASE("process: static objects are destroyed after main in silence", "[drive
   INFO(outcome.output);
   CHECK(outcome.succeeded());
   CHECK(outcome.output.find("REPORTED") == std::string::npos);
-  CHECK(outcome.output.find("gpu:") == std::string::npos);
+  CHECK(outcome.output.find("\ngpu: ") == std::string::npos);
 }
 
 TEST_CASE("process: child that forks", "[.child]") {

@@ -111,8 +111,19 @@ struct driver_state {
 
 /// The context stack of the calling thread for a driver.
 inline context_stack& stack_of_thread(const driver_state& driver) {
-  thread_local std::array<context_stack, slot_count> stacks;
-  context_stack& stack = stacks[driver.slot];
+  using stacks_of_thread = std::array<context_stack, slot_count>;
+  // Objects with a destructor are gone when static objects are destroyed after main, and those may
+  // still own streams and memory. The pointer itself stays usable; what is made that late stays.
+  thread_local stacks_of_thread* stacks = nullptr;
+  struct freed_with_thread {
+    ~freed_with_thread() { delete std::exchange(stacks, nullptr); }
+  };
+  if (stacks == nullptr) {
+    stacks = new stacks_of_thread;
+    thread_local freed_with_thread guard;
+    static_cast<void>(guard);
+  }
+  context_stack& stack = (*stacks)[driver.slot];
   if (stack.driver != driver.number) {
     stack.driver = driver.number;
     stack.contexts.clear();
