@@ -90,6 +90,14 @@ CUresult get_kernel(CUkernel* kernel, CUlibrary, const char*) {
   return CUDA_SUCCESS;
 }
 CUresult unload(CUlibrary) { return CUDA_SUCCESS; }
+CUresult get_module(CUmodule* module, CUlibrary) {
+  *module = reinterpret_cast<CUmodule>(&handle);
+  return CUDA_SUCCESS;
+}
+CUresult current(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(std::uintptr_t{0x2000});
+  return CUDA_SUCCESS;
+}
 CUresult count(int* devices) {
   *devices = 1;
   return CUDA_SUCCESS;
@@ -125,6 +133,8 @@ gpu::driver::entry_points table() {
   all.library_load_data = load;
   all.library_get_kernel = get_kernel;
   all.library_unload = unload;
+  all.library_get_module = get_module;
+  all.ctx_get_current = current;
   all.device_get_count = count;
   all.kernel_get_attribute = kernel_attribute;
   all.device_get_attribute = device_attribute;

@@ -48,6 +48,15 @@ inline CUresult load(CUlibrary* library, const void*, CUjit_option*, void**, uns
   *library = reinterpret_cast<CUlibrary>(&object);
   return CUDA_SUCCESS;
 }
+inline CUresult get_module(CUmodule* module, CUlibrary) {
+  *module = reinterpret_cast<CUmodule>(&object);
+  return CUDA_SUCCESS;
+}
+/// The context of `recording_driver::stream()`.
+inline CUresult current(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(std::uintptr_t{0x2000});
+  return CUDA_SUCCESS;
+}
 inline CUresult unload(CUlibrary) {
   recording().calls.emplace_back("unload");
   return CUDA_SUCCESS;
@@ -133,6 +142,8 @@ inline const gpu::driver::entry_points& table() {
     gpu::driver::entry_points t{};
     t.library_load_data = load;
     t.library_unload = unload;
+    t.library_get_module = get_module;
+    t.ctx_get_current = current;
     t.library_get_kernel = get_kernel;
     t.kernel_get_param_info = parameter;
     t.kernel_get_attribute = kernel_attribute;

@@ -51,4 +51,22 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   return retained;
 }
 
+/// Sets `context` to a primary context that is retained already, or else to that of device 0.
+template <class Context>
+result<> find_any_primary_context(Context& context, source_location where) noexcept {
+  CUdevice device = 0;
+  if (driver::current_entry_points().device_primary_ctx_retain != nullptr) {
+    primary_context_cache& cache = primary_contexts();
+    pthread_mutex_lock(&cache.lock);
+    const std::uint64_t generation = driver::entry_points_generation() + 1;
+    for (CUdevice i = 0; i < primary_context_cache::capacity; ++i) {
+      if (cache.slots[i].generation != generation) continue;
+      device = i;
+      break;
+    }
+    pthread_mutex_unlock(&cache.lock);
+  }
+  return find_primary_context(device, context, where);
+}
+
 }  // namespace gpu::detail

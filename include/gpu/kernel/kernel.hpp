@@ -3,6 +3,7 @@
 /// `kernel<Parameters...>`: a kernel of a module whose signature was checked when it was looked up;
 /// `untyped_kernel`: one whose arguments are checked at its first launch.
 
+#include <gpu/driver/any_context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/kernel_record.hpp>
@@ -54,8 +55,8 @@ template <class Self> class kernel_operations : public kernel_handle {
                         source_location where = source_location::current()) const noexcept {
     int value = 0;
     GPU_TRY(require("gpu::kernel::attribute", where));
-    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(where, &value, which,
-                                                                      native(), on.native()));
+    GPU_TRY(driver::call_in_any<&driver::entry_points::kernel_get_attribute>(
+        where, &value, which, native(), on.native()));
     return value;
   }
 
@@ -65,8 +66,8 @@ template <class Self> class kernel_operations : public kernel_handle {
   result<> set_attribute(CUfunction_attribute which, int value, device on,
                          source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::kernel::set_attribute", where));
-    return driver::call<&driver::entry_points::kernel_set_attribute>(where, which, value, native(),
-                                                                     on.native());
+    return driver::call_in_any<&driver::entry_points::kernel_set_attribute>(where, which, value,
+                                                                            native(), on.native());
   }
 
  private:

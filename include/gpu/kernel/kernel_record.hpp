@@ -107,7 +107,8 @@ inline cuda_error out_of_host_memory_error(const char* function, std::size_t byt
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
 
-/// Asks the driver for the parameters of a kernel, once, when it is looked up.
+/// Asks the driver for the parameters of a kernel, once, when it is looked up. To be called where a
+/// context is current.
 template <class Builder = text_builder>
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
   const auto function = driver::current_entry_points().kernel_get_param_info;

@@ -125,8 +125,9 @@ template <class Builder = text_builder>
     return fail(
         refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, asked, most));
   }
-  GPU_TRY(driver::call<&driver::entry_points::kernel_set_attribute>(
-      launch.where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
+  GPU_TRY(driver::call_in<&driver::entry_points::kernel_set_attribute>(
+      launch.stream.context().native(), launch.where,
+      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
       launch.kernel->native, launch.stream.device().native()));
   __atomic_store_n(&limits.dynamic_shared, most, __ATOMIC_RELAXED);
   return {};
@@ -228,6 +229,15 @@ inline result<> launch_plainly(const prepared_launch& launch,
                        launch.where.function_name(), launch.where.line());
 }
 
+/// The limits come from where the kernel will run. To be called locked.
+template <class Builder = text_builder>
+inline result<> read_limits_in_context(const prepared_launch& launch,
+                                       kernel_limits& limits) noexcept {
+  return driver::in_context(launch.stream.context().native(), launch.where, [&] {
+    return read_limits(*launch.kernel, limits, launch.stream.device().native(), launch.where);
+  });
+}
+
 /// Sets `limits` to what the stream's device allows the kernel, which is asked at the first launch
 /// there and then kept. Beyond the devices that the record has room for, fills what `limits` points
 /// at.
@@ -238,7 +248,7 @@ template <class Builder = text_builder>
   const CUdevice device = launch.stream.device().native();
   if (static_cast<std::uint32_t>(device) >= kernel_record::most_devices) {
     const locked_kernels lock;
-    return read_limits(kernel, *limits, device, launch.where);
+    return read_limits_in_context(launch, *limits);
   }
   kernel_limits*& kept = kernel.limits[device];
   limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
@@ -250,7 +260,7 @@ template <class Builder = text_builder>
   if (made == nullptr) {
     return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
   }
-  result<> read = read_limits(kernel, *made, device, launch.where);
+  result<> read = read_limits_in_context(launch, *made);
   if (!read.has_value()) {
     std::free(made);
     return read;

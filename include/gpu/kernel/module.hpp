@@ -73,8 +73,10 @@ inline result<> find_global(module_state* state, string_ref name, context_ref co
 /// **Threads**: any number may look up kernels and variables at once.
 template <class Self> class module_operations {
  public:
-  /// Loads a cubin, a fatbin or PTX; the bytes are copied and may go. Not affected by stream
-  /// capture. (cuLibraryLoadData)
+  /// Loads a cubin, a fatbin or PTX; the bytes are copied and may go. The driver reads the image at
+  /// once, for the device of the current context: where none is, for one that is in use already, or
+  /// else for device 0. Every other device reads it when a kernel first runs there. To be called
+  /// before a stream capture begins. (cuLibraryLoadData, cuLibraryGetModule)
   /// **Errors**: `errc::invalid_image` for bytes that are none of these or are cut off; the
   /// driver's, with the log of its PTX compiler.
   static result<Self> load(bytes_ref image,

@@ -4,6 +4,7 @@
 /// instances of templates can be asked for.
 
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/any_context.hpp>
 #include <gpu/kernel/image.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
@@ -73,7 +74,30 @@ struct unload_module {
 
 using owned_module_state = unique_handle<module_state*, unload_module>;
 
-/// Loads an image into `library`, with the log of the driver's compiler in the error.
+/// Adds to `error`, which PTX was refused with, what the driver's compiler says about it. It is
+/// asked apart from the library, which the driver may read, and log about, at any later time. To be
+/// called where a context is current.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error with_compiler_log(cuda_error error,
+                                                                 const void* ptx) noexcept {
+  const driver::entry_points& table = driver::current_entry_points();
+  if (table.module_load_data_ex == nullptr || error.kind() != error_kind::compile) return error;
+  char log[4096] = {};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log - 1})};
+  CUmodule module = nullptr;
+  if (table.module_load_data_ex(&module, ptx, 2, options, values) == CUDA_SUCCESS) {
+    driver::destroy<&driver::entry_points::module_unload>(module);
+  }
+  if (log[0] == '\0') return error;
+  Builder out;
+  out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
+  return std::move(error).with_details(out.finish());
+}
+
+/// Loads an image into `library`, and has the driver read it now: left alone, it would look at most
+/// images only when the first kernel is launched, and refuse them there. PTX that it refuses comes
+/// with the log of its compiler.
 template <class Builder = text_builder>
 inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where) noexcept {
   GPU_TRY(check_image(image, where));
@@ -81,26 +105,33 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   // The driver is given no size: it reads PTX up to a zero, which a range of characters need not
   // have.
   text terminated;
-  if (kind_of_image(image) == image_kind::ptx) {
+  const bool is_ptx = kind_of_image(image) == image_kind::ptx;
+  if (is_ptx) {
     terminated = text(image.characters(), image.size());
     if (terminated.empty()) {
       return fail(out_of_host_memory_error("gpu::module::load", image.size(), where));
     }
     bytes = terminated.data();
   }
-  char log[4096] = {};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log - 1})};
   CUlibrary loaded = nullptr;
-  result<> done = driver::call<&driver::entry_points::library_load_data>(
-      where, &loaded, bytes, &options[0], &values[0], 2u, static_cast<CUlibraryOption*>(nullptr),
-      static_cast<void**>(nullptr), 0u);
-  if (!done.has_value() && log[0] != '\0') {
-    Builder out;
-    out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-    return fail(std::move(done).error().with_details(out.finish()));
+  result<> done = driver::in_any_context(where, [&] {
+    CUmodule module = nullptr;
+    result<> read = driver::call<&driver::entry_points::library_load_data>(
+        where, &loaded, bytes, static_cast<CUjit_option*>(nullptr), static_cast<void**>(nullptr),
+        0u, static_cast<CUlibraryOption*>(nullptr), static_cast<void**>(nullptr), 0u);
+    if (read.has_value()) {
+      read = driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
+    }
+    if (!read.has_value() && is_ptx) {
+      read = fail(with_compiler_log(std::move(read).error(), bytes));
+    }
+    return read;
+  });
+  if (done.has_value()) {
+    library = loaded;
+  } else if (loaded != nullptr) {
+    driver::destroy<&driver::entry_points::library_unload>(loaded);
   }
-  if (done.has_value()) library = loaded;
   return done;
 }
 
@@ -145,7 +176,8 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   made->table = &state_of_process().table;
   made->ring = &launches();
   made->name = name;
-  GPU_TRY(read_parameters(*made, where));
+  // Unlike the kernel itself, its parameters are known to no thread that has no context.
+  GPU_TRY(driver::in_any_context(where, [&] { return read_parameters(*made, where); }));
   state.add(owner.release());
   record = made;
   return {};
