@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 using test::all_modes;
@@ -205,6 +206,44 @@ TEST_CASE("a kernel's layout is told parameter by parameter", "[cpu]") {
   }
   std::size_t offset = 0;
   CHECK(f.cu.func_get_param_info(mixed, 5, &offset, nullptr) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("the layout of a library's kernel is told in a context only", "[cpu]") {
+  driver_fixture f;
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  REQUIRE(f.cu.library_load_data(&library, kernels, nullptr, nullptr, 0, nullptr, nullptr, 0) ==
+          CUDA_SUCCESS);
+  REQUIRE(f.cu.library_get_kernel(&kernel, library, "mixed") == CUDA_SUCCESS);
+  std::size_t offset = 99;
+  std::size_t size = 99;
+  CHECK(f.cu.kernel_get_param_info(kernel, 1, &offset, &size) == CUDA_SUCCESS);
+  CHECK(offset == 16);
+  CHECK(size == 4);
+  CHECK(f.cu.kernel_get_param_info(kernel, 5, &offset, &size) == CUDA_ERROR_INVALID_VALUE);
+  std::thread([&] {
+    CHECK(f.cu.kernel_get_param_info(kernel, 1, &offset, &size) == CUDA_ERROR_INVALID_CONTEXT);
+  }).join();
+  CHECK(f.cu.library_unload(library) == CUDA_SUCCESS);
+}
+
+TEST_CASE("a library reads its code when that is first needed", "[cpu]") {
+  driver_fixture f;
+  char log[64] = "untouched";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlibrary library = nullptr;
+  REQUIRE(f.cu.library_load_data(&library,
+                                 ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry f() { add.nonsense %r1; ret; }\n",
+                                 options, values, 2, nullptr, nullptr, 0) == CUDA_SUCCESS);
+  CHECK(std::string(log) == "untouched");
+  CUmodule module = nullptr;
+  CUkernel kernel = nullptr;
+  CHECK(f.cu.library_get_module(&module, library) == CUDA_ERROR_INVALID_PTX);
+  CHECK(f.cu.library_get_kernel(&kernel, library, "f") == CUDA_ERROR_INVALID_PTX);
+  CHECK(f.cu.library_unload(library) == CUDA_SUCCESS);
+  CHECK(f.live().empty());
 }
 
 TEST_CASE("a packed parameter buffer has to end with the last parameter", "[cpu]") {

@@ -137,6 +137,7 @@ inline CUresult module_of(call& c, const library_ptr& library, const context_ptr
     made = known->second;
     return CUDA_SUCCESS;
   }
+  if (library->refused) return library->refused;
   code_ptr code;
   if (!library->first_given) {
     library->first_given = true;

@@ -134,8 +134,10 @@ namespace gpu::testing::cpu::entry {
 inline CUresult kernel_get_param_info(call& c, CUkernel handle, std::size_t index,
                                       std::size_t* offset, std::size_t* size) {
   kernel_ptr kernel;
+  context_ptr context;
   const machine::executable* code = nullptr;
   if (const CUresult bad = find_code(c, handle, kernel, code)) return bad;
+  if (const CUresult bad = c.current(context)) return bad;
   return give_parameter(*code, index, offset, size);
 }
 

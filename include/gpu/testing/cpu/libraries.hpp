@@ -29,10 +29,15 @@ inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
   made->place = c.driver.place();
   const std::uint64_t owner = c.driver.next_owner();
   c.lock.unlock();
-  CUresult bad = read_image(c.driver, image, options, made->ptx);
-  if (!bad) bad = make_code(c.driver, made->ptx, options, owner, made->first);
+  const CUresult bad = read_image(c.driver, image, options, made->ptx);
+  // PTX is compiled when it is first needed, and refused there. The caller's log is gone by then.
+  if (!bad) made->refused = make_code(c.driver, made->ptx, {}, owner, made->first);
   c.lock.lock();
   if (bad) return bad;
+  if (made->refused) {
+    *handle = c.driver.libraries.add(made);
+    return CUDA_SUCCESS;
+  }
   for (const machine::executable* each : made->first->loaded.kernels()) {
     auto kernel = std::make_shared<kernel_state>();
     kernel->library = made;
@@ -48,6 +53,12 @@ inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
 inline CUresult find_library(call& c, CUlibrary handle, library_ptr& library) {
   library = c.driver.libraries.find(handle);
   return library ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/// A library whose kernels are needed.
+inline CUresult find_read_library(call& c, CUlibrary handle, library_ptr& library) {
+  if (const CUresult bad = find_library(c, handle, library)) return bad;
+  return library->refused;
 }
 
 inline CUresult find_kernel(call& c, CUkernel handle, kernel_ptr& kernel, library_ptr& library) {
@@ -98,7 +109,7 @@ inline CUresult library_unload(call& c, CUlibrary handle) {
 inline CUresult library_get_kernel(call& c, CUkernel* kernel, CUlibrary handle, const char* name) {
   library_ptr library;
   if (kernel == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_library(c, handle, library)) return bad;
+  if (const CUresult bad = find_read_library(c, handle, library)) return bad;
   const auto found = library->kernels.find(name);
   if (found == library->kernels.end()) return CUDA_ERROR_NOT_FOUND;
   *kernel = found->second->handle;
@@ -108,7 +119,7 @@ inline CUresult library_get_kernel(call& c, CUkernel* kernel, CUlibrary handle, 
 inline CUresult library_get_kernel_count(call& c, unsigned* count, CUlibrary handle) {
   library_ptr library;
   if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_library(c, handle, library)) return bad;
+  if (const CUresult bad = find_read_library(c, handle, library)) return bad;
   *count = static_cast<unsigned>(library->in_order.size());
   return CUDA_SUCCESS;
 }
@@ -117,7 +128,7 @@ inline CUresult library_enumerate_kernels(call& c, CUkernel* kernels, unsigned c
                                           CUlibrary handle) {
   library_ptr library;
   if (kernels == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_library(c, handle, library)) return bad;
+  if (const CUresult bad = find_read_library(c, handle, library)) return bad;
   for (const kernel_ptr& each : library->in_order) {
     if (count-- == 0) break;
     *kernels++ = each->handle;

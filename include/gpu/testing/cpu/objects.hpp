@@ -186,6 +186,8 @@ using kernel_ptr = std::shared_ptr<kernel_state>;
 struct library_state {
   CUlibrary handle = nullptr;
   std::string ptx;
+  /// Why the code cannot be used, as is found out when it is first needed.
+  CUresult refused = CUDA_SUCCESS;
   /// Made when the library was loaded; its variables go to the first context that wants them.
   code_ptr first;
   bool first_given = false;
