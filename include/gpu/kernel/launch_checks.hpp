@@ -27,16 +27,19 @@ struct prepared_launch {
                                                    const kernel_limits& limits) noexcept {
   const dims& grid = config.grid;
   const dims& block = config.block;
-  // An extent of 0 wraps around and is too large with the rest. The factor 32 keeps block.z below
-  // 64, and so the product below 2^28.
-  const std::uint64_t block_bits = block.x | block.y | std::uint64_t{block.z} << 5;
-  const std::uint64_t cluster_xy = config.cluster.x | std::uint64_t{config.cluster.y} << 32;
-  const std::uint64_t rest = config.cluster.z | std::uint64_t{config.attribute_count} << 32;
-  return grid.x - 1 < 0x7fff'ffff && ((grid.y - 1) | (grid.z - 1)) < 0x8000 && block_bits < 2048 &&
+  const dims& cluster = config.cluster;
+  // Neighbours are compared in pairs, which compilers load as one word. An extent of 0 wraps around
+  // and is too large with the rest.
+  constexpr std::uint64_t ones = 0x1'0000'0001;
+  const auto pair = [](std::uint32_t low, std::uint32_t high) {
+    return low | std::uint64_t{high} << 32;
+  };
+  return grid.x - 1 < 0x7fff'ffff && ((pair(grid.y, grid.z) - ones) & 0xffff'8000'ffff'8000) == 0 &&
+         (pair(block.x, block.y) & 0xffff'f800'ffff'f800) == 0 && block.z < 64 &&
          block.x * block.y * block.z - 1 < limits.threads &&
-         (config.shared_bytes == 0 ||
+         ((__builtin_constant_p(config.shared_bytes) && config.shared_bytes == 0) ||
           config.shared_bytes <= __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) &&
-         ((cluster_xy ^ 0x1'0000'0001) | (rest ^ 1)) == 0;
+         pair(cluster.x, cluster.y) == ones && pair(cluster.z, config.attribute_count) == 1;
 }
 
 inline void write(text_builder& out, const dims& d) noexcept {
