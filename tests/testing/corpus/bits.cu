@@ -45,12 +45,11 @@ KERNEL(extract_field) {
                        OP32(AMOUNT "and.b32 s, s, 31; bfe.u32 %0, %2, 5, s; }"));
 }
 
-//! extract_field_64 grid=1 block=32 in=192 out=128 input=bits compare=exact
+//! extract_field_64 grid=1 block=32 in=192 out=96 input=bits compare=exact
 KERNEL(extract_field_64) {
-  fold_operations<u64>(
-      in, out, OP64(AMOUNT_64 "bfe.u64 %0, %1, s, 21; }"),
-      OP64(AMOUNT_64 "bfe.s64 %0, %1, s, 21; }"), OP64(AMOUNT_64 "bfe.s64 %0, %1, 17, s; }"),
-      OP64(AMOUNT_64 "{ .reg .b32 l; cvt.u32.u64 l, %2; bfe.u64 %0, %1, s, l; } }"));
+  fold_operations<u64>(in, out, OP64(AMOUNT_64 "bfe.u64 %0, %1, s, 21; }"),
+                       OP64(AMOUNT_64 "bfe.s64 %0, %1, s, 21; }"),
+                       OP64(AMOUNT_64 "bfe.s64 %0, %1, 17, s; }"));
 }
 
 //! insert_field grid=1 block=32 in=192 out=128 input=bits compare=exact

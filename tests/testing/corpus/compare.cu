@@ -118,13 +118,11 @@ KERNEL(set_values) {
                           OP32_D("set.nan.s32.f64 %0, %1, %2;"));
 }
 
-//! set_halves grid=1 block=32 in=96 out=192 input=f16 compare=exact
+//! set_halves grid=1 block=32 in=96 out=128 input=f16 compare=exact
 KERNEL(set_halves) {
   fold_operations<u32>(
       in, out, OP32("set.lt.f16x2.f16x2 %0, %1, %2;"), OP32("set.geu.u32.f16x2 %0, %1, %2;"),
       OP32("set.ne.ftz.f16x2.f16x2 %0, %1, %2;"), OP32("set.lt.bf16x2.bf16x2 %0, %1, %2;"));
-  fold_operations<u16>(in, out + 128, OP16("set.gt.f16.f16 %0, %1, %2;"),
-                       OP16("set.leu.bf16.bf16 %0, %1, %2;"));
 }
 
 //! select_values grid=1 block=32 in=192 out=256 input=bits compare=exact

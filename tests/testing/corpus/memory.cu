@@ -162,7 +162,7 @@ __device__ node second = {20, &third};
 __device__ node first = {10, &second};
 __device__ const node* starts[4] = {&first, &second, &third, nullptr};
 
-//! globals grid=1 block=64 in=64 out=192 input=bits compare=exact
+//! globals grid=1 block=32 in=32 out=96 input=bits compare=exact
 KERNEL(globals) {
   const u32 t = threadIdx.x, x = in[t];
   u32 h = 0;
@@ -177,12 +177,13 @@ KERNEL(globals) {
     ++visited;
   }
   out[t] = h;
-  zeros[63 - t] = x;
   __syncthreads();
-  out[64 + t] = zeros[t];
+  zeros[31 - t] = x;
+  __syncthreads();
+  out[32 + t] = zeros[t];
   __syncthreads();
   zeros[t] = 0;
-  out[128 + t] = visited;
+  out[64 + t] = visited;
 }
 
 __device__ __noinline__ u32 sum_through(const u32* p, u32 count) {

@@ -1,25 +1,23 @@
 // The video instructions, scalar and SIMD.
 #include "corpus.cuh"
 
-//! video_add grid=1 block=32 in=96 out=256 input=bits compare=exact
+//! video_add grid=1 block=32 in=96 out=224 input=bits compare=exact
 KERNEL(video_add) {
   fold_operations<u32>(
       in, out, OP32("vadd.u32.u32.u32 %0, %1, %2;"), OP32("vadd.s32.s32.s32.sat %0, %1, %2;"),
       OP32("vadd.s32.u32.s32 %0, %1.b1, %2.h1;"), OP32("vadd.u32.s32.s32.sat %0, %1.b3, %2.b0;"),
       OP32("vadd.s32.s32.u32.add %0, %1.h0, %2.b2, %3;"),
-      OP32("vadd.u32.u32.u32.min %0, %1, %2.h1, %3;"),
       OP32("vadd.s32.s32.s32.max %0, %1.h1, %2.h0, %3;"),
       OP32("vadd.u32.u32.u32.sat %0.b2, %1, %2, %3;"));
 }
 
-//! video_subtract grid=1 block=32 in=96 out=256 input=bits compare=exact
+//! video_subtract grid=1 block=32 in=96 out=224 input=bits compare=exact
 KERNEL(video_subtract) {
   fold_operations<u32>(
       in, out, OP32("vsub.u32.u32.u32 %0, %1, %2;"), OP32("vsub.s32.s32.s32.sat %0, %1, %2;"),
       OP32("vsub.u32.u32.u32.sat %0, %1.b1, %2.b2;"), OP32("vsub.s32.u32.u32 %0, %1.h1, %2.b0;"),
       OP32("vabsdiff.u32.u32.u32 %0, %1, %2;"), OP32("vabsdiff.u32.s32.s32.add %0, %1, %2, %3;"),
-      OP32("vabsdiff.s32.s32.s32.sat %0, %1, %2;"),
-      OP32("vsub.s32.s32.s32.sat %0.h1, %1, %2, %3;"));
+      OP32("vabsdiff.s32.s32.s32.sat %0, %1, %2;"));
 }
 
 //! video_minimum_maximum grid=1 block=32 in=96 out=192 input=bits compare=exact

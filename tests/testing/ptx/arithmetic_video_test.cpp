@@ -143,7 +143,7 @@ TEST_CASE("vmad multiplies, adds, negates, scales and saturates", "[ptx][arithme
     const bool is_signed = how.a_signed || how.b_signed || variant == 1 || variant == 2;
     wide sum = wide{as_type(a, how.a_signed)} * as_type(b, how.b_signed);
     if (variant == 1) sum = -sum;
-    const wide addend = as_type(c, is_signed);
+    const wide addend = as_type(c, is_signed || !how.sat);
     sum += variant == 2 ? -addend : addend;
     sum += variant == 3;
     // Division towards minus infinity.

@@ -33,7 +33,8 @@ template <bool Writes, class R, class... A, class F> constexpr handler carrying(
   return &with_carry<Writes, F, R, A...>;
 }
 
-/// add.cc, addc, addc.cc and the like. `T` is unsigned.
+/// add.cc, addc, addc.cc and the like. `T` is unsigned. The flag is the carry of a - b = a + ~b +
+/// 1, the opposite of the borrow, which shows where a chain mixes additions and subtractions.
 template <class T> handler select_carry(const ptx::instruction& i) {
   using ptx::opcode;
   const bool out = i.with.carry_out;
@@ -42,18 +43,22 @@ template <class T> handler select_carry(const ptx::instruction& i) {
       return carrying<true, T, T, T>(
           [](T a, T b, std::uint32_t& c) { return ptx::add_cc<T>(a, b, c); });
     case opcode::sub:
-      return carrying<true, T, T, T>(
-          [](T a, T b, std::uint32_t& c) { return ptx::sub_cc<T>(a, b, c); });
+      return carrying<true, T, T, T>([](T a, T b, std::uint32_t& c) {
+        c = 1;
+        return ptx::addc_cc<T>(a, static_cast<T>(~b), c);
+      });
     case opcode::addc:
       return out ? carrying<true, T, T, T>(
                        [](T a, T b, std::uint32_t& c) { return ptx::addc_cc<T>(a, b, c); })
                  : carrying<false, T, T, T>(
                        [](T a, T b, std::uint32_t& c) { return ptx::addc<T>(a, b, c); });
     case opcode::subc:
-      return out ? carrying<true, T, T, T>(
-                       [](T a, T b, std::uint32_t& c) { return ptx::subc_cc<T>(a, b, c); })
-                 : carrying<false, T, T, T>(
-                       [](T a, T b, std::uint32_t& c) { return ptx::subc<T>(a, b, c); });
+      return out ? carrying<true, T, T, T>([](T a, T b, std::uint32_t& c) {
+        return ptx::addc_cc<T>(a, static_cast<T>(~b), c);
+      })
+                 : carrying<false, T, T, T>([](T a, T b, std::uint32_t& c) {
+                     return ptx::addc<T>(a, static_cast<T>(~b), c);
+                   });
     default:
       return nullptr;
   }

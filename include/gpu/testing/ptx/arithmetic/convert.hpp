@@ -123,7 +123,18 @@ template <floating F> constexpr auto widened(F a) {
 
 template <class To, rounding R, bool Ftz, floating From> constexpr To float_to_float(From a) {
   if constexpr (half_float<To>) {
+    if constexpr (std::same_as<From, double>) {
+      if (is_nan(a)) {  // keeps its sign and what fits of its payload
+        const std::int64_t bits = to_bits(a);
+        constexpr int dropped = std::same_as<To, f16> ? 42 : 45;
+        constexpr std::int64_t quiet_nan = std::same_as<To, f16> ? 0x7e00 : 0x7fc0;
+        const std::int64_t payload = bits >> dropped & ((std::int64_t{1} << (52 - dropped)) - 1);
+        return To{static_cast<std::uint16_t>((bits >> 48 & 0x8000) | quiet_nan | payload)};
+      }
+    }
     return To{static_cast<std::uint16_t>(encode<To, R>(static_cast<double>(widened(a))))};
+  } else if constexpr (std::same_as<To, float> && std::same_as<From, bf16>) {
+    return flush<Ftz>(to_float(a));  // nothing but a shift, for NaN too
   } else if constexpr (std::same_as<To, double>) {
     const auto wider = widened(a);
     return with_nan(static_cast<double>(wider), static_cast<double>(wider));

@@ -61,14 +61,14 @@ constexpr double with_nan(double r, double a) {
   return r != r ? nan : r;
 }
 constexpr double with_nan(double r, double a, double b) {
-  const double second = b != b ? quiet(b) : std::bit_cast<double>(default_nan64);
-  const double nan = a != a ? quiet(a) : second;
+  const double first = a != a ? quiet(a) : std::bit_cast<double>(default_nan64);
+  const double nan = b != b ? quiet(b) : first;
   return r != r ? nan : r;
 }
 constexpr double with_nan(double r, double a, double b, double c) {
-  const double third = c != c ? quiet(c) : std::bit_cast<double>(default_nan64);
-  const double second = b != b ? quiet(b) : third;
-  const double nan = a != a ? quiet(a) : second;
+  const double first = a != a ? quiet(a) : std::bit_cast<double>(default_nan64);
+  const double third = c != c ? quiet(c) : first;
+  const double nan = b != b ? quiet(b) : third;
   return r != r ? nan : r;
 }
 

@@ -3,9 +3,10 @@
 /// What the IEEE instructions on f32 and f64 compute, bit for bit as a GPU does: one function an
 /// instruction, its modifiers as template arguments, `rounding::none` meaning the default `.rn`.
 ///
-/// NaN results of f32 are the canonical 0x7fffffff; those of f64 carry the payload of the first NaN
-/// operand, made quiet, or are 0xfff8000000000000 if there was none. `.ftz` makes subnormal
-/// operands and results zeros of their sign. `.sat` limits to [0, 1] and makes NaN +0.
+/// NaN results of f32 are the canonical 0x7fffffff; those of f64 are the second operand if that is
+/// a NaN, else the third, else the first, made quiet, or 0xfff8000000000000 if there was none.
+/// `.ftz` makes subnormal operands and results zeros of their sign. `.sat` limits to [0, 1] and
+/// makes NaN +0.
 
 #include <concepts>
 #include <cstdint>
@@ -159,7 +160,7 @@ template <bool Max, bool Ftz, bool Nan, bool XorsignAbs, class F> constexpr F ex
   if constexpr (sizeof(F) == 4) {
     canonical = std::bit_cast<F>(canonical_nan32);
   } else {
-    canonical = std::bit_cast<F>(default_nan64);
+    canonical = quiet(b_nan ? b : a);
   }
   return is_nan ? canonical : result;
 }

@@ -165,8 +165,10 @@ constexpr std::uint32_t video(const video_scalar& how, std::uint32_t a, std::uin
   }
   const auto result = static_cast<std::uint32_t>(wide);
 
-  const std::int64_t first = detail::video_field(result, 0, 32, how.d_signed);
-  const std::int64_t second = detail::video_field(c, 0, 32, how.d_signed);
+  const bool is_signed =
+      how.operation == video_operation::set ? how.a_signed || how.b_signed : how.d_signed;
+  const std::int64_t first = detail::video_field(result, 0, 32, is_signed);
+  const std::int64_t second = detail::video_field(c, 0, 32, is_signed);
   switch (how.second) {
     case ptx::operation::add:
       return result + c;
@@ -190,7 +192,8 @@ constexpr std::uint32_t vmad(const video_mad& how, std::uint32_t a, std::uint32_
   const bool negated = how.a_negated != how.b_negated;
   const bool is_signed = how.a_signed || how.b_signed || negated || how.c_negated;
   detail::int128 sum = negated ? -(x * y) : x * y;
-  const detail::int128 z = detail::video_field(c, 0, 32, is_signed);
+  // Without .sat, c is signed always, which a shift brings to light.
+  const detail::int128 z = detail::video_field(c, 0, 32, is_signed || !how.sat);
   sum += how.c_negated ? -z : z;
   if (how.plus_one) sum += 1;
   sum >>= how.shift_right;
