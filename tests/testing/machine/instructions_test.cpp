@@ -73,7 +73,7 @@ TEST_CASE("integer arithmetic", "[machine]") {
   });
   check<u32>("vadd4.u32.u32.u32 %d, %a, %b, %a;", a, b, [](u32 x, u32 y) {
     u32 sum = 0;
-    for (int i = 0; i < 32; i += 8) sum |= ((x >> i) + (y >> i) & 255) << i;
+    for (int i = 0; i < 32; i += 8) sum |= (((x >> i) + (y >> i)) & 255) << i;
     return sum;
   });
 }
