@@ -91,6 +91,32 @@ template <class R, class... A, class F> constexpr handler lane_by_lane(F) {
   return &detail::mapped<F, R, A...>;
 }
 
+namespace detail {
+
+template <class R, class... A, class F, std::size_t... I>
+inline void compute_lanes(std::byte* registers, const decoded& d, lane_mask mask, F f,
+                          std::index_sequence<I...>) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    write_lane<R>(registers, d.slots[0], lane,
+                  f(*d.source, read_lane<A>(registers, d.slots[I + 1], lane)...));
+  }
+}
+
+template <class F, class R, class... A>
+[[gnu::cold]] inline action computed(warp& w, const decoded& d, lane_mask mask) {
+  compute_lanes<R, A...>(w.registers, d, mask, F{}, std::index_sequence_for<A...>{});
+  return action::next;
+}
+
+}  // namespace detail
+
+/// As lane_by_lane, for what kernels rarely do: one small loop, and F(instruction, a...) looks at
+/// the modifiers as it runs. That compiles in a fraction of the time of a handler for each variant.
+template <class R, class... A, class F> constexpr handler rarely(F) {
+  return &detail::computed<F, R, A...>;
+}
+
 /// Notes what is wrong for the scheduler.
 inline action fail(warp& w, fault_kind kind, unsigned lane, std::string detail = {}) {
   w.failure = {kind, lane, 0, 0, access_kind::read, std::move(detail)};

@@ -49,7 +49,7 @@ template <class U> handler select_logic(const ptx::instruction& i) {
     case opcode::not_:
       return lane_by_lane<U, U>([](U a) { return static_cast<U>(~a); });
     case opcode::cnot:
-      return lane_by_lane<U, U>([](U a) { return ptx::cnot<U>(a); });
+      return rarely<U, U>([](const ptx::instruction&, U a) { return ptx::cnot<U>(a); });
     case opcode::shl:
       return lane_by_lane<U, U, std::uint32_t>(
           [](U a, std::uint32_t n) { return ptx::shl<U>(a, n); });
@@ -70,28 +70,30 @@ template <class U> handler select_fields(const ptx::instruction& i) {
   using ptx::opcode;
   using S = std::make_signed_t<U>;
   using R = std::uint32_t;
+  using I = ptx::instruction;
   const bool is_signed = ptx::is_signed(i.types[0]);
   switch (i.op) {
     case opcode::popc:
-      return lane_by_lane<R, U>([](U a) { return ptx::popc<U>(a); });
+      return rarely<R, U>([](const I&, U a) { return ptx::popc<U>(a); });
     case opcode::clz:
-      return lane_by_lane<R, U>([](U a) { return ptx::clz<U>(a); });
+      return rarely<R, U>([](const I&, U a) { return ptx::clz<U>(a); });
     case opcode::brev:
-      return lane_by_lane<U, U>([](U a) { return ptx::brev<U>(a); });
+      return rarely<U, U>([](const I&, U a) { return ptx::brev<U>(a); });
     case opcode::bfind:
       if (is_signed)
-        return i.with.shift_amount
-                   ? lane_by_lane<R, S>([](S a) { return ptx::bfind<S, true>(a); })
-                   : lane_by_lane<R, S>([](S a) { return ptx::bfind<S, false>(a); });
-      return i.with.shift_amount ? lane_by_lane<R, U>([](U a) { return ptx::bfind<U, true>(a); })
-                                 : lane_by_lane<R, U>([](U a) { return ptx::bfind<U, false>(a); });
+        return rarely<R, S>([](const I& d, S a) {
+          return d.with.shift_amount ? ptx::bfind<S, true>(a) : ptx::bfind<S, false>(a);
+        });
+      return rarely<R, U>([](const I& d, U a) {
+        return d.with.shift_amount ? ptx::bfind<U, true>(a) : ptx::bfind<U, false>(a);
+      });
     case opcode::bfe:
       return is_signed
-                 ? lane_by_lane<S, S, R, R>([](S a, R b, R c) { return ptx::bfe<S>(a, b, c); })
-                 : lane_by_lane<U, U, R, R>([](U a, R b, R c) { return ptx::bfe<U>(a, b, c); });
+                 ? rarely<S, S, R, R>([](const I&, S a, R b, R c) { return ptx::bfe<S>(a, b, c); })
+                 : rarely<U, U, R, R>([](const I&, U a, R b, R c) { return ptx::bfe<U>(a, b, c); });
     case opcode::bfi:
-      return lane_by_lane<U, U, U, R, R>(
-          [](U a, U b, R c, R e) { return ptx::bfi<U>(a, b, c, e); });
+      return rarely<U, U, U, R, R>(
+          [](const I&, U a, U b, R c, R e) { return ptx::bfi<U>(a, b, c, e); });
     default:
       return nullptr;
   }
@@ -139,45 +141,52 @@ inline handler select_funnel(const ptx::instruction& i) {
                : lane_by_lane<U, U, U, U>([](U a, U b, U c) { return ptx::shf_r<clamp>(a, b, c); });
 }
 
+[[gnu::cold]] inline std::uint32_t permute(const ptx::instruction& i, std::uint32_t a,
+                                           std::uint32_t b, std::uint32_t c) {
+  using enum ptx::permute_mode;
+  switch (i.with.permute) {
+    case f4e:
+      return ptx::prmt<f4e>(a, b, c);
+    case b4e:
+      return ptx::prmt<b4e>(a, b, c);
+    case rc8:
+      return ptx::prmt<rc8>(a, b, c);
+    case ecl:
+      return ptx::prmt<ecl>(a, b, c);
+    case ecr:
+      return ptx::prmt<ecr>(a, b, c);
+    case rc16:
+      return ptx::prmt<rc16>(a, b, c);
+    default:
+      return ptx::prmt<index>(a, b, c);
+  }
+}
+
 inline handler select_permute(ptx::permute_mode mode) {
   using U = std::uint32_t;
   using enum ptx::permute_mode;
-  const auto make = [](auto m) {
-    return lane_by_lane<U, U, U, U>(
-        [](U a, U b, U c) { return ptx::prmt<decltype(m)::value>(a, b, c); });
-  };
-  switch (mode) {
-    case index:
-      return make(std::integral_constant<ptx::permute_mode, index>{});
-    case f4e:
-      return make(std::integral_constant<ptx::permute_mode, f4e>{});
-    case b4e:
-      return make(std::integral_constant<ptx::permute_mode, b4e>{});
-    case rc8:
-      return make(std::integral_constant<ptx::permute_mode, rc8>{});
-    case ecl:
-      return make(std::integral_constant<ptx::permute_mode, ecl>{});
-    case ecr:
-      return make(std::integral_constant<ptx::permute_mode, ecr>{});
-    case rc16:
-      return make(std::integral_constant<ptx::permute_mode, rc16>{});
-  }
-  return nullptr;
+  if (mode == index)
+    return lane_by_lane<U, U, U, U>([](U a, U b, U c) { return ptx::prmt<index>(a, b, c); });
+  return rarely<U, U, U, U>(
+      [](const ptx::instruction& i, U a, U b, U c) { return permute(i, a, b, c); });
 }
 
 inline handler select_mask_and_extend(const ptx::instruction& i) {
   using U = std::uint32_t;
   using S = std::int32_t;
+  using I = ptx::instruction;
   using enum ptx::overflow_mode;
-  const bool wraps = i.with.overflow == wrap;
   if (i.op == ptx::opcode::bmsk)
-    return wraps ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::bmsk<wrap>(a, b); })
-                 : lane_by_lane<U, U, U>([](U a, U b) { return ptx::bmsk<clamp>(a, b); });
+    return rarely<U, U, U>([](const I& d, U a, U b) {
+      return d.with.overflow == wrap ? ptx::bmsk<wrap>(a, b) : ptx::bmsk<clamp>(a, b);
+    });
   if (ptx::is_signed(i.types[0]))
-    return wraps ? lane_by_lane<S, S, U>([](S a, U b) { return ptx::szext<wrap>(a, b); })
-                 : lane_by_lane<S, S, U>([](S a, U b) { return ptx::szext<clamp>(a, b); });
-  return wraps ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::szext<wrap>(a, b); })
-               : lane_by_lane<U, U, U>([](U a, U b) { return ptx::szext<clamp>(a, b); });
+    return rarely<S, S, U>([](const I& d, S a, U b) {
+      return d.with.overflow == wrap ? ptx::szext<wrap>(a, b) : ptx::szext<clamp>(a, b);
+    });
+  return rarely<U, U, U>([](const I& d, U a, U b) {
+    return d.with.overflow == wrap ? ptx::szext<wrap>(a, b) : ptx::szext<clamp>(a, b);
+  });
 }
 
 /// The handler of an instruction on bits, or null when this is none.
@@ -196,8 +205,8 @@ inline handler select_bits(const ptx::instruction& i) {
     case opcode::szext:
       return select_mask_and_extend(i);
     case opcode::fns:
-      return lane_by_lane<U, U, U, std::int32_t>(
-          [](U a, U b, std::int32_t c) { return ptx::fns(a, b, c); });
+      return rarely<U, U, U, std::int32_t>(
+          [](const ptx::instruction&, U a, U b, std::int32_t c) { return ptx::fns(a, b, c); });
     case opcode::popc:
     case opcode::clz:
     case opcode::brev:

@@ -248,12 +248,11 @@ template <class U> inline action run_selp(warp& w, const decoded& d, lane_mask m
 
 template <class U> handler select_slct(const ptx::instruction& i) {
   if (i.types[1] == ptx::type::f32)
-    return i.with.ftz ? lane_by_lane<U, U, U, float>(
-                            [](U a, U b, float c) { return ptx::slct<true>(a, b, c); })
-                      : lane_by_lane<U, U, U, float>(
-                            [](U a, U b, float c) { return ptx::slct<false>(a, b, c); });
-  return lane_by_lane<U, U, U, std::int32_t>(
-      [](U a, U b, std::int32_t c) { return ptx::slct(a, b, c); });
+    return rarely<U, U, U, float>([](const ptx::instruction& d, U a, U b, float c) {
+      return d.with.ftz ? ptx::slct<true>(a, b, c) : ptx::slct<false>(a, b, c);
+    });
+  return rarely<U, U, U, std::int32_t>(
+      [](const ptx::instruction&, U a, U b, std::int32_t c) { return ptx::slct(a, b, c); });
 }
 
 /// The handler of selp or slct.

@@ -1,6 +1,7 @@
 // Handlers of cvt and cvt.pack.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -42,49 +43,22 @@ inline void write_bits(std::byte* registers, std::uint32_t slot, unsigned size, 
   }
 }
 
-/// `value` of type T as the bits of a wider register.
-template <class T> inline std::uint64_t extended(T value) {
-  if constexpr (std::is_same_v<T, ptx::f16> || std::is_same_v<T, ptx::bf16>)
-    return value.bits;
-  else if constexpr (std::is_same_v<T, float>)
+/// An integer of `size` bytes extended to 64 bits, by its sign if it has one.
+inline std::uint64_t extended(std::uint64_t bits, unsigned size, bool is_signed) {
+  const unsigned unused = 64 - 8 * size;
+  const std::uint64_t top = bits << unused;
+  if (!is_signed) return top >> unused;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(top) >> unused);
+}
+
+template <class F> inline std::uint64_t bits_of(F value) {
+  if constexpr (std::is_same_v<F, float>)
     return std::bit_cast<std::uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>)
+  else if constexpr (std::is_same_v<F, double>)
     return std::bit_cast<std::uint64_t>(value);
   else
-    return static_cast<std::uint64_t>(value);  // by sign for signed types
+    return value.bits;
 }
-
-template <class T> inline T narrowed(std::uint64_t bits) {
-  if constexpr (std::is_same_v<T, ptx::f16> || std::is_same_v<T, ptx::bf16>)
-    return T{static_cast<std::uint16_t>(bits)};
-  else if constexpr (std::is_same_v<T, float>)
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  else if constexpr (std::is_same_v<T, double>)
-    return std::bit_cast<double>(bits);
-  else
-    return static_cast<T>(bits);
-}
-
-/// cvt by way of F(from, modifiers): `count` is the size of the source register, `result_size` that
-/// of the destination.
-template <class F, class To, class From>
-inline action run_cvt(warp& w, const decoded& d, lane_mask mask) {
-  const ptx::modifiers& with = d.source->with;
-  if (d.count == sizeof(From) && d.result_size == sizeof(To)) {
-    for_lanes(mask, [&](unsigned lane) {
-      write_lane<To>(w.registers, d.slots[0], lane,
-                     F{}(read_lane<From>(w.registers, d.slots[1], lane), with));
-    });
-  } else {
-    for_lanes(mask, [&](unsigned lane) {
-      const auto from = narrowed<From>(read_bits(w.registers, d.slots[1], d.count, lane));
-      write_bits(w.registers, d.slots[0], d.result_size, lane, extended<To>(F{}(from, with)));
-    });
-  }
-  return action::next;
-}
-
-template <class To, class From, class F> handler converting(F) { return &run_cvt<F, To, From>; }
 
 /// Calls `use(std::integral_constant<rounding>)` with the mode.
 template <class Use> inline auto rounded(ptx::rounding r, Use use) {
@@ -101,197 +75,314 @@ template <class Use> inline auto rounded(ptx::rounding r, Use use) {
   }
 }
 
-template <class To, class From> handler select_cvt(const ptx::modifiers& with) {
-  constexpr bool to_integer = std::is_integral_v<To>;
-  constexpr bool from_integer = std::is_integral_v<From>;
-  if constexpr (to_integer && from_integer) {
-    if (with.sat)
-      return converting<To, From>([](From a, const ptx::modifiers&) {
-        return ptx::cvt<To, ptx::rounding::none, false, true>(a);
-      });
-    return converting<To, From>([](From a, const ptx::modifiers&) { return static_cast<To>(a); });
-  } else if constexpr (from_integer) {
-    if (with.round == ptx::rounding::nearest_even && !with.sat)
-      return converting<To, From>([](From a, const ptx::modifiers&) {
-        return ptx::cvt<To, ptx::rounding::nearest_even>(a);
-      });
-    return converting<To, From>([](From a, const ptx::modifiers& m) {
-      const To result =
-          rounded(m.round, [a](auto r) { return ptx::cvt<To, decltype(r)::value>(a); });
-      return m.sat ? ptx::detail::saturate(result) : result;
-    });
-  } else if constexpr (to_integer) {
-    if (with.round == ptx::rounding::toward_zero)
-      return converting<To, From>([](From a, const ptx::modifiers& m) {
-        return ptx::cvt<To, ptx::rounding::toward_zero>(m.ftz ? ptx::detail::flush_single<true>(a)
-                                                              : a);
-      });
-    return converting<To, From>([](From a, const ptx::modifiers& m) {
-      const From in = m.ftz ? ptx::detail::flush_single<true>(a) : a;
-      return rounded(m.round, [in](auto r) { return ptx::cvt<To, decltype(r)::value>(in); });
-    });
-  } else {
-    return converting<To, From>([](From a, const ptx::modifiers& m) {
-      const From in = m.ftz ? ptx::detail::flush_single<true>(a) : a;
-      To result{};
-      if constexpr (std::is_same_v<To, From>) {
-        if (m.round_to_integer)
-          result = rounded(m.round,
-                           [in](auto r) { return ptx::round_to_integer<decltype(r)::value>(in); });
-        else
-          result = ptx::cvt<To, ptx::rounding::nearest_even>(in);
-      } else {
-        result = rounded(m.round, [in](auto r) { return ptx::cvt<To, decltype(r)::value>(in); });
-      }
-      if (m.ftz) result = ptx::detail::flush_single<true>(result);
-      return m.sat ? ptx::detail::saturate(result) : result;
-    });
+/// From an integer as 64 bits to one of `to`, which is an integer type as well.
+inline std::uint64_t convert_to_integer(std::uint64_t from, bool is_signed, ptx::type to,
+                                        bool sat) {
+  const unsigned size = ptx::size_of(to);
+  const bool to_signed = ptx::is_signed(to);
+  const bool negative = is_signed && static_cast<std::int64_t>(from) < 0;
+  if (sat) {
+    const std::uint64_t highest = ~std::uint64_t{0} >> (64 - 8 * size + (to_signed ? 1 : 0));
+    const std::uint64_t lowest = to_signed ? ~highest : 0;
+    if (negative)
+      from = to_signed && from > lowest ? from : lowest;
+    else
+      from = from < highest ? from : highest;
   }
+  return extended(from, size, to_signed);
 }
 
-template <class From> handler select_cvt_from(const ptx::instruction& i) {
+/// From an integer as 64 bits to a floating type: the number is the same in the wider type.
+template <class To, class Wide>
+[[gnu::cold, gnu::noinline]] inline std::uint64_t convert_from_integer(Wide from,
+                                                                       const ptx::modifiers& with) {
+  const To result =
+      rounded(with.round, [from](auto r) { return ptx::cvt<To, decltype(r)::value>(from); });
+  return bits_of(with.sat ? ptx::detail::saturate(result) : result);
+}
+
+template <class To>
+[[gnu::cold]] inline std::uint64_t convert_from_integer(std::uint64_t from, bool is_signed,
+                                                        const ptx::modifiers& with) {
+  const auto as_signed = static_cast<std::int64_t>(from);
+  return is_signed || as_signed >= 0 ? convert_from_integer<To>(as_signed, with)
+                                     : convert_from_integer<To>(from, with);
+}
+
+/// From float or double to an integer type, the result extended to 64 bits by its sign.
+template <class From>
+[[gnu::cold, gnu::noinline]] inline std::uint64_t convert_float_to_integer(
+    From from, ptx::type to, const ptx::modifiers& with) {
   using ptx::type;
-  switch (i.types[0]) {
+  if (with.round != ptx::rounding::toward_zero && with.round != ptx::rounding::none)
+    from = rounded(with.round,
+                   [from](auto r) { return ptx::round_to_integer<decltype(r)::value>(from); });
+  const auto as = [from]<class To>(To) { return static_cast<std::uint64_t>(ptx::cvt<To>(from)); };
+  switch (to) {
     case type::u8:
-      return select_cvt<std::uint8_t, From>(i.with);
+      return as(std::uint8_t{});
     case type::s8:
-      return select_cvt<std::int8_t, From>(i.with);
+      return as(std::int8_t{});
     case type::u16:
-      return select_cvt<std::uint16_t, From>(i.with);
+      return as(std::uint16_t{});
     case type::s16:
-      return select_cvt<std::int16_t, From>(i.with);
+      return as(std::int16_t{});
     case type::u32:
-      return select_cvt<std::uint32_t, From>(i.with);
+      return as(std::uint32_t{});
     case type::s32:
-      return select_cvt<std::int32_t, From>(i.with);
+      return as(std::int32_t{});
     case type::u64:
-      return select_cvt<std::uint64_t, From>(i.with);
-    case type::s64:
-      return select_cvt<std::int64_t, From>(i.with);
-    case type::f16:
-      return select_cvt<ptx::f16, From>(i.with);
-    case type::bf16:
-      return select_cvt<ptx::bf16, From>(i.with);
-    case type::f32:
-      return select_cvt<float, From>(i.with);
-    case type::f64:
-      return select_cvt<double, From>(i.with);
+      return as(std::uint64_t{});
     default:
-      return nullptr;
+      return as(std::int64_t{});
   }
 }
 
-/// Calls `make` with constants for .relu and .satfinite and the mode .rn or .rz.
-template <class Make> handler with_packing(const ptx::modifiers& with, Make make) {
-  const auto finish = [&](auto r, auto relu) {
-    return with.satfinite ? make(r, relu, std::true_type{}) : make(r, relu, std::false_type{});
+/// From float or double to a floating type, or to an integer in the same type.
+template <class To, class From>
+[[gnu::cold, gnu::noinline]] inline std::uint64_t convert_float(From from,
+                                                                const ptx::modifiers& with) {
+  To result{};
+  if (std::is_same_v<To, From> && with.round_to_integer) {
+    if constexpr (std::is_same_v<To, From>)
+      result = rounded(with.round,
+                       [from](auto r) { return ptx::round_to_integer<decltype(r)::value>(from); });
+  } else {
+    result = rounded(with.round, [from](auto r) { return ptx::cvt<To, decltype(r)::value>(from); });
+  }
+  if (with.ftz) result = ptx::detail::flush_single<true>(result);
+  return bits_of(with.sat ? ptx::detail::saturate(result) : result);
+}
+
+/// A half rounded to an integer in its own type.
+template <class H>
+[[gnu::cold, gnu::noinline]] inline std::uint64_t half_to_integer(H from,
+                                                                  const ptx::modifiers& with) {
+  const H result = rounded(
+      with.round, [from](auto r) { return ptx::round_to_integer<decltype(r)::value>(from); });
+  return bits_of(with.sat ? ptx::detail::saturate(result) : result);
+}
+
+template <class From>
+[[gnu::cold]] inline std::uint64_t convert_from(From from, ptx::type to,
+                                                const ptx::modifiers& with) {
+  if (with.ftz) from = ptx::detail::flush_single<true>(from);
+  switch (to) {
+    case ptx::type::f16:
+      return convert_float<ptx::f16>(from, with);
+    case ptx::type::bf16:
+      return convert_float<ptx::bf16>(from, with);
+    case ptx::type::f32:
+      return convert_float<float>(from, with);
+    case ptx::type::f64:
+      return convert_float<double>(from, with);
+    default:
+      return convert_float_to_integer(from, to, with);
+  }
+}
+
+[[gnu::cold]] inline std::uint64_t convert_from_integer(std::uint64_t from, bool is_signed,
+                                                        ptx::type to, const ptx::modifiers& with) {
+  switch (to) {
+    case ptx::type::f16:
+      return convert_from_integer<ptx::f16>(from, is_signed, with);
+    case ptx::type::bf16:
+      return convert_from_integer<ptx::bf16>(from, is_signed, with);
+    case ptx::type::f32:
+      return convert_from_integer<float>(from, is_signed, with);
+    case ptx::type::f64:
+      return convert_from_integer<double>(from, is_signed, with);
+    default:
+      return convert_to_integer(from, is_signed, to, with.sat);
+  }
+}
+
+/// cvt.f16x2.f32 and cvt.bf16x2.f32
+template <class H, ptx::rounding R>
+[[gnu::cold]] inline std::uint32_t pair_of(const ptx::modifiers& with, float a, float b) {
+  if (with.relu) {
+    return with.satfinite ? ptx::cvt_to_half_x2<H, R, true, true>(a, b)
+                          : ptx::cvt_to_half_x2<H, R, true, false>(a, b);
+  }
+  return with.satfinite ? ptx::cvt_to_half_x2<H, R, false, true>(a, b)
+                        : ptx::cvt_to_half_x2<H, R, false, false>(a, b);
+}
+
+template <class H>
+[[gnu::cold, gnu::noinline]] inline std::uint32_t pair_of(const ptx::modifiers& with, float a,
+                                                          float b) {
+  return with.round == ptx::rounding::toward_zero
+             ? pair_of<H, ptx::rounding::toward_zero>(with, a, b)
+             : pair_of<H, ptx::rounding::nearest_even>(with, a, b);
+}
+
+/// The result of cvt on the low bits of a register, extended to 64 bits.
+[[gnu::cold]] inline std::uint64_t convert(const ptx::instruction& i, std::uint64_t bits) {
+  using ptx::type;
+  const type to = i.types[0], from = i.types[1];
+  switch (from) {
+    case type::f64:
+      return convert_from(std::bit_cast<double>(bits), to, i.with);
+    case type::f32: {
+      const auto a = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+      if (i.with.relu || i.with.satfinite) {  // half of what a pair becomes
+        if (to == type::f16) return pair_of<ptx::f16>(i.with, 0, a) & 0xffffu;
+        if (to == type::bf16) return pair_of<ptx::bf16>(i.with, 0, a) & 0xffffu;
+      }
+      return convert_from(a, to, i.with);
+    }
+    case type::f16: {
+      const ptx::f16 half{static_cast<std::uint16_t>(bits)};
+      if (to == from && i.with.round_to_integer) return half_to_integer(half, i.with);
+      return convert_from(ptx::to_float(half), to, i.with);
+    }
+    case type::bf16: {
+      const ptx::bf16 half{static_cast<std::uint16_t>(bits)};
+      if (to == from && i.with.round_to_integer) return half_to_integer(half, i.with);
+      if (to == type::f32) return convert_float<float>(half, i.with);  // no NaN is changed
+      return convert_from(ptx::to_float(half), to, i.with);
+    }
+    default: {
+      const bool is_signed = ptx::is_signed(from);
+      return convert_from_integer(extended(bits, ptx::size_of(from), is_signed), is_signed, to,
+                                  i.with);
+    }
+  }
+}
+
+/// cvt: `count` is the size of the source register, `result_size` that of the destination.
+[[gnu::cold]] inline action run_convert(warp& w, const decoded& d, lane_mask mask) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    const std::uint64_t from = read_bits(w.registers, d.slots[1], d.count, lane);
+    write_bits(w.registers, d.slots[0], d.result_size, lane, convert(*d.source, from));
+  }
+  return action::next;
+}
+
+/// cvt by way of F(from), where the registers are of the types' sizes.
+template <class F, class To, class From>
+inline action run_cvt(warp& w, const decoded& d, lane_mask mask) {
+  if (mask != all_lanes || d.count != sizeof(From) || d.result_size != sizeof(To))
+    return run_convert(w, d, mask);
+  return mapped<F, To, From>(w, d, mask);
+}
+
+template <class To, class From> handler converting() {
+  constexpr auto one = [](From a) {
+    if constexpr (std::is_integral_v<To>)
+      return ptx::cvt<To, ptx::rounding::toward_zero>(a);
+    else
+      return ptx::cvt<To, ptx::rounding::nearest_even>(a);
   };
-  const auto more = [&](auto r) {
-    return with.relu ? finish(r, std::true_type{}) : finish(r, std::false_type{});
-  };
-  using enum ptx::rounding;
-  if (with.round == toward_zero) return more(std::integral_constant<ptx::rounding, toward_zero>{});
-  return more(std::integral_constant<ptx::rounding, nearest_even>{});
+  return &run_cvt<decltype(one), To, From>;
 }
 
-template <class H> handler select_to_pair(const ptx::instruction& i) {
-  return with_packing(i.with, [](auto r, auto relu, auto finite) {
-    using R = decltype(r);
-    using L = decltype(relu);
-    using S = decltype(finite);
-    return lane_by_lane<std::uint32_t, float, float>([](float a, float b) {
-      return ptx::cvt_to_half_x2<H, R::value, L::value, S::value>(a, b);
-    });
-  });
-}
-
-template <class H> handler select_to_half(const ptx::instruction& i) {
-  return with_packing(i.with, [](auto r, auto relu, auto finite) {
-    using R = decltype(r);
-    using L = decltype(relu);
-    using S = decltype(finite);
-    return converting<H, float>([](float a, const ptx::modifiers&) {
-      return ptx::cvt_to_half<H, R::value, L::value, S::value>(a);
-    });
-  });
-}
-
-inline handler select_to_tf32(const ptx::instruction& i) {
-  using enum ptx::rounding;
+/// The conversions that kernels do most have loops that vectorise; all others, null.
+inline handler select_frequent_convert(ptx::type to, ptx::type from) {
+  using ptx::type;
   using U = std::uint32_t;
-  if (i.with.round == nearest_away)
-    return i.with.satfinite ? lane_by_lane<U, float>([](float a) {
-      return ptx::cvt_to_tf32<nearest_away, false, true>(a);
-    })
-                            : lane_by_lane<U, float>([](float a) {
-                                return ptx::cvt_to_tf32<nearest_away, false, false>(a);
-                              });
-  return with_packing(i.with, [](auto r, auto relu, auto finite) {
-    using R = decltype(r);
-    using L = decltype(relu);
-    using S = decltype(finite);
-    return lane_by_lane<U, float>(
-        [](float a) { return ptx::cvt_to_tf32<R::value, L::value, S::value>(a); });
+  using S = std::int32_t;
+  using W = std::uint64_t;
+  const auto is = [=](type t, type f) { return to == t && from == f; };
+  if ((to == type::u64 || to == type::s64) && from == type::s32)
+    return converting<std::int64_t, S>();
+  if ((to == type::u64 || to == type::s64) && from == type::u32) return converting<W, U>();
+  if ((to == type::u32 || to == type::s32) && (from == type::u64 || from == type::s64))
+    return converting<U, W>();
+  if ((to == type::u32 || to == type::s32) && from == type::u16)
+    return converting<U, std::uint16_t>();
+  if ((to == type::u32 || to == type::s32) && from == type::s16)
+    return converting<S, std::int16_t>();
+  if ((to == type::u16 || to == type::s16) && (from == type::u32 || from == type::s32))
+    return converting<std::uint16_t, U>();
+  if (is(type::f32, type::s32)) return converting<float, S>();
+  if (is(type::f32, type::u32)) return converting<float, U>();
+  if (is(type::f64, type::s32)) return converting<double, S>();
+  if (is(type::f64, type::u32)) return converting<double, U>();
+  if (is(type::s32, type::f32)) return converting<S, float>();
+  if (is(type::u32, type::f32)) return converting<U, float>();
+  if (is(type::s32, type::f64)) return converting<S, double>();
+  if (is(type::f64, type::f32)) return converting<double, float>();
+  if (is(type::f32, type::f64)) return converting<float, double>();
+  if (is(type::f32, type::f16)) return converting<float, ptx::f16>();
+  return nullptr;
+}
+
+/// Whether the modifiers of a cvt are those that `converting` knows.
+inline bool is_plain_convert(const ptx::instruction& i) {
+  using enum ptx::rounding;
+  const bool to_integer = !ptx::is_floating(i.types[0]);
+  const bool from_integer = !ptx::is_floating(i.types[1]);
+  if (i.with.sat || i.with.satfinite || i.with.relu || i.with.ftz ||
+      i.with.round_to_integer != (to_integer && !from_integer))
+    return false;
+  if (to_integer && from_integer) return true;
+  if (to_integer) return i.with.round == toward_zero;
+  return i.with.round == nearest_even || i.with.round == none;
+}
+
+template <class H> handler select_to_pair() {
+  return rarely<std::uint32_t, float, float>(
+      [](const ptx::instruction& i, float a, float b) { return pair_of<H>(i.with, a, b); });
+}
+
+template <ptx::rounding R>
+[[gnu::cold]] inline std::uint32_t tf32_of(const ptx::modifiers& with, float a) {
+  if (with.relu) {
+    return with.satfinite ? ptx::cvt_to_tf32<R, true, true>(a)
+                          : ptx::cvt_to_tf32<R, true, false>(a);
+  }
+  return with.satfinite ? ptx::cvt_to_tf32<R, false, true>(a)
+                        : ptx::cvt_to_tf32<R, false, false>(a);
+}
+
+inline handler select_to_tf32() {
+  return rarely<std::uint32_t, float>([](const ptx::instruction& i, float a) {
+    using enum ptx::rounding;
+    if (i.with.round == nearest_away) return tf32_of<nearest_away>(i.with, a);
+    return i.with.round == toward_zero ? tf32_of<toward_zero>(i.with, a)
+                                       : tf32_of<nearest_even>(i.with, a);
   });
 }
 
 template <class F8> handler select_f8(const ptx::instruction& i) {
   using U = std::uint32_t;
   using S = std::uint16_t;
-  const bool relu = i.with.relu;
+  using I = ptx::instruction;
   if (i.types[0] == ptx::type::f16x2)
-    return relu ? lane_by_lane<U, S>([](S a) { return ptx::cvt_f8_x2_to_f16_x2<F8, true>(a); })
-                : lane_by_lane<U, S>([](S a) { return ptx::cvt_f8_x2_to_f16_x2<F8, false>(a); });
+    return rarely<U, S>([](const I& d, S a) {
+      return d.with.relu ? ptx::cvt_f8_x2_to_f16_x2<F8, true>(a)
+                         : ptx::cvt_f8_x2_to_f16_x2<F8, false>(a);
+    });
   if (i.types[1] == ptx::type::f16x2)
-    return relu ? lane_by_lane<S, U>([](U a) { return ptx::cvt_to_f8_x2<F8, true>(a); })
-                : lane_by_lane<S, U>([](U a) { return ptx::cvt_to_f8_x2<F8, false>(a); });
-  return relu ? lane_by_lane<S, float, float>(
-                    [](float a, float b) { return ptx::cvt_to_f8_x2<F8, true>(a, b); })
-              : lane_by_lane<S, float, float>(
-                    [](float a, float b) { return ptx::cvt_to_f8_x2<F8, false>(a, b); });
+    return rarely<S, U>([](const I& d, U a) {
+      return d.with.relu ? ptx::cvt_to_f8_x2<F8, true>(a) : ptx::cvt_to_f8_x2<F8, false>(a);
+    });
+  return rarely<S, float, float>([](const I& d, float a, float b) {
+    return d.with.relu ? ptx::cvt_to_f8_x2<F8, true>(a, b) : ptx::cvt_to_f8_x2<F8, false>(a, b);
+  });
+}
+
+/// Whether `convert` knows the type.
+inline bool is_convertible(ptx::type t) {
+  using enum ptx::type;
+  return t == u8 || t == s8 || t == u16 || t == s16 || t == u32 || t == s32 || t == u64 ||
+         t == s64 || t == f16 || t == bf16 || t == f32 || t == f64;
 }
 
 /// The handler of a cvt instruction, or null when there is none.
 inline handler select_convert(const ptx::instruction& i) {
   using ptx::type;
   const type to = i.types[0], from = i.types[1];
-  if (to == type::f16x2 && from == type::f32) return select_to_pair<ptx::f16>(i);
-  if (to == type::bf16x2 && from == type::f32) return select_to_pair<ptx::bf16>(i);
-  if (to == type::tf32) return select_to_tf32(i);
+  if (to == type::f16x2 && from == type::f32) return select_to_pair<ptx::f16>();
+  if (to == type::bf16x2 && from == type::f32) return select_to_pair<ptx::bf16>();
+  if (to == type::tf32) return select_to_tf32();
   if (to == type::e4m3x2 || from == type::e4m3x2) return select_f8<ptx::e4m3>(i);
   if (to == type::e5m2x2 || from == type::e5m2x2) return select_f8<ptx::e5m2>(i);
-  if (from == type::f32 && (i.with.relu || i.with.satfinite)) {
-    if (to == type::f16) return select_to_half<ptx::f16>(i);
-    if (to == type::bf16) return select_to_half<ptx::bf16>(i);
-  }
-  switch (from) {
-    case type::u8:
-      return select_cvt_from<std::uint8_t>(i);
-    case type::s8:
-      return select_cvt_from<std::int8_t>(i);
-    case type::u16:
-      return select_cvt_from<std::uint16_t>(i);
-    case type::s16:
-      return select_cvt_from<std::int16_t>(i);
-    case type::u32:
-      return select_cvt_from<std::uint32_t>(i);
-    case type::s32:
-      return select_cvt_from<std::int32_t>(i);
-    case type::u64:
-      return select_cvt_from<std::uint64_t>(i);
-    case type::s64:
-      return select_cvt_from<std::int64_t>(i);
-    case type::f16:
-      return select_cvt_from<ptx::f16>(i);
-    case type::bf16:
-      return select_cvt_from<ptx::bf16>(i);
-    case type::f32:
-      return select_cvt_from<float>(i);
-    case type::f64:
-      return select_cvt_from<double>(i);
-    default:
-      return nullptr;
-  }
+  if (!is_convertible(to) || !is_convertible(from)) return nullptr;
+  const handler frequent = is_plain_convert(i) ? select_frequent_convert(to, from) : nullptr;
+  return frequent ? frequent : &run_convert;
 }
 
 /// The handler of cvt.pack for halves, or null: the narrower ones have no C type to name them.

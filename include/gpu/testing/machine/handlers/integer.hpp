@@ -105,7 +105,8 @@ template <class T> handler select_product(const ptx::instruction& i) {
   if (i.with.part == product::hi) {
     if constexpr (std::is_same_v<T, std::int32_t>) {
       if (mad && i.with.sat)
-        return lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::mad_hi_sat(a, b, c); });
+        return rarely<T, T, T, T>(
+            [](const ptx::instruction&, T a, T b, T c) { return ptx::mad_hi_sat(a, b, c); });
     }
     return mad ? lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::mad_hi<T>(a, b, c); })
                : lane_by_lane<T, T, T>([](T a, T b) { return ptx::mul_hi<T>(a, b); });
@@ -115,24 +116,26 @@ template <class T> handler select_product(const ptx::instruction& i) {
 }
 
 template <class T> handler select_product24(const ptx::instruction& i) {
-  const bool high = i.with.part == ptx::product::hi;
+  using I = ptx::instruction;
   if (i.op == ptx::opcode::mul24)
-    return high ? lane_by_lane<T, T, T>([](T a, T b) { return ptx::mul24_hi<T>(a, b); })
-                : lane_by_lane<T, T, T>([](T a, T b) { return ptx::mul24_lo<T>(a, b); });
-  if constexpr (std::is_signed_v<T>) {
-    if (i.with.sat)
-      return lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::mad24_hi_sat(a, b, c); });
-  }
-  return high ? lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::mad24_hi<T>(a, b, c); })
-              : lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::mad24_lo<T>(a, b, c); });
+    return rarely<T, T, T>([](const I& d, T a, T b) {
+      return d.with.part == ptx::product::hi ? ptx::mul24_hi<T>(a, b) : ptx::mul24_lo<T>(a, b);
+    });
+  return rarely<T, T, T, T>([](const I& d, T a, T b, T c) {
+    if constexpr (std::is_signed_v<T>) {
+      if (d.with.sat) return ptx::mad24_hi_sat(a, b, c);
+    }
+    return d.with.part == ptx::product::hi ? ptx::mad24_hi<T>(a, b, c) : ptx::mad24_lo<T>(a, b, c);
+  });
 }
 
 template <class T> handler select_min_max(const ptx::instruction& i) {
   const bool min = i.op == ptx::opcode::min;
   if constexpr (std::is_same_v<T, std::int32_t>) {
     if (i.with.relu)
-      return min ? lane_by_lane<T, T, T>([](T a, T b) { return ptx::min_relu(a, b); })
-                 : lane_by_lane<T, T, T>([](T a, T b) { return ptx::max_relu(a, b); });
+      return rarely<T, T, T>([](const ptx::instruction& d, T a, T b) {
+        return d.op == ptx::opcode::min ? ptx::min_relu(a, b) : ptx::max_relu(a, b);
+      });
   }
   return min ? lane_by_lane<T, T, T>([](T a, T b) { return ptx::min<T>(a, b); })
              : lane_by_lane<T, T, T>([](T a, T b) { return ptx::max<T>(a, b); });
@@ -152,9 +155,9 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
       }
       if constexpr (std::is_same_v<T, std::int32_t>) {
         if (i.with.sat)
-          return i.op == opcode::add
-                     ? lane_by_lane<T, T, T>([](T a, T b) { return ptx::add_sat(a, b); })
-                     : lane_by_lane<T, T, T>([](T a, T b) { return ptx::sub_sat(a, b); });
+          return rarely<T, T, T>([](const ptx::instruction& d, T a, T b) {
+            return d.op == opcode::add ? ptx::add_sat(a, b) : ptx::sub_sat(a, b);
+          });
       }
       return i.op == opcode::add
                  ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::add<U>(a, b); })
@@ -168,11 +171,12 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
       if constexpr (sizeof(T) == 4) return select_product24<T>(i);
       return nullptr;
     case opcode::sad:
-      return lane_by_lane<T, T, T, T>([](T a, T b, T c) { return ptx::sad<T>(a, b, c); });
+      return rarely<T, T, T, T>(
+          [](const ptx::instruction&, T a, T b, T c) { return ptx::sad<T>(a, b, c); });
     case opcode::div:
-      return lane_by_lane<T, T, T>([](T a, T b) { return ptx::div<T>(a, b); });
+      return rarely<T, T, T>([](const ptx::instruction&, T a, T b) { return ptx::div<T>(a, b); });
     case opcode::rem:
-      return lane_by_lane<T, T, T>([](T a, T b) { return ptx::rem<T>(a, b); });
+      return rarely<T, T, T>([](const ptx::instruction&, T a, T b) { return ptx::rem<T>(a, b); });
     case opcode::min:
     case opcode::max:
       return select_min_max<T>(i);
@@ -189,45 +193,44 @@ template <class T> handler select_integer_of(const ptx::instruction& i) {
   }
 }
 
-template <class A> handler select_dot(const ptx::instruction& i) {
+template <class A, class B>
+[[gnu::cold]] inline std::uint32_t dot(const ptx::instruction& i, std::uint32_t a, std::uint32_t b,
+                                       std::uint32_t c) {
+  if (i.op == ptx::opcode::dp4a) return ptx::dp4a<A, B>(a, b, c);
+  return i.with.part == ptx::product::hi ? ptx::dp2a<A, B, true>(a, b, c)
+                                         : ptx::dp2a<A, B, false>(a, b, c);
+}
+
+inline handler select_dot() {
   using U = std::uint32_t;
-  const bool second_signed = ptx::is_signed(i.types[1]);
-  const bool high = i.with.part == ptx::product::hi;
-  const auto pick = [&]<class B>(B) -> handler {
-    if (i.op == ptx::opcode::dp4a)
-      return lane_by_lane<U, U, U, U>([](U a, U b, U c) { return ptx::dp4a<A, B>(a, b, c); });
-    return high ? lane_by_lane<U, U, U, U>(
-                      [](U a, U b, U c) { return ptx::dp2a<A, B, true>(a, b, c); })
-                : lane_by_lane<U, U, U, U>(
-                      [](U a, U b, U c) { return ptx::dp2a<A, B, false>(a, b, c); });
-  };
-  return second_signed ? pick(std::int32_t{}) : pick(std::uint32_t{});
+  return rarely<U, U, U, U>([](const ptx::instruction& i, U a, U b, U c) {
+    using S = std::int32_t;
+    if (ptx::is_signed(i.types[0]))
+      return ptx::is_signed(i.types[1]) ? dot<S, S>(i, a, b, c) : dot<S, U>(i, a, b, c);
+    return ptx::is_signed(i.types[1]) ? dot<U, S>(i, a, b, c) : dot<U, U>(i, a, b, c);
+  });
 }
 
 /// add, min and max of two halves.
 inline handler select_halves(const ptx::instruction& i) {
   using U = std::uint32_t;
   using ptx::opcode;
-  const bool is_signed = i.types[0] == ptx::type::s16x2;
   if (i.op == opcode::add)
     return lane_by_lane<U, U, U>([](U a, U b) { return ptx::add_16x2(a, b); });
   if (i.op != opcode::min && i.op != opcode::max) return nullptr;
-  const bool min = i.op == opcode::min;
-  if (i.with.relu)
-    return min ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::min_relu_16x2(a, b); })
-               : lane_by_lane<U, U, U>([](U a, U b) { return ptx::max_relu_16x2(a, b); });
-  if (is_signed)
-    return min ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::min_16x2<std::int16_t>(a, b); })
-               : lane_by_lane<U, U, U>([](U a, U b) { return ptx::max_16x2<std::int16_t>(a, b); });
-  return min ? lane_by_lane<U, U, U>([](U a, U b) { return ptx::min_16x2<std::uint16_t>(a, b); })
-             : lane_by_lane<U, U, U>([](U a, U b) { return ptx::max_16x2<std::uint16_t>(a, b); });
+  return rarely<U, U, U>([](const ptx::instruction& d, U a, U b) {
+    const bool min = d.op == opcode::min;
+    if (d.with.relu) return min ? ptx::min_relu_16x2(a, b) : ptx::max_relu_16x2(a, b);
+    if (d.types[0] == ptx::type::s16x2)
+      return min ? ptx::min_16x2<std::int16_t>(a, b) : ptx::max_16x2<std::int16_t>(a, b);
+    return min ? ptx::min_16x2<std::uint16_t>(a, b) : ptx::max_16x2<std::uint16_t>(a, b);
+  });
 }
 
 /// The handler of an integer arithmetic instruction, or null when this is none.
 inline handler select_integer(const ptx::instruction& i) {
   using ptx::type;
-  if (i.op == ptx::opcode::dp4a || i.op == ptx::opcode::dp2a)
-    return ptx::is_signed(i.types[0]) ? select_dot<std::int32_t>(i) : select_dot<std::uint32_t>(i);
+  if (i.op == ptx::opcode::dp4a || i.op == ptx::opcode::dp2a) return select_dot();
   switch (i.types[0]) {
     case type::u16:
     case type::b16:

@@ -65,8 +65,7 @@ template <class T, space Space> inline action run_load(warp& w, const decoded& d
       } else if (d.result_size == sizeof(T)) {
         write_lane(w.registers, elements[e], lane, value);
       } else {
-        const std::uint64_t bits =
-            d.result_signed ? extended(static_cast<std::make_signed_t<T>>(value)) : value;
+        const std::uint64_t bits = extended(value, sizeof(T), d.result_signed);
         write_bits(w.registers, elements[e], d.result_size, lane, bits);
       }
     }
