@@ -74,7 +74,7 @@ struct entry_point<Slot, Function, CUresult (*)(call&, Arguments...)> {
   }
 };
 
-template <std::size_t Slot> driver::entry_points make_table() noexcept {
+template <std::size_t Slot> constexpr driver::entry_points make_table() noexcept {
   driver::entry_points table{};
 #define GPU_DRIVER_ENTRY(member, function, version) \
   table.member = &entry_point<Slot, &entry::member>::run;
@@ -82,12 +82,15 @@ template <std::size_t Slot> driver::entry_points make_table() noexcept {
   return table;
 }
 
+/// Data, not code that assigns member by member.
+template <std::size_t Slot>
+inline constexpr driver::entry_points table_in_slot = make_table<Slot>();
+
 /// The table of a slot.
-inline driver::entry_points table_of(std::size_t slot) noexcept {
-  return []<std::size_t... Slots>(std::size_t wanted, std::index_sequence<Slots...>) {
-    driver::entry_points table{};
-    (void)((Slots == wanted && (table = make_table<Slots>(), true)) || ...);
-    return table;
+inline const driver::entry_points& table_of(std::size_t slot) noexcept {
+  return *[]<std::size_t... Slots>(std::size_t wanted, std::index_sequence<Slots...>) {
+    static constexpr const driver::entry_points* all[] = {&table_in_slot<Slots>...};
+    return all[wanted];
   }(slot, std::make_index_sequence<slot_count>{});
 }
 

@@ -36,10 +36,25 @@ inline std::uint16_t thread_of(const warp& w, unsigned lane) {
 
 namespace detail {
 
-inline located refuse(warp& w, fault_kind kind, unsigned lane, address a, std::uint32_t size,
-                      access_kind access, std::string detail = {}) {
+[[gnu::cold, gnu::noinline]] inline located refuse(warp& w, fault_kind kind, unsigned lane,
+                                                   address a, std::uint32_t size,
+                                                   access_kind access, std::string detail = {}) {
   w.failure = {kind, lane, a, size, access, std::move(detail)};
   return {};
+}
+
+/// As refuse, with the number between the texts: kept out of the many functions that access memory.
+[[gnu::cold, gnu::noinline]] inline located refuse_number(warp& w, fault_kind kind, unsigned lane,
+                                                          address a, std::uint32_t size,
+                                                          access_kind access, const char* before,
+                                                          std::uint64_t number, const char* after) {
+  return refuse(w, kind, lane, a, size, access, before + std::to_string(number) + after);
+}
+
+[[gnu::cold, gnu::noinline]] inline located refuse_global(warp& w, fault_kind kind, unsigned lane,
+                                                          address a, std::uint32_t size,
+                                                          access_kind access) {
+  return refuse(w, kind, lane, a, size, access, w.block->grid->memory->describe(a));
 }
 
 inline located locate_global(warp& w, const decoded& d, unsigned lane, address a,
@@ -51,10 +66,10 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   if (view.generation != memory.generation() || a - view.begin >= length ||
       length - (a - view.begin) < size) {
     const fault_kind why = memory.resolve(a, size, block.grid->what->context, view);
-    if (why != fault_kind::none) return refuse(w, why, lane, a, size, access, memory.describe(a));
+    if (why != fault_kind::none) return refuse_global(w, why, lane, a, size, access);
   }
   if (access != access_kind::read && !view.writable)
-    return refuse(w, fault_kind::read_only, lane, a, size, access, memory.describe(a));
+    return refuse_global(w, fault_kind::read_only, lane, a, size, access);
   const address offset = a - view.begin;
   return {view.host + offset, view.shadow ? view.shadow + offset : nullptr, false, true};
 }
@@ -63,8 +78,8 @@ inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32
                              access_kind access) {
   shared_memory& shared = w.block->shared;
   if (offset > shared.size() || size > shared.size() - offset)
-    return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access,
-                  "the block has " + std::to_string(shared.size()) + " bytes of shared memory");
+    return refuse_number(w, fault_kind::shared_out_of_bounds, lane, offset, size, access,
+                         "the block has ", shared.size(), " bytes of shared memory");
   return {shared.bytes() + offset, nullptr, true, false};
 }
 
@@ -72,20 +87,29 @@ inline located locate_local(warp& w, unsigned lane, address offset, std::uint32_
                             access_kind access) {
   const std::uint32_t top = w.stack_top[lane];
   if (offset > top || size > top - offset)
-    return refuse(w, fault_kind::local_out_of_bounds, lane, offset, size, access,
-                  "the thread has " + std::to_string(top) + " bytes of local memory in use");
+    return refuse_number(w, fault_kind::local_out_of_bounds, lane, offset, size, access,
+                         "the thread has ", top, " bytes of local memory in use");
   return {w.local.data() + std::size_t{lane} * w.local_stride + offset, nullptr, false, false};
 }
 
-inline located locate_param(warp& w, unsigned lane, address offset, std::uint32_t size,
-                            access_kind access) {
+[[gnu::noinline]] inline located locate_param(warp& w, unsigned lane, address offset,
+                                              std::uint32_t size, access_kind access) {
   const auto parameters = w.block->grid->what->parameters;
   if (access != access_kind::read)
     return refuse(w, fault_kind::read_only, lane, offset, size, access, "kernel parameters");
   if (offset > parameters.size() || size > parameters.size() - offset)
-    return refuse(w, fault_kind::param_out_of_bounds, lane, offset, size, access,
-                  "the kernel has " + std::to_string(parameters.size()) + " bytes of parameters");
+    return refuse_number(w, fault_kind::param_out_of_bounds, lane, offset, size, access,
+                         "the kernel has ", parameters.size(), " bytes of parameters");
   return {const_cast<std::byte*>(parameters.data() + offset), nullptr, false, false};
+}
+
+/// A generic address in one of the windows, or global after all.
+[[gnu::noinline]] inline located locate_window(warp& w, const decoded& d, unsigned lane, address a,
+                                               std::uint32_t size, access_kind access) {
+  if (in_window(a, shared_window)) return locate_shared(w, lane, a - shared_window, size, access);
+  if (in_window(a, local_window)) return locate_local(w, lane, a - local_window, size, access);
+  if (in_window(a, param_window)) return locate_param(w, lane, a - param_window, size, access);
+  return locate_global(w, d, lane, a, size, access);
 }
 
 }  // namespace detail
@@ -95,8 +119,8 @@ template <space Space>
 inline located locate(warp& w, const decoded& d, unsigned lane, address a, std::uint32_t size,
                       access_kind access) {
   if ((a & (size - 1)) != 0)
-    return detail::refuse(w, fault_kind::misaligned, lane, a, size, access,
-                          "the address must be a multiple of " + std::to_string(size));
+    return detail::refuse_number(w, fault_kind::misaligned, lane, a, size, access,
+                                 "the address must be a multiple of ", size, "");
   if constexpr (Space == space::shared) {
     return detail::locate_shared(w, lane, a, size, access);
   } else if constexpr (Space == space::local) {
@@ -106,14 +130,8 @@ inline located locate(warp& w, const decoded& d, unsigned lane, address a, std::
   } else if constexpr (Space == space::param) {
     return detail::locate_param(w, lane, a, size, access);
   } else {
-    if (Space == space::generic && a >= shared_window) {
-      if (in_window(a, shared_window))
-        return detail::locate_shared(w, lane, a - shared_window, size, access);
-      if (in_window(a, local_window))
-        return detail::locate_local(w, lane, a - local_window, size, access);
-      if (in_window(a, param_window))
-        return detail::locate_param(w, lane, a - param_window, size, access);
-    }
+    if (Space == space::generic && a >= shared_window)
+      return detail::locate_window(w, d, lane, a, size, access);
     return detail::locate_global(w, d, lane, a, size, access);
   }
 }
@@ -123,8 +141,8 @@ enum class access_class : std::uint8_t { plain, unordered, atomic };
 
 namespace detail {
 
-inline bool race(warp& w, unsigned lane, const located& at, std::uint32_t size, access_kind access,
-                 const shared_memory::finding& found) {
+[[gnu::noinline]] inline bool race(warp& w, unsigned lane, const located& at, std::uint32_t size,
+                                   access_kind access, const shared_memory::finding& found) {
   if (!found.race) return false;
   const auto offset = static_cast<address>(at.bytes - w.block->shared.bytes());
   std::string text = found.other_wrote ? "written by " : "read by ";
@@ -141,49 +159,67 @@ inline moment now(const warp& w, unsigned lane) {
 
 }  // namespace detail
 
-/// To be called before bytes are read. False: a fault, noted in the warp.
-inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& at, address a,
-                      std::uint32_t size, access_class how) {
+namespace detail {
+
+[[gnu::noinline]] inline bool note_tracked_read(warp& w, const decoded& d, unsigned lane,
+                                                const located& at, address a, std::uint32_t size,
+                                                access_class how) {
   if (at.shadow) {
     for (std::uint32_t i = 0; i < size; ++i)
       if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
         return report_unwritten(w, d, lane, a, size);
-  } else if (at.shared && w.block->shared.tracks()) {
-    shared_memory& shared = w.block->shared;
-    const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
-    if (how != access_class::plain) {
-      shared.note_unordered(offset, size);
-      return true;
-    }
-    const auto found = shared.note_read(offset, size, detail::now(w, lane));
-    if (detail::race(w, lane, at, size, access_kind::read, found)) return false;
-    if (found.unwritten) return report_unwritten(w, d, lane, a, size);
+    return true;
   }
-  return true;
+  shared_memory& shared = w.block->shared;
+  const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+  if (how != access_class::plain) {
+    shared.note_unordered(offset, size);
+    return true;
+  }
+  const auto found = shared.note_read(offset, size, now(w, lane));
+  if (race(w, lane, at, size, access_kind::read, found)) return false;
+  return !found.unwritten || report_unwritten(w, d, lane, a, size);
+}
+
+[[gnu::noinline]] inline bool note_tracked_write(warp& w, unsigned lane, const located& at,
+                                                 const void* value, std::uint32_t size,
+                                                 access_class how) {
+  if (at.shadow) {
+    for (std::uint32_t i = 0; i < size; ++i)
+      if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
+        __atomic_store_n(at.shadow + i, std::uint8_t{1}, __ATOMIC_RELAXED);
+    return true;
+  }
+  shared_memory& shared = w.block->shared;
+  const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+  if (how == access_class::unordered) {
+    shared.note_unordered(offset, size);
+    return true;
+  }
+  const auto found = how == access_class::atomic
+                         ? shared.note_atomic(offset, size, now(w, lane))
+                         : shared.note_write(offset, size, now(w, lane),
+                                             value && std::memcmp(at.bytes, value, size) == 0);
+  const access_kind kind = how == access_class::atomic ? access_kind::atomic : access_kind::write;
+  return !race(w, lane, at, size, kind, found);
+}
+
+inline bool is_tracked(const warp& w, const located& at) {
+  return at.shadow != nullptr || (at.shared && w.block->shared.tracks());
+}
+
+}  // namespace detail
+
+/// To be called before bytes are read. False: a fault, noted in the warp.
+inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& at, address a,
+                      std::uint32_t size, access_class how) {
+  return !detail::is_tracked(w, at) || detail::note_tracked_read(w, d, lane, at, a, size, how);
 }
 
 /// To be called before bytes are written with `value`. False: a fault, noted in the warp.
 inline bool note_write(warp& w, unsigned lane, const located& at, const void* value,
                        std::uint32_t size, access_class how) {
-  if (at.shadow) {
-    for (std::uint32_t i = 0; i < size; ++i)
-      if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
-        __atomic_store_n(at.shadow + i, std::uint8_t{1}, __ATOMIC_RELAXED);
-  } else if (at.shared && w.block->shared.tracks()) {
-    shared_memory& shared = w.block->shared;
-    const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
-    if (how == access_class::unordered) {
-      shared.note_unordered(offset, size);
-      return true;
-    }
-    const auto found = how == access_class::atomic
-                           ? shared.note_atomic(offset, size, detail::now(w, lane))
-                           : shared.note_write(offset, size, detail::now(w, lane),
-                                               value && std::memcmp(at.bytes, value, size) == 0);
-    const access_kind kind = how == access_class::atomic ? access_kind::atomic : access_kind::write;
-    if (detail::race(w, lane, at, size, kind, found)) return false;
-  }
-  return true;
+  return !detail::is_tracked(w, at) || detail::note_tracked_write(w, lane, at, value, size, how);
 }
 
 /// Reads a value; memory that other threads of the process can see is read as hardware would.
