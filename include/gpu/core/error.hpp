@@ -182,9 +182,8 @@ inline text cuda_error::message() const noexcept {
 namespace detail {
 
 /// A refusal of this library's own: `sentence` names the value, the limit and the cure.
-inline cuda_error refusal(errc code, const char* function, text sentence,
-                          source_location where, std::uint64_t asked = 0,
-                          std::uint64_t limit = 0) noexcept {
+inline cuda_error refusal(errc code, const char* function, text sentence, source_location where,
+                          std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
   return cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
       .with_details(std::move(sentence))
       .with_values(asked, limit);

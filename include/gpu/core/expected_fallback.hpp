@@ -47,10 +47,11 @@ template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_
 /// Whether `T` could be made from an `expected` `X` itself, not from its value.
 template <class T, class X>
 concept constructs_from_any_cvref = constructible<T, X&> || constructible<T, X> ||
-    constructible<T, const X&> || constructible<T, const X>;
+                                    constructible<T, const X&> || constructible<T, const X>;
 template <class T, class X>
-concept converts_from_any_cvref = constructs_from_any_cvref<T, X> || convertible<X&, T> ||
-    convertible<X, T> || convertible<const X&, T> || convertible<const X, T>;
+concept converts_from_any_cvref =
+    constructs_from_any_cvref<T, X> || convertible<X&, T> || convertible<X, T> ||
+    convertible<const X&, T> || convertible<const X, T>;
 
 template <class T> inline constexpr bool is_bool = same<std::remove_cv_t<T>, bool>;
 template <class T, class X>
@@ -60,8 +61,9 @@ concept unrelated_error = !constructs_from_any_cvref<unexpected<E>, X>;
 
 /// Whether the alternatives of `expected<U, G>`, seen as `UF` and `GF`, can become `T` and `E`.
 template <class UF, class GF, class T, class E, class U, class G>
-concept converts_alternatives = constructible<T, UF> && constructible<E, GF> &&
-    unrelated_value<T, expected<U, G>> && unrelated_error<E, expected<U, G>>;
+concept converts_alternatives =
+    constructible<T, UF> && constructible<E, GF> && unrelated_value<T, expected<U, G>> &&
+    unrelated_error<E, expected<U, G>>;
 
 /// What `expected<T, E>` makes its value from. The two forms of most returns come first and decide.
 template <class U, class T, class E>
@@ -104,63 +106,64 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class U> using rebind = expected<U, error_type>;
 
   /// Holds a value-initialised `T`.
-  constexpr expected() noexcept(nothrow_constructible<T>) requires constructible<T>
+  constexpr expected() noexcept(nothrow_constructible<T>)
+    requires constructible<T>
       : base(std::in_place, value_t{}) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-  requires converts_alternatives<const U&, const G&, T, E, U, G>
+    requires converts_alternatives<const U&, const G&, T, E, U, G>
   constexpr explicit(!convertible<const U&, T> || !convertible<const G&, E>)
       expected(const expected<U, G>& other)
       : base(converted_t{}, other) {}
   template <class U, class G>
-  requires converts_alternatives<U, G, T, E, U, G>
+    requires converts_alternatives<U, G, T, E, U, G>
   constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other)
       : base(converted_t{}, std::move(other)) {}
 
   /// Holds the value `T(value)`.
   template <class U = std::remove_cv_t<T>>
-  requires value_source<U, T, E>
+    requires value_source<U, T, E>
   constexpr explicit(!convertible<U, T>) expected(U&& value) noexcept(nothrow_constructible<T, U>)
       : base(std::in_place, value_t{}, std::forward<U>(value)) {}
 
   /// Holds the error.
   template <class G>
-  requires constructible<E, const G&>
+    requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
       : base(std::in_place, error_t{}, failure.error()) {}
   template <class G>
-  requires constructible<E, G>
+    requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
       : base(std::in_place, error_t{}, std::move(failure).error()) {}
 
   /// Builds the value in place.
   template <class... Args>
-  requires constructible<T, Args...>
+    requires constructible<T, Args...>
   constexpr explicit expected(std::in_place_t,
                               Args&&... args) noexcept(nothrow_constructible<T, Args...>)
       : base(std::in_place, value_t{}, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires list_constructible<T, U, Args...>
+    requires list_constructible<T, U, Args...>
   constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : base(std::in_place, value_t{}, list, std::forward<Args>(args)...) {}
 
   /// Builds the error in place.
   template <class... Args>
-  requires constructible<E, Args...>
+    requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
       : base(std::in_place, error_t{}, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires list_constructible<E, U, Args...>
+    requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : base(std::in_place, error_t{}, list, std::forward<Args>(args)...) {}
 
   /// Assigns a value. If that throws from an error, the error is kept.
   template <class U = std::remove_cv_t<T>>
-  requires assigns_value<U, T, E>
+    requires assigns_value<U, T, E>
   constexpr expected& operator=(U&& value) {
     fallback::assign_value(this->held, std::forward<U>(value));
     return *this;
@@ -168,13 +171,13 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   /// Assigns an error. If that throws from a value, the value is kept.
   template <class G>
-  requires assigns_error_to<const G&, T, E>
+    requires assigns_error_to<const G&, T, E>
   constexpr expected& operator=(const unexpected<G>& failure) {
     fallback::assign_error(this->held, failure.error());
     return *this;
   }
   template <class G>
-  requires assigns_error_to<G, T, E>
+    requires assigns_error_to<G, T, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
     fallback::assign_error(this->held, std::move(failure).error());
     return *this;
@@ -182,24 +185,26 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   /// Replaces what is held by a value built in place, and returns it.
   template <class... Args>
-  requires nothrow_constructible<T, Args...>
+    requires nothrow_constructible<T, Args...>
   constexpr T& emplace(Args&&... args) noexcept {
     fallback::replace_by_value(this->held, std::forward<Args>(args)...);
     return **this;
   }
   template <class U, class... Args>
-  requires nothrow_constructible<T, list_reference<U>, Args...>
+    requires nothrow_constructible<T, list_reference<U>, Args...>
   constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
     fallback::replace_by_value(this->held, list, std::forward<Args>(args)...);
     return **this;
   }
 
-  constexpr void swap(expected& other) noexcept(nothrow_swappable<T, E>) requires
-      swappable_when_held<T, E> {
+  constexpr void swap(expected& other) noexcept(nothrow_swappable<T, E>)
+    requires swappable_when_held<T, E>
+  {
     fallback::swap_payloads(this->held, other.held);
   }
-  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
-      swappable_when_held<T, E> {
+  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b)))
+    requires swappable_when_held<T, E>
+  {
     a.swap(b);
   }
 
@@ -262,7 +267,7 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   /// Equal in state and in what they hold.
   template <class U, class G>
-  requires is_object<U>
+    requires is_object<U>
   friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
     if (a.has_value() != b.has_value()) return false;
     return a.has_value() ? static_cast<bool>(*a == *b) : static_cast<bool>(a.error() == b.error());

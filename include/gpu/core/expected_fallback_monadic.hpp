@@ -121,66 +121,106 @@ inline constexpr bool value_moves_on = is_void<T> || constructible<T, From>;
 template <class Self, class T, class E> class monadic {
  public:
   /// The value goes to `f`, which returns an `expected` with the same error type; an error stays.
-  template <class F> constexpr auto and_then(F&& f) & requires constructible<E, E&> {
+  template <class F>
+  constexpr auto and_then(F&& f) &
+    requires constructible<E, E&>
+  {
     return apply_and_then(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto and_then(F&& f) const& requires constructible<E, const E&> {
+  template <class F>
+  constexpr auto and_then(F&& f) const&
+    requires constructible<E, const E&>
+  {
     return apply_and_then(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto and_then(F&& f) && requires constructible<E, E> {
+  template <class F>
+  constexpr auto and_then(F&& f) &&
+    requires constructible<E, E>
+  {
     return apply_and_then(std::move(self()), std::forward<F>(f));
   }
-  template <class F> constexpr auto and_then(F&& f) const&& requires constructible<E, const E> {
+  template <class F>
+  constexpr auto and_then(F&& f) const&&
+    requires constructible<E, const E>
+  {
     return apply_and_then(std::move(self()), std::forward<F>(f));
   }
 
   /// The error goes to `f`, which returns an `expected` with the same value type; a value stays.
   template <class F>
-      constexpr auto or_else(F&& f) & requires value_moves_on<T, std::add_lvalue_reference_t<T>> {
+  constexpr auto or_else(F&& f) &
+    requires value_moves_on<T, std::add_lvalue_reference_t<T>>
+  {
     return apply_or_else(self(), std::forward<F>(f));
   }
   template <class F>
-  constexpr auto or_else(F&& f) const& requires
-      value_moves_on<T, std::add_lvalue_reference_t<const T>> {
+  constexpr auto or_else(F&& f) const&
+    requires value_moves_on<T, std::add_lvalue_reference_t<const T>>
+  {
     return apply_or_else(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto or_else(F&& f) && requires value_moves_on<T, T> {
+  template <class F>
+  constexpr auto or_else(F&& f) &&
+    requires value_moves_on<T, T>
+  {
     return apply_or_else(std::move(self()), std::forward<F>(f));
   }
-  template <class F> constexpr auto or_else(F&& f) const&& requires value_moves_on<T, const T> {
+  template <class F>
+  constexpr auto or_else(F&& f) const&&
+    requires value_moves_on<T, const T>
+  {
     return apply_or_else(std::move(self()), std::forward<F>(f));
   }
 
   /// The value becomes what `f` returns; an error stays.
-  template <class F> constexpr auto transform(F&& f) & requires constructible<E, E&> {
+  template <class F>
+  constexpr auto transform(F&& f) &
+    requires constructible<E, E&>
+  {
     return apply_transform(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto transform(F&& f) const& requires constructible<E, const E&> {
+  template <class F>
+  constexpr auto transform(F&& f) const&
+    requires constructible<E, const E&>
+  {
     return apply_transform(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto transform(F&& f) && requires constructible<E, E> {
+  template <class F>
+  constexpr auto transform(F&& f) &&
+    requires constructible<E, E>
+  {
     return apply_transform(std::move(self()), std::forward<F>(f));
   }
-  template <class F> constexpr auto transform(F&& f) const&& requires constructible<E, const E> {
+  template <class F>
+  constexpr auto transform(F&& f) const&&
+    requires constructible<E, const E>
+  {
     return apply_transform(std::move(self()), std::forward<F>(f));
   }
 
   /// The error becomes what `f` returns; a value stays.
   template <class F>
-      constexpr auto transform_error(F&& f) & requires
-      value_moves_on<T, std::add_lvalue_reference_t<T>> {
+  constexpr auto transform_error(F&& f) &
+    requires value_moves_on<T, std::add_lvalue_reference_t<T>>
+  {
     return apply_transform_error(self(), std::forward<F>(f));
   }
   template <class F>
-  constexpr auto transform_error(F&& f) const& requires
-      value_moves_on<T, std::add_lvalue_reference_t<const T>> {
+  constexpr auto transform_error(F&& f) const&
+    requires value_moves_on<T, std::add_lvalue_reference_t<const T>>
+  {
     return apply_transform_error(self(), std::forward<F>(f));
   }
-  template <class F> constexpr auto transform_error(F&& f) && requires value_moves_on<T, T> {
+  template <class F>
+  constexpr auto transform_error(F&& f) &&
+    requires value_moves_on<T, T>
+  {
     return apply_transform_error(std::move(self()), std::forward<F>(f));
   }
   template <class F>
-  constexpr auto transform_error(F&& f) const&& requires value_moves_on<T, const T> {
+  constexpr auto transform_error(F&& f) const&&
+    requires value_moves_on<T, const T>
+  {
     return apply_transform_error(std::move(self()), std::forward<F>(f));
   }
 

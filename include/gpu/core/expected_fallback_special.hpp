@@ -40,16 +40,16 @@ concept trivially_move_assignable = (__is_trivially_assignable(X&, X) && ...);
 template <class... X>
 concept nothrow_copy_constructible = (nothrow_constructible<X, const X&> && ...);
 template <class... X>
-concept nothrow_copyable = nothrow_copy_constructible<X...> &&
-    (__is_nothrow_assignable(X&, const X&) && ...);
+concept nothrow_copyable =
+    nothrow_copy_constructible<X...> && (__is_nothrow_assignable(X&, const X&) && ...);
 template <class... X>
 concept nothrow_move_constructible = (nothrow_constructible<X, X> && ...);
 template <class... X>
-concept nothrow_movable = nothrow_move_constructible<X...> &&
-    (__is_nothrow_assignable(X&, X) && ...);
+concept nothrow_movable =
+    nothrow_move_constructible<X...> && (__is_nothrow_assignable(X&, X) && ...);
 template <class... X>
-concept nothrow_swappable = nothrow_move_constructible<X...> &&
-    (std::is_nothrow_swappable_v<X>&&...);
+concept nothrow_swappable =
+    nothrow_move_constructible<X...> && (std::is_nothrow_swappable_v<X> && ...);
 
 template <class T, class E>
 concept one_moves_without_throwing = nothrow_move_constructible<T> || nothrow_move_constructible<E>;
@@ -68,17 +68,17 @@ template <class... X>
 concept trivially_moved = trivially_move_constructible<X...> && trivially_move_assignable<X...>;
 
 template <class T, class E>
-inline constexpr special copy_construction = special_member(copy_constructible<T, E>,
-                                                            trivially_copy_constructible<T, E>);
+inline constexpr special copy_construction =
+    special_member(copy_constructible<T, E>, trivially_copy_constructible<T, E>);
 template <class T, class E>
-inline constexpr special move_construction = special_member(move_constructible<T, E>,
-                                                            trivially_move_constructible<T, E>);
+inline constexpr special move_construction =
+    special_member(move_constructible<T, E>, trivially_move_constructible<T, E>);
 template <class T, class E>
-inline constexpr special copy_assignment = special_member(copy_assignable_when_held<T, E>,
-                                                          trivially_copied<T, E>);
+inline constexpr special copy_assignment =
+    special_member(copy_assignable_when_held<T, E>, trivially_copied<T, E>);
 template <class T, class E>
-inline constexpr special move_assignment = special_member(move_assignable_when_held<T, E>,
-                                                          trivially_moved<T, E>);
+inline constexpr special move_assignment =
+    special_member(move_assignable_when_held<T, E>, trivially_moved<T, E>);
 
 /// Payload and special members where a destructor has to run, and hence nothing is trivial: the
 /// form that every `result` of the library has.
@@ -91,17 +91,21 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct storage 
   constexpr explicit storage(converted_t, Source&& source)
       : held(payload_from<T, E>(std::forward<Source>(source))) {}
 
-  constexpr storage(const storage& other) noexcept(nothrow_copy_constructible<T, E>) requires
-      copy_constructible<T, E> : held(payload_like<payload<T, E>>(other.held)) {}
-  constexpr storage(storage&& other) noexcept(nothrow_move_constructible<T, E>) requires
-      move_constructible<T, E> : held(payload_like<payload<T, E>>(std::move(other.held))) {}
-  constexpr storage& operator=(const storage& other) noexcept(nothrow_copyable<T, E>) requires
-      copy_assignable_when_held<T, E> {
+  constexpr storage(const storage& other) noexcept(nothrow_copy_constructible<T, E>)
+    requires copy_constructible<T, E>
+      : held(payload_like<payload<T, E>>(other.held)) {}
+  constexpr storage(storage&& other) noexcept(nothrow_move_constructible<T, E>)
+    requires move_constructible<T, E>
+      : held(payload_like<payload<T, E>>(std::move(other.held))) {}
+  constexpr storage& operator=(const storage& other) noexcept(nothrow_copyable<T, E>)
+    requires copy_assignable_when_held<T, E>
+  {
     fallback::assign(held, other.held);
     return *this;
   }
-  constexpr storage& operator=(storage&& other) noexcept(nothrow_movable<T, E>) requires
-      move_assignable_when_held<T, E> {
+  constexpr storage& operator=(storage&& other) noexcept(nothrow_movable<T, E>)
+    requires move_assignable_when_held<T, E>
+  {
     fallback::assign(held, std::move(other.held));
     return *this;
   }

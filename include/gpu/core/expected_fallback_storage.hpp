@@ -34,7 +34,8 @@ concept trivially_destructible = (__has_trivial_destructor(X) && ...);
 /// Both alternatives are copied as bytes, so that assigning the payload whole starts the lifetime
 /// of the other one, in constant evaluation too.
 template <class... X>
-concept assigned_whole = trivially_destructible<X...> &&
+concept assigned_whole =
+    trivially_destructible<X...> &&
     ((__is_trivially_constructible(X, X) && __is_trivially_assignable(X&, X)) && ...);
 
 /// A value or an error, and which of the two. Whoever changes it keeps one of them alive.

@@ -20,7 +20,7 @@ concept assigns_error = constructible<E, G> && assignable<E&, G>;
 
 /// Success, or the error that explains the failure.
 template <class T, class E>
-requires is_void<T>
+  requires is_void<T>
 class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
                                      public monadic<expected<T, E>, T, E> {
   static_assert(is_error_type<E>,
@@ -40,46 +40,46 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-  requires converts_error<const G&, E, U, G>
+    requires converts_error<const G&, E, U, G>
   constexpr explicit(!convertible<const G&, E>) expected(const expected<U, G>& other)
       : base(converted_t{}, other) {}
   template <class U, class G>
-  requires converts_error<G, E, U, G>
+    requires converts_error<G, E, U, G>
   constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
       : base(converted_t{}, std::move(other)) {}
 
   /// Holds the error.
   template <class G>
-  requires constructible<E, const G&>
+    requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
       : base(std::in_place, error_t{}, failure.error()) {}
   template <class G>
-  requires constructible<E, G>
+    requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
       : base(std::in_place, error_t{}, std::move(failure).error()) {}
 
   /// Builds the error in place.
   template <class... Args>
-  requires constructible<E, Args...>
+    requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
       : base(std::in_place, error_t{}, std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires list_constructible<E, U, Args...>
+    requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
       : base(std::in_place, error_t{}, list, std::forward<Args>(args)...) {}
 
   /// Assigns an error.
   template <class G>
-  requires assigns_error<const G&, E>
+    requires assigns_error<const G&, E>
   constexpr expected& operator=(const unexpected<G>& failure) {
     fallback::assign_error(this->held, failure.error());
     return *this;
   }
   template <class G>
-  requires assigns_error<G, E>
+    requires assigns_error<G, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
     fallback::assign_error(this->held, std::move(failure).error());
     return *this;
@@ -88,12 +88,14 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   /// Makes it a success.
   constexpr void emplace() noexcept { fallback::replace_by_value(this->held); }
 
-  constexpr void swap(expected& other) noexcept(nothrow_swappable<E>) requires
-      swappable_when_held<nothing, E> {
+  constexpr void swap(expected& other) noexcept(nothrow_swappable<E>)
+    requires swappable_when_held<nothing, E>
+  {
     fallback::swap_payloads(this->held, other.held);
   }
-  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b))) requires
-      swappable_when_held<nothing, E> {
+  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b)))
+    requires swappable_when_held<nothing, E>
+  {
     a.swap(b);
   }
 
@@ -134,7 +136,7 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
 
   /// Both a success, or errors that are equal.
   template <class U, class G>
-  requires is_void<U>
+    requires is_void<U>
   friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
     if (a.has_value() != b.has_value()) return false;
     return a.has_value() || static_cast<bool>(a.error() == b.error());

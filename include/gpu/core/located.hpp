@@ -16,9 +16,8 @@ template <class T> struct located {
   source_location where;
 
   template <class U>
-  requires std::is_convertible_v<U&&, T>
-  constexpr located(U&& source,
-                    source_location place = source_location::current()) noexcept
+    requires std::is_convertible_v<U&&, T>
+  constexpr located(U&& source, source_location place = source_location::current()) noexcept
       : value(std::forward<U>(source)), where{place} {}
 };
 

@@ -24,8 +24,7 @@ concept contiguous_range = requires(const Range& range) {
 };
 
 template <class Range>
-concept string_like = contiguous_range<Range> && std::is_same_v < element_of<Range>,
-char > ;
+concept string_like = contiguous_range<Range> && std::is_same_v<element_of<Range>, char>;
 
 template <class Range>
 concept bytes_like = contiguous_range<Range> && sizeof(element_of<Range>) == 1 &&

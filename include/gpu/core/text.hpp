@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <gpu/core/utility.hpp>
+#include <type_traits>
 
 namespace gpu {
 
@@ -54,13 +54,14 @@ class text {
   const char* end() const noexcept { return c_str() + size(); }
 
   /// Whether `part` occurs in the text.
-  bool contains(const char* part) const noexcept { return __builtin_strstr(c_str(), part) != nullptr; }
+  bool contains(const char* part) const noexcept {
+    return __builtin_strstr(c_str(), part) != nullptr;
+  }
 
   /// Makes a `std::string`, a `std::string_view` or whatever else is built from pointer and size.
   template <class String>
-  requires requires(const char* p, std::size_t n) {
-    String(p, n);
-  } &&(sizeof(String) > 1) explicit operator String() const {
+    requires requires(const char* p, std::size_t n) { String(p, n); } && (sizeof(String) > 1)
+  explicit operator String() const {
     return String(data(), size());
   }
 
@@ -109,9 +110,9 @@ class text_builder {
 
   /// A number in decimal.
   template <class Integer>
-  requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> &&
-           !std::is_same_v<Integer, bool>) text_builder&
-  operator<<(Integer value) noexcept {
+    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> &&
+             !std::is_same_v<Integer, bool>)
+  text_builder& operator<<(Integer value) noexcept {
     if constexpr (std::is_signed_v<Integer>) {
       if (value < 0) {
         *this << '-';

@@ -39,9 +39,7 @@ concept nothrow_constructible = __is_nothrow_constructible(T, Args...);
 template <class T, class From>
 concept assignable = __is_assignable(T, From);
 template <class From, class To>
-concept convertible = requires(void (*take)(To), From && (*give)()) {
-  take(give());
-};
+concept convertible = requires(void (*take)(To), From && (*give)()) { take(give()); };
 
 /// What an `unexpected` or an `expected` may hold as its error.
 template <class E>
@@ -75,18 +73,18 @@ template <class E> class unexpected {
 
   /// Holds `E(error)`.
   template <class G = E>
-  requires error_source<G, E>
+    requires error_source<G, E>
   constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
       : error_(std::forward<G>(error)) {}
 
   /// Builds the error in place.
   template <class... Args>
-  requires constructible<E, Args...>
+    requires constructible<E, Args...>
   constexpr explicit unexpected(std::in_place_t,
                                 Args&&... args) noexcept(nothrow_constructible<E, Args...>)
       : error_(std::forward<Args>(args)...) {}
   template <class U, class... Args>
-  requires list_constructible<E, U, Args...>
+    requires list_constructible<E, U, Args...>
   constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, std::forward<Args>(args)...) {}
 
@@ -104,8 +102,9 @@ template <class E> class unexpected {
     using std::swap;
     swap(error_, other.error_);
   }
-  friend constexpr void swap(unexpected& a, unexpected& b) noexcept(
-      noexcept(a.swap(b))) requires std::is_swappable_v<E> {
+  friend constexpr void swap(unexpected& a, unexpected& b) noexcept(noexcept(a.swap(b)))
+    requires std::is_swappable_v<E>
+  {
     a.swap(b);
   }
 

@@ -16,8 +16,7 @@
 namespace gpu::detail {
 
 /// As `std::exchange`.
-template <class T, class U = T>
-constexpr T exchange(T& object, U&& replacement) noexcept {
+template <class T, class U = T> constexpr T exchange(T& object, U&& replacement) noexcept {
   T old = std::move(object);
   object = std::forward<U>(replacement);
   return old;

@@ -58,7 +58,7 @@ inline constexpr entry_points null_entry_points{};
 }
 
 /// The index in `entry_point_list` of a member of the table.
-template <class Function> std::size_t entry_point_index(Function entry_points::*member) noexcept {
+template <class Function> std::size_t entry_point_index(Function entry_points::* member) noexcept {
   const auto* table = reinterpret_cast<const char*>(&detail::null_entry_points);
   const auto* slot = reinterpret_cast<const char*>(&(detail::null_entry_points.*member));
   return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
