@@ -177,7 +177,7 @@ template <class Self> class module_operations {
 class module : public module_operations<module> {
  public:
   /// Empty.
-  module() noexcept = default;
+  constexpr module() noexcept = default;
 
   /// Takes over a library of the driver. Where memory for the bookkeeping runs out, the library is
   /// unloaded and the module is empty.

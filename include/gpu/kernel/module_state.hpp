@@ -95,9 +95,19 @@ template <class Builder = text_builder>
   return std::move(error).with_details(out.finish());
 }
 
-/// Loads an image into `library`, and has the driver read it now: left alone, it would look at most
-/// images only when the first kernel is launched, and refuse them there. PTX that it refuses comes
-/// with the log of its compiler.
+/// Makes a library of an image and has the driver read it now: left alone, it would look at most
+/// images only when the first kernel is launched, and refuse them there. To be called where a
+/// context is current.
+template <class Builder = text_builder>
+inline result<> read_library(const void* image, CUlibrary& loaded, source_location where) noexcept {
+  GPU_TRY(driver::call<&driver::entry_points::library_load_data>(
+      where, &loaded, image, static_cast<CUjit_option*>(nullptr), static_cast<void**>(nullptr), 0u,
+      static_cast<CUlibraryOption*>(nullptr), static_cast<void**>(nullptr), 0u));
+  CUmodule module = nullptr;
+  return driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
+}
+
+/// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler.
 template <class Builder = text_builder>
 inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where) noexcept {
   GPU_TRY(check_image(image, where));
@@ -114,18 +124,10 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
     bytes = terminated.data();
   }
   CUlibrary loaded = nullptr;
-  result<> done = driver::in_any_context(where, [&] {
-    CUmodule module = nullptr;
-    result<> read = driver::call<&driver::entry_points::library_load_data>(
-        where, &loaded, bytes, static_cast<CUjit_option*>(nullptr), static_cast<void**>(nullptr),
-        0u, static_cast<CUlibraryOption*>(nullptr), static_cast<void**>(nullptr), 0u);
-    if (read.has_value()) {
-      read = driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
-    }
-    if (!read.has_value() && is_ptx) {
-      read = fail(with_compiler_log(std::move(read).error(), bytes));
-    }
-    return read;
+  result<> done = driver::in_any_context(where, [&]() -> result<> {
+    result<> read = read_library(bytes, loaded, where);
+    if (read.has_value() || !is_ptx) return read;
+    return fail(with_compiler_log(std::move(read).error(), bytes));
   });
   if (done.has_value()) {
     library = loaded;
