@@ -74,8 +74,10 @@ inline double near_value(generator& g) {
       return static_cast<double>(g.below(64)) / 2 - 16;
     case 1:
       return std::ldexp(2 * g.unit() - 1, 20);
-    default:
-      return std::ldexp(2 * g.unit() - 1, static_cast<int>(g.below(12)) - 6);
+    default: {
+      const int exponent = static_cast<int>(g.below(12)) - 6;
+      return std::ldexp(2 * g.unit() - 1, exponent);
+    }
   }
 }
 
@@ -189,7 +191,8 @@ inline std::uint32_t word(generator& g, const std::string& kind) {
   if (kind == "angle") return bits_of((2 * g.unit() - 1) * 3.14159);
   if (kind == "exponent") return g.below(8) == 0 ? any_f32(g) : bits_of((2 * g.unit() - 1) * 150);
   if (kind == "denormal") {
-    return static_cast<std::uint32_t>(g.next()) & (g.below(3) == 0 ? 0x80ffffff : 0x807fffff);
+    const auto random = static_cast<std::uint32_t>(g.next());
+    return random & (g.below(3) == 0 ? 0x80ffffff : 0x807fffff);
   }
   const std::uint32_t low = half_word(g, kind);
   return low | half_word(g, kind) << 16;
