@@ -65,7 +65,7 @@ inline bool start_block(block_state& block, grid_state& grid, std::uint64_t line
   block.multiprocessor =
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
   block.shared.reset(std::size_t{kernel.dynamic_shared_begin} + what.dynamic_shared_bytes,
-                     what.check.shared_races,
+                     what.check.shared_races || what.check.shared_races_are_faults,
                      what.check.uninitialised_reads || what.check.uninitialised_reads_are_faults);
   const std::uint32_t warps = (block.threads + warp_size - 1) / warp_size;
   block.warps.resize(warps);

@@ -28,7 +28,8 @@ struct extent {
 struct checks {
   bool uninitialised_reads = true;              // reported through `hooks::report`
   bool uninitialised_reads_are_faults = false;  // and end the grid
-  bool shared_races = true;                     // end the grid
+  bool shared_races = true;                     // reported through `hooks::report`
+  bool shared_races_are_faults = false;         // and end the grid
   /// A thread that exits without reaching a barrier that others wait at ends the grid. When off, it
   /// counts as arrived, as it does on hardware.
   bool barrier_divergence = true;

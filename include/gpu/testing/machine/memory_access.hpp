@@ -141,16 +141,22 @@ enum class access_class : std::uint8_t { plain, unordered, atomic };
 
 namespace detail {
 
-[[gnu::noinline]] inline bool race(warp& w, unsigned lane, const located& at, std::uint32_t size,
-                                   access_kind access, const shared_memory::finding& found) {
+/// Reports a race, once for each instruction of a launch. True when that is to end the grid.
+[[gnu::noinline]] inline bool race(warp& w, const decoded& d, unsigned lane, const located& at,
+                                   std::uint32_t size, access_kind access,
+                                   const shared_memory::finding& found) {
   if (!found.race) return false;
+  grid_state& grid = *w.block->grid;
+  const bool ends_grid = grid.what->check.shared_races_are_faults;
+  if (!ends_grid && !grid.first_report_of(&d, fault_kind::shared_race)) return false;
   const auto offset = static_cast<address>(at.bytes - w.block->shared.bytes());
   std::string text = found.other_wrote ? "written by " : "read by ";
   text += found.other == shared_memory::several ? std::string("several threads")
                                                 : "thread " + name_thread(w, found.other);
   text += " with no barrier in between";
   (void)refuse(w, fault_kind::shared_race, lane, offset, size, access, std::move(text));
-  return true;
+  if (!ends_grid) grid.report(make_fault(w, &d));
+  return ends_grid;
 }
 
 inline moment now(const warp& w, unsigned lane) {
@@ -177,13 +183,13 @@ namespace detail {
     return true;
   }
   const auto found = shared.note_read(offset, size, now(w, lane));
-  if (race(w, lane, at, size, access_kind::read, found)) return false;
+  if (race(w, d, lane, at, size, access_kind::read, found)) return false;
   return !found.unwritten || report_unwritten(w, d, lane, a, size);
 }
 
-[[gnu::noinline]] inline bool note_tracked_write(warp& w, unsigned lane, const located& at,
-                                                 const void* value, std::uint32_t size,
-                                                 access_class how) {
+[[gnu::noinline]] inline bool note_tracked_write(warp& w, const decoded& d, unsigned lane,
+                                                 const located& at, const void* value,
+                                                 std::uint32_t size, access_class how) {
   if (at.shadow) {
     for (std::uint32_t i = 0; i < size; ++i)
       if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
@@ -201,7 +207,7 @@ namespace detail {
                          : shared.note_write(offset, size, now(w, lane),
                                              value && std::memcmp(at.bytes, value, size) == 0);
   const access_kind kind = how == access_class::atomic ? access_kind::atomic : access_kind::write;
-  return !race(w, lane, at, size, kind, found);
+  return !race(w, d, lane, at, size, kind, found);
 }
 
 inline bool is_tracked(const warp& w, const located& at) {
@@ -217,9 +223,9 @@ inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& a
 }
 
 /// To be called before bytes are written with `value`. False: a fault, noted in the warp.
-inline bool note_write(warp& w, unsigned lane, const located& at, const void* value,
-                       std::uint32_t size, access_class how) {
-  return !detail::is_tracked(w, at) || detail::note_tracked_write(w, lane, at, value, size, how);
+inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& at,
+                       const void* value, std::uint32_t size, access_class how) {
+  return !detail::is_tracked(w, at) || detail::note_tracked_write(w, d, lane, at, value, size, how);
 }
 
 /// Reads a value; memory that other threads of the process can see is read as hardware would.

@@ -96,7 +96,9 @@ inline bool report_unwritten(warp& w, const decoded& d, unsigned lane, address a
   grid_state& grid = *w.block->grid;
   const checks& check = grid.what->check;
   if (!check.uninitialised_reads && !check.uninitialised_reads_are_faults) return true;
-  if (!check.uninitialised_reads_are_faults && !grid.first_report_of(&d)) return true;
+  if (!check.uninitialised_reads_are_faults &&
+      !grid.first_report_of(&d, fault_kind::uninitialised_read))
+    return true;
   w.failure = {fault_kind::uninitialised_read,
                lane,
                a,

@@ -149,17 +149,17 @@ struct grid_state {
   address_space* memory = nullptr;
   address workspace = 0;  // of a cooperative launch: what grid-wide barriers count in
   std::atomic<bool> stop{false};
-  std::mutex output;                  // serialises the hooks and what follows
-  std::set<const decoded*> reported;  // instructions that had their report
+  std::mutex output;  // serialises the hooks and what follows
+  std::set<std::pair<const decoded*, fault_kind>> reported;  // what had its report, and of what
   std::optional<fault> first;
 
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) ||
            (what->cancelled && what->cancelled->load(std::memory_order_relaxed));
   }
-  bool first_report_of(const decoded* d) {
+  bool first_report_of(const decoded* d, fault_kind kind) {
     const std::lock_guard lock(output);
-    return reported.insert(d).second;
+    return reported.insert({d, kind}).second;
   }
   void report(const fault& f) {
     const std::lock_guard lock(output);

@@ -107,7 +107,7 @@ inline located locate_atomic(warp& w, const decoded& d, unsigned lane, address a
 inline bool note_update(warp& w, const decoded& d, unsigned lane, const located& at, address a,
                         std::uint32_t size) {
   if (at.global && !note_read(w, d, lane, at, a, size, access_class::atomic)) return false;
-  return note_write(w, lane, at, nullptr, size, access_class::atomic);
+  return note_write(w, d, lane, at, nullptr, size, access_class::atomic);
 }
 
 /// atom and red: slots d (or none), address, b, c; with `count` > 1 the lists hold the elements of

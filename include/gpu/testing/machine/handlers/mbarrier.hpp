@@ -118,7 +118,7 @@ inline action run_mbarrier(warp& w, const decoded& d, lane_mask mask) {
     if (at.bytes == nullptr) return action::fault;
     if (!at.shared)
       return fail(w, fault_kind::wrong_space, lane, "an mbarrier lies in shared memory");
-    (void)note_write(w, lane, at, nullptr, 8, access_class::unordered);
+    (void)note_write(w, d, lane, at, nullptr, 8, access_class::unordered);
     const auto before = fetch<std::uint64_t>(at, 0);
     mbarrier b = mbarrier::unpack(before);
     if (!apply_mbarrier(w, d, lane, b, before, result)) return action::fault;

@@ -102,7 +102,7 @@ template <class T, space Space> inline action run_store(warp& w, const decoded& 
                         : static_cast<T>(read_bits(w.registers, elements[e], d.result_size, lane));
       }
     }
-    if (!note_write(w, lane, at, values, size, how)) return action::fault;
+    if (!note_write(w, d, lane, at, values, size, how)) return action::fault;
     for (unsigned e = 0; e < d.count; ++e)
       put(at, e * static_cast<std::uint32_t>(sizeof(T)), values[e]);
   }
@@ -209,7 +209,7 @@ inline action run_copy(warp& w, const decoded& d, lane_mask mask) {
     }
     const address to = address_of(w.registers, d, 0, lane);
     const located at = locate<space::shared>(w, d, lane, to, size, access_kind::write);
-    if (at.bytes == nullptr || !note_write(w, lane, at, bytes, size, access_class::plain))
+    if (at.bytes == nullptr || !note_write(w, d, lane, at, bytes, size, access_class::plain))
       return action::fault;
     std::memcpy(at.bytes, bytes, size);
   }
