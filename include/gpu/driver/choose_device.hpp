@@ -1,0 +1,194 @@
+#pragma once
+/// \file
+/// Finding a device: by what it has to be able to do, or by what the environment says.
+
+#include <gpu/driver/device.hpp>
+
+namespace gpu {
+
+/// What a device has to have to be chosen; what is not stated does not matter.
+struct device_requirements {
+  gpu::compute_capability compute_capability = {};  ///< at least
+  std::size_t total_memory = 0;                     ///< at least, in bytes
+  std::size_t shared_memory_per_block = 0;          ///< at least, in bytes, for a kernel that asks
+  int multiprocessors = 0;                          ///< at least
+  bool memory_pools = false;
+  bool managed_memory = false;  ///< that host and device may use at the same time
+  bool cooperative_launch = false;
+  bool cluster_launch = false;
+};
+
+namespace detail {
+
+/// Reads figures of one device until something fails.
+struct device_reader {
+  CUdevice device;
+  source_location where;
+  result<> failure = {};
+
+  int operator()(CUdevice_attribute attribute) noexcept {
+    int value = 0;
+    if (!failure.has_value()) return 0;
+    result<> asked =
+        driver::call<&driver::entry_points::device_get_attribute>(where, &value, attribute, device);
+    if (!asked.has_value()) failure = std::move(asked);
+    return value;
+  }
+};
+
+/// Adds to `lacking` what keeps a device from meeting the requirements, or nothing.
+template <class Builder>
+result<> find_lacking(const device_requirements& wanted, device candidate, Builder& lacking,
+                      source_location where) noexcept {
+  device_reader read{candidate.native(), where};
+  const auto at_least = [&](const char* what, std::size_t has, std::size_t wants,
+                            const char* unit) {
+    if (has < wants) lacking << ", " << what << ' ' << has << unit << " of " << wants;
+  };
+  const auto able = [&](const char* what, bool wants, CUdevice_attribute attribute) {
+    if (wants && read(attribute) == 0) lacking << ", no " << what;
+  };
+  const compute_capability has{read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                               read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
+  if (has < wanted.compute_capability) {
+    lacking << ", compute capability " << has.major << '.' << has.minor << " of "
+            << wanted.compute_capability.major << '.' << wanted.compute_capability.minor;
+  }
+  const auto count = [&](CUdevice_attribute attribute) {
+    const int value = read(attribute);
+    return static_cast<std::size_t>(value < 0 ? 0 : value);
+  };
+  at_least("shared memory per block", count(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+           wanted.shared_memory_per_block, " bytes");
+  at_least("multiprocessors", count(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+           static_cast<std::size_t>(wanted.multiprocessors < 0 ? 0 : wanted.multiprocessors), "");
+  able("memory pools", wanted.memory_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+  able("concurrent managed memory", wanted.managed_memory,
+       CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+  able("cooperative launch", wanted.cooperative_launch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
+  able("cluster launch", wanted.cluster_launch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
+  GPU_TRY(std::move(read.failure));
+  at_least("memory", GPU_TRY(candidate.total_memory(where)), wanted.total_memory, " bytes");
+  return {};
+}
+
+/// A yardstick of speed: multiprocessors times clock rate.
+inline result<> measure_device(device candidate, std::uint64_t& speed,
+                               source_location where) noexcept {
+  device_reader read{candidate.native(), where};
+  const int processors = read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  const int rate = read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  speed = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(rate);
+  return std::move(read.failure);
+}
+
+}  // namespace detail
+
+/// The device that meets the requirements; the one with most multiprocessors times clock rate where
+/// several do, and of equals the first:
+///
+///     gpu::choose_device({.compute_capability = {9, 0}, .total_memory = 32ull << 30});
+///
+/// **Errors**: `errc::not_supported`, where no device does, with what each of them lacks;
+/// `errc::index_out_of_range`, where there is none. **Capture**: not affected. **Threads**: any.
+/// (cuDeviceGetAttribute, cuDeviceTotalMem; the runtime's cudaChooseDevice)
+template <class Builder = detail::text_builder>
+result<device> choose_device(const device_requirements& wanted = {},
+                             source_location where = source_location::current()) noexcept {
+  const int count = GPU_TRY(device::count(where));
+  Builder shortcomings;
+  int best = -1;
+  std::uint64_t best_speed = 0;
+  for (int index = 0; index < count; ++index) {
+    const device candidate = GPU_TRY(device::get(index, where));
+    Builder lacking;
+    GPU_TRY(detail::find_lacking(wanted, candidate, lacking, where));
+    if (lacking.size() != 0) {
+      shortcomings << "; device " << index << " (" << GPU_TRY(candidate.name(where)) << ')'
+                   << lacking.finish();
+      continue;
+    }
+    std::uint64_t speed = 0;
+    GPU_TRY(detail::measure_device(candidate, speed, where));
+    if (best < 0 || speed > best_speed) {
+      best = index;
+      best_speed = speed;
+    }
+  }
+  if (best >= 0 || count == 0) return device::get(best < 0 ? 0 : best, where);
+  Builder out;
+  out << "none of the " << count << " devices meets the requirements" << shortcomings.finish()
+      << ". Ask for less, or run on a machine with such a device.";
+  return detail::fail(detail::refusal(errc::not_supported, "gpu::choose_device", out.finish(),
+                                      where, static_cast<std::uint64_t>(count)));
+}
+
+namespace detail {
+
+/// Whether `text` is the UUID as nvidia-smi writes it, `GPU-` and hexadecimal digits in groups, or
+/// an unambiguous beginning of it of at least one digit.
+inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
+  if (__builtin_strncmp(text, "GPU-", 4) != 0 || text[4] == '\0') return false;
+  std::size_t digit = 0;
+  for (const char* at = text + 4; *at != '\0'; ++at) {
+    if (*at == '-') continue;
+    const int value = *at >= '0' && *at <= '9'   ? *at - '0'
+                      : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
+                      : *at >= 'A' && *at <= 'F' ? *at - 'A' + 10
+                                                 : -1;
+    if (value < 0 || digit == 32) return false;
+    const int byte = uuid.bytes[digit / 2];
+    if (value != (digit % 2 == 0 ? byte >> 4 : byte & 15)) return false;
+    ++digit;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// The device whose UUID that is, written as nvidia-smi does; a beginning that only one device has
+/// is enough. (cuDeviceGetUuid)
+/// **Errors**: `errc::invalid_argument`, where no device has it, or more than one.
+template <class Builder = detail::text_builder>
+result<device> find_device_by_uuid(const char* uuid,
+                                   source_location where = source_location::current()) noexcept {
+  const int count = GPU_TRY(device::count(where));
+  int found = -1, matches = 0;
+  for (int index = 0; index < count; ++index) {
+    const device candidate = GPU_TRY(device::get(index, where));
+    if (!detail::begins_uuid(uuid, GPU_TRY(candidate.uuid(where)))) continue;
+    found = index;
+    ++matches;
+  }
+  if (matches == 1) return device::get(found, where);
+  Builder out;
+  out << matches << " of " << count << " devices have a UUID that begins with \"" << uuid
+      << "\". Write it as nvidia-smi -L does, with as many digits as it takes.";
+  return detail::fail(detail::refusal(errc::invalid_argument, "gpu::find_device_by_uuid",
+                                      out.finish(), where, static_cast<std::uint64_t>(matches), 1));
+}
+
+/// The device that the environment variable GPU_DEVICE names, by index, by place on the PCI bus or
+/// by UUID; device 0 where it is not set.
+/// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`.
+template <class Builder = detail::text_builder>
+result<device> default_device(source_location where = source_location::current()) noexcept {
+  const char* chosen = detail::environment_variable("GPU_DEVICE");
+  if (chosen == nullptr || *chosen == '\0') return device::get(0, where);
+  if (chosen[0] == 'G') return find_device_by_uuid(chosen, where);
+  int index = 0;
+  const char* at = chosen;
+  for (; *at >= '0' && *at <= '9' && index < 100000; ++at) index = index * 10 + (*at - '0');
+  if (*at == '\0') return device::get(index, where);
+  for (at = chosen; *at != '\0'; ++at) {
+    if (*at == ':') return device::from_pci_bus_id(chosen, where);
+  }
+  Builder out;
+  out << "GPU_DEVICE is \"" << chosen
+      << "\", which is no device. Set it to an index such as 0, a place such as 0000:3b:00.0, or a "
+         "UUID such as GPU-8f6d2a71.";
+  return detail::fail(
+      detail::refusal(errc::invalid_argument, "gpu::default_device", out.finish(), where));
+}
+
+}  // namespace gpu

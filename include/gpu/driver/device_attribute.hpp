@@ -1,0 +1,115 @@
+#pragma once
+/// \file
+/// `device_attribute`: the figures and abilities of a device, each with the C++ type of its value.
+
+#include <gpu/core/flags.hpp>
+#include <gpu/driver/device.hpp>
+
+namespace gpu {
+
+/// What a device can be asked for; converts to `CUdevice_attribute` and back by cast.
+enum class device_attribute : int {
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...) name = CU_DEVICE_ATTRIBUTE_##native,
+#include <gpu/driver/device_attribute.inc>
+};
+
+/// Who may make contexts on a device.
+enum class compute_mode : int {
+  default_ = CU_COMPUTEMODE_DEFAULT,       ///< any number of processes
+  prohibited = CU_COMPUTEMODE_PROHIBITED,  ///< nobody
+  exclusive_process = CU_COMPUTEMODE_EXCLUSIVE_PROCESS,
+};
+
+/// Whether the memory of a device is a NUMA node of the host.
+enum class device_numa_config : int {
+  none = CU_DEVICE_NUMA_CONFIG_NONE,
+  numa_node = CU_DEVICE_NUMA_CONFIG_NUMA_NODE,
+};
+
+/// How writes of other devices on the PCI bus can be flushed.
+enum class rdma_flush_options : int {
+  none = 0,
+  host = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST,                 ///< by `flush_remote_writes`
+  memory_operations = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_MEMOPS,  ///< by a stream
+};
+template <> inline constexpr bool is_flag_set<rdma_flush_options> = true;
+
+/// For whom writes of other devices on the PCI bus are in order without a flush.
+enum class rdma_writes_ordering : int {
+  none = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_NONE,
+  owner = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER,              ///< the device written to
+  all_devices = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES,  ///< every CUDA device
+};
+
+/// By what means memory can be handed to other processes.
+enum class shareable_handle_types : int {
+  none = CU_MEM_HANDLE_TYPE_NONE,
+  posix_file_descriptor = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+  win32 = CU_MEM_HANDLE_TYPE_WIN32,
+  win32_kmt = CU_MEM_HANDLE_TYPE_WIN32_KMT,
+  fabric = CU_MEM_HANDLE_TYPE_FABRIC,
+};
+template <> inline constexpr bool is_flag_set<shareable_handle_types> = true;
+
+/// What the decompression engine of a device can read.
+enum class decompress_algorithms : int {
+  none = CU_MEM_DECOMPRESS_UNSUPPORTED,
+  deflate = CU_MEM_DECOMPRESS_ALGORITHM_DEFLATE,
+  snappy = CU_MEM_DECOMPRESS_ALGORITHM_SNAPPY,
+  lz4 = CU_MEM_DECOMPRESS_ALGORITHM_LZ4,
+};
+template <> inline constexpr bool is_flag_set<decompress_algorithms> = true;
+
+/// One line of `device_attribute_list`.
+struct device_attribute_info {
+  device_attribute attribute;
+  const char* name;  ///< as in `device_attribute`
+};
+
+/// Every attribute of the CUDA 13.0 headers, in the driver's order.
+inline constexpr device_attribute_info device_attribute_list[] = {
+#define GPU_DEVICE_ATTRIBUTE(name, ...) {device_attribute::name, #name},
+#include <gpu/driver/device_attribute.inc>
+};
+
+/// The attribute's name, such as "warp_size"; null for a value that this library does not know.
+constexpr const char* name_of(device_attribute attribute) noexcept {
+  for (const device_attribute_info& info : device_attribute_list) {
+    if (info.attribute == attribute) return info.name;
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+template <device_attribute> struct device_attribute_value;
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...)                       \
+  template <> struct device_attribute_value<device_attribute::name> { \
+    using type = __VA_ARGS__;                                         \
+  };
+#include <gpu/driver/device_attribute.inc>
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value: `bool` for abilities, an enumeration where the driver has
+/// one, else `int`.
+template <device_attribute Attribute>
+using device_attribute_t = typename detail::device_attribute_value<Attribute>::type;
+
+/// One attribute, in its own type:
+///
+///     const int warp = GPU_TRY(gpu::attribute<gpu::device_attribute::warp_size>(device));
+///
+/// Sizes are in bytes, rates in kHz, bus widths in bits, extents in elements.
+/// **Errors**: the driver's; `CUDA_ERROR_INVALID_VALUE` where it is older than the attribute.
+/// **Capture**: not affected. **Threads**: any. (cuDeviceGetAttribute)
+template <device_attribute Attribute>
+result<device_attribute_t<Attribute>> attribute(
+    device of, source_location where = source_location::current()) noexcept {
+  int value = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      where, &value, static_cast<CUdevice_attribute>(Attribute), of.native()));
+  return static_cast<device_attribute_t<Attribute>>(value);
+}
+
+}  // namespace gpu

@@ -1,0 +1,50 @@
+#pragma once
+/// \file
+/// `device_properties`: all that a device says about itself, read once.
+
+#include <gpu/driver/device_attribute.hpp>
+
+namespace gpu {
+
+/// The counterpart of `cudaDeviceProp`: a plain value, whose members but the first four are named
+/// and typed as in `device_attribute`.
+struct device_properties {
+  text name;                     ///< such as "NVIDIA H200"
+  device_uuid uuid;              ///< no other device has it
+  text pci_address;              ///< such as "0000:3b:00.0"
+  std::size_t total_memory = 0;  ///< bytes
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...) __VA_ARGS__ name{};
+#include <gpu/driver/device_attribute.inc>
+
+  /// Asks for everything: 150 driver calls, some 10 us, so keep the answer. An attribute that the
+  /// driver is too old to know stays 0.
+  /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
+  /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
+  /// cuDeviceTotalMem)
+  template <class Properties = device_properties>
+  static result<Properties> of(device asked,
+                               source_location where = source_location::current()) noexcept {
+    constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
+    int values[count] = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto native = static_cast<CUdevice_attribute>(device_attribute_list[i].attribute);
+      const result<> answered = driver::call<&driver::entry_points::device_get_attribute>(
+          where, &values[i], native, asked.native());
+      const bool unknown = !answered.has_value() &&
+                           answered.error().domain() == error_domain::driver &&
+                           answered.error().code() == CUDA_ERROR_INVALID_VALUE;
+      if (!answered.has_value() && !unknown) return detail::fail(answered.error());
+    }
+    Properties found;
+    found.name = GPU_TRY(asked.name(where));
+    found.uuid = GPU_TRY(asked.uuid(where));
+    found.pci_address = GPU_TRY(asked.pci_bus_id(where));
+    found.total_memory = GPU_TRY(asked.total_memory(where));
+    const int* value = values;
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...) found.name = static_cast<__VA_ARGS__>(*value++);
+#include <gpu/driver/device_attribute.inc>
+    return found;
+  }
+};
+
+}  // namespace gpu
