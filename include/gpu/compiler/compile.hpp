@@ -2,9 +2,7 @@
 /// \file
 /// `compile`: CUDA C++ in, device code out, at run time.
 
-#include <gpu/compiler/compile_error.hpp>
-#include <gpu/compiler/compiled_program.hpp>
-#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/compiler/nvrtc_compile.hpp>
 #include <gpu/driver/calls.hpp>
 
 namespace gpu {
@@ -92,88 +90,12 @@ inline std::vector<text> option_list(const compile_options& options, architectur
   for (const macro_definition& macro : options.defines) {
     add("--define-macro=", macro.name, "=", macro.value);
   }
-  for (const option_text& folder : options.include_folders) add("--include-path=", folder);
   if (options.fast_math) add("--use_fast_math");
   if (options.line_info) add("--generate-line-info");
   if (options.debug) add("--device-debug");
   for (const option_text& option : options.extra) list.push_back(option);
   return list;
 }
-
-struct compiled_program_access {
-  /// Compiles for an architecture that is settled.
-  template <class Builder = text_builder>
-  static result<> compile(const program& p, const compile_options& options, architecture target,
-                          compiled_program& made, source_location where) {
-    using table = nvrtc::entry_points;
-    std::vector<const char*> names, sources;
-    for (const program_header& header : p.headers()) {
-      names.push_back(header.name.c_str());
-      sources.push_back(header.source.c_str());
-    }
-    nvrtc::nvrtc_program raw = nullptr;
-    GPU_TRY(nvrtc::call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
-                                                static_cast<int>(names.size()), sources.data(),
-                                                names.data()));
-    const nvrtc::unique_program owner(raw);
-    for (const option_text& expression : p.instances()) {
-      GPU_TRY(nvrtc::call<&table::add_name_expression>(where, raw, expression.c_str()));
-    }
-    const std::vector<text> list = option_list(options, target);
-    std::vector<const char*> arguments;
-    for (const text& option : list) arguments.push_back(option.c_str());
-    const result<> done = nvrtc::call<&table::compile_program>(
-        where, raw, static_cast<int>(arguments.size()), arguments.data());
-
-    text log;
-    const result<> logged =
-        nvrtc::get_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
-    made.log_ = without_terminator(log);
-    if (!done.has_value()) return fail(failure(done.error(), p, list, made.log_, where));
-    if (!logged.has_value()) return logged;
-
-    made.architecture_ = target;
-    text ptx;
-    GPU_TRY((nvrtc::get_text<&table::get_ptx_size, &table::get_ptx>(raw, ptx, where)));
-    made.ptx_ = without_terminator(ptx);
-    if (target.kind() == architecture::kind_type::real) {
-      GPU_TRY(
-          (nvrtc::get_text<&table::get_cubin_size, &table::get_cubin>(raw, made.cubin_, where)));
-    }
-    for (const option_text& expression : p.instances()) {
-      const char* lowered = nullptr;
-      GPU_TRY(nvrtc::call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
-      made.names_.push_back({expression, text(lowered)});
-    }
-    return {};
-  }
-
- private:
-  static text without_terminator(const text& t) noexcept {
-    const bool terminated = !t.empty() && t.end()[-1] == '\0';
-    return terminated ? text(t.data(), t.size() - 1) : t;
-  }
-
-  /// A mistake in the source is `errc::compile_failed`; what else NVRTC refuses keeps its code.
-  template <class Builder = text_builder>
-  static cuda_error failure(const cuda_error& error, const program& p,
-                            const std::vector<text>& options, const text& log,
-                            source_location where) noexcept {
-    constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
-    if (error.domain() != error_domain::nvrtc) return error;
-    if (error.code() == compilation || error.code() == bad_name_expression) {
-      return compile_error(p, log, where);
-    }
-    Builder out;
-    if (error.code() == invalid_option) {
-      out << "the options were";
-      for (const text& option : options) out << ' ' << option;
-      out << ".\n";
-    }
-    out << log;
-    return cuda_error(error).with_details(out.finish());
-  }
-};
 
 template <class Builder = text_builder>
 inline result<> refuse_zero_bytes(const text& source, source_location where) noexcept {
@@ -210,8 +132,19 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   GPU_TRY(detail::refuse_zero_bytes(p.source(), where));
   architecture target = options.architecture;
   GPU_TRY(detail::settle(target, where));
-  compiled_program made;
-  GPU_TRY(detail::compiled_program_access::compile(p, options, target, made, where));
+  detail::compile_request request{p, target, detail::option_list(options, target), {}, {}};
+  for (const option_text& folder : options.include_folders) request.folders.push_back(folder);
+
+  // Between here and the return, the cache is asked first and given what was made.
+  auto* state = new (std::nothrow) detail::compiled_state;
+  if (state == nullptr) {
+    return detail::fail(detail::refusal(
+        errc::out_of_host_memory, "gpu::compile",
+        text("the host had no memory left for the compiled program. Free host memory."), where,
+        sizeof(detail::compiled_state)));
+  }
+  compiled_program made = detail::compiled_program_access::adopt(state);
+  GPU_TRY(detail::nvrtc_compile(request, *state, where));
   return made;
 }
 

@@ -2,10 +2,7 @@
 /// \file
 /// `compiled_program`: what `compile` makes.
 
-#include <gpu/compiler/architecture.hpp>
-#include <gpu/core/string_ref.hpp>
-
-#include <vector>
+#include <gpu/compiler/compiled_state.hpp>
 
 namespace gpu {
 
@@ -14,20 +11,48 @@ struct compiled_program_access;
 }
 
 /// Device code as PTX and, where it was compiled for a real architecture, as machine code. A value:
-/// copies share the bytes. `module::load` takes it as it is.
+/// copies share all of it and cost one atomic increment. `module::load` takes it as it is.
+/// **Threads**: copies of one program may be used and destroyed in different threads.
 class compiled_program {
  public:
-  const text& ptx() const noexcept { return ptx_; }
+  /// Empty, as one that was moved from.
+  compiled_program() noexcept = default;
+  compiled_program(const compiled_program& other) noexcept : state_{other.state_} {
+    if (state_ != nullptr) __atomic_fetch_add(&state_->owners, 1u, __ATOMIC_RELAXED);
+  }
+  compiled_program(compiled_program&& other) noexcept
+      : state_{detail::exchange(other.state_, nullptr)} {}
+  compiled_program& operator=(compiled_program other) noexcept {
+    detail::compiled_state* mine = state_;
+    state_ = other.state_;
+    other.state_ = mine;
+    return *this;
+  }
+  ~compiled_program() {
+    if (state_ == nullptr) return;
+    if (__atomic_sub_fetch(&state_->owners, 1u, __ATOMIC_ACQ_REL) == 0) delete state_;
+  }
+
+  const text& ptx() const noexcept { return state().ptx; }
   /// The machine code, or an empty text where the architecture was a virtual one.
-  const text& cubin() const noexcept { return cubin_; }
+  const text& cubin() const noexcept { return state().cubin; }
+  /// The intermediate code for a `linker`, or an empty text without link-time optimisation.
+  const text& lto_ir() const noexcept { return state().lto_ir; }
   /// What NVRTC had to say: warnings, mostly none.
-  const text& log() const noexcept { return log_; }
+  const text& log() const noexcept { return state().log; }
   /// What it was compiled for; real or virtual, never `of_device`.
-  gpu::architecture architecture() const noexcept { return architecture_; }
+  gpu::architecture architecture() const noexcept { return state().architecture; }
+  /// The options that it was compiled with, in NVRTC's words.
+  const std::vector<text>& options() const noexcept { return state().options; }
+  /// The headers that the compilation opened, each once, as NVRTC names them; those given as text
+  /// by their names.
+  const std::vector<text>& headers() const noexcept { return state().headers; }
+  /// Whether `headers` is known to be all of them, which not every NVRTC can tell.
+  bool headers_complete() const noexcept { return state().headers_complete; }
 
   /// The name in the module of an instance that the program asked for; empty for any other.
   text lowered_name(string_ref expression) const noexcept {
-    for (const name_pair& name : names_) {
+    for (const detail::name_pair& name : state().names) {
       if (string_ref(name.written) == expression) return name.lowered;
     }
     return {};
@@ -35,22 +60,36 @@ class compiled_program {
 
   /// Calls `visit(written, lowered)` for each instance that the program asked for.
   template <class Visit> void for_each_name(Visit visit) const {
-    for (const name_pair& name : names_) visit(string_ref(name.written), string_ref(name.lowered));
+    for (const detail::name_pair& name : state().names) {
+      visit(string_ref(name.written), string_ref(name.lowered));
+    }
   }
 
  private:
   friend struct detail::compiled_program_access;
 
-  struct name_pair {
-    text written;
-    text lowered;
-  };
+  const detail::compiled_state& state() const noexcept {
+    static const detail::compiled_state none;
+    return state_ != nullptr ? *state_ : none;
+  }
 
-  text ptx_;
-  text cubin_;
-  text log_;
-  gpu::architecture architecture_ = {};
-  std::vector<name_pair> names_;
+  detail::compiled_state* state_ = nullptr;
 };
 
+namespace detail {
+
+/// The way into a `compiled_program` for those that make one and for the cache that keeps it.
+struct compiled_program_access {
+  /// Takes over a state from `new`, with the one owner that it has.
+  static compiled_program adopt(compiled_state* state) noexcept {
+    compiled_program made;
+    made.state_ = state;
+    return made;
+  }
+  static const compiled_state& state(const compiled_program& program) noexcept {
+    return program.state();
+  }
+};
+
+}  // namespace detail
 }  // namespace gpu

@@ -103,4 +103,11 @@ result<> get_text(nvrtc_program program, text& contents, source_location where) 
   return {};
 }
 
+/// A text of NVRTC without the zero, or in logs the several, that end it.
+inline text without_terminator(const text& t) noexcept {
+  std::size_t size = t.size();
+  while (size > 0 && t.data()[size - 1] == '\0') --size;
+  return size == t.size() ? t : text(t.data(), size);
+}
+
 }  // namespace gpu::nvrtc
