@@ -24,7 +24,8 @@ class cuda_error {
 
   /// Who reported it.
   error_domain domain() const noexcept { return domain_; }
-  /// The code, to be read as `domain` says: a `CUresult`, an `nvrtcResult`, an `errc`.
+  /// The code, to be read as `domain` says: a `CUresult`, an `nvrtcResult`, an `nvJitLinkResult`,
+  /// an `errc`.
   int code() const noexcept { return code_; }
   /// The code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
   const char* name() const noexcept {
@@ -138,6 +139,8 @@ inline error_kind cuda_error::kind() const noexcept {
       return is_sticky() ? error_kind::launch : error_kind::logic;
     case error_domain::nvrtc:
       return code_ == 1 ? error_kind::memory : error_kind::compile;
+    case error_domain::nvjitlink:
+      return error_kind::compile;
     case error_domain::curand:
       return error_kind::runtime;
     case error_domain::gpu:
@@ -151,12 +154,15 @@ inline error_kind cuda_error::kind() const noexcept {
       return error_kind::launch;
     case errc::compile_failed:
     case errc::invalid_image:
+    case errc::link_failed:
       return error_kind::compile;
     case errc::no_driver:
     case errc::driver_too_old:
     case errc::not_supported:
     case errc::no_nvrtc:
     case errc::nvrtc_too_old:
+    case errc::no_nvjitlink:
+    case errc::nvjitlink_too_old:
     case errc::process_forked:
     case errc::process_exiting:
     case errc::file_error:

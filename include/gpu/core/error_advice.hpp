@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What to do about an error of the driver or of NVRTC: one sentence a code. The refusals of `gpu`
-/// itself need no table, because they are written with their values where they are found.
+/// What to do about an error of the driver, NVRTC or nvJitLink: one sentence a code. The refusals
+/// of `gpu` itself need no table, because they are written with their values where they are found.
 
 #include <gpu/core/error_code.hpp>
 
@@ -136,6 +136,28 @@ constexpr const char* nvrtc_advice(int code) noexcept {
   }
 }
 
+constexpr const char* nvjitlink_advice(int code) noexcept {
+  switch (code) {
+    case 1:
+      return "nvJitLink does not know one of the options; the log names it.";
+    case 3:
+    case 8:
+    case 12:
+      return "Pass a cubin, a fatbin, PTX, LTO-IR or a host object, whole and unmodified.";
+    case 6:
+      return "nvJitLink failed internally; try a newer version.";
+    case 13:
+      return "Compile the inputs for the architecture that is linked for, or an older one.";
+    case 14:
+      return "The LTO-IR is of a newer toolkit; use an nvJitLink at least as new as NVRTC.";
+    case 16:
+    case 17:
+      return "This nvJitLink does not know the architecture; install one of a newer toolkit.";
+    default:
+      return nullptr;
+  }
+}
+
 /// A sentence that says what to do, or null where the code's name says all there is.
 constexpr const char* error_advice(error_domain domain, int code) noexcept {
   switch (domain) {
@@ -143,6 +165,8 @@ constexpr const char* error_advice(error_domain domain, int code) noexcept {
       return driver_advice(code);
     case error_domain::nvrtc:
       return nvrtc_advice(code);
+    case error_domain::nvjitlink:
+      return nvjitlink_advice(code);
     case error_domain::gpu:
     case error_domain::curand:
       break;

@@ -9,10 +9,11 @@ namespace gpu {
 
 /// Who reported the error; says how to read the code.
 enum class error_domain : std::uint8_t {
-  gpu,     ///< this library, before the driver was asked; the code is an `errc`
-  driver,  ///< the CUDA driver; the code is a `CUresult`
-  nvrtc,   ///< the run-time compiler; the code is an `nvrtcResult`
-  curand,  ///< cuRAND; the code is a `curandStatus_t`
+  gpu,        ///< this library, before the driver was asked; the code is an `errc`
+  driver,     ///< the CUDA driver; the code is a `CUresult`
+  nvrtc,      ///< the run-time compiler; the code is an `nvrtcResult`
+  curand,     ///< cuRAND; the code is a `curandStatus_t`
+  nvjitlink,  ///< the run-time linker; the code is an `nvJitLinkResult`
 };
 
 /// What this library refuses or cannot find by itself.
@@ -38,6 +39,9 @@ enum class errc : int {
   compile_failed,      ///< the program does not compile; the log says why
   file_error,          ///< a file could not be opened or read
   capture_prohibited,  ///< not allowed while the stream is being captured
+  no_nvjitlink,        ///< no nvJitLink library was found
+  nvjitlink_too_old,   ///< there is an nvJitLink, but older than the library can use
+  link_failed,         ///< the inputs do not link; the log says why
 };
 
 /// What a caller handles alike; the classes of PyCUDA's exceptions.

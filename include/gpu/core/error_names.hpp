@@ -140,6 +140,28 @@ inline constexpr named_code nvrtc_code_names[] = {
     {17, "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED"},
 };
 
+inline constexpr named_code nvjitlink_code_names[] = {
+    {0, "NVJITLINK_SUCCESS"},
+    {1, "NVJITLINK_ERROR_UNRECOGNIZED_OPTION"},
+    {2, "NVJITLINK_ERROR_MISSING_ARCH"},
+    {3, "NVJITLINK_ERROR_INVALID_INPUT"},
+    {4, "NVJITLINK_ERROR_PTX_COMPILE"},
+    {5, "NVJITLINK_ERROR_NVVM_COMPILE"},
+    {6, "NVJITLINK_ERROR_INTERNAL"},
+    {7, "NVJITLINK_ERROR_THREADPOOL"},
+    {8, "NVJITLINK_ERROR_UNRECOGNIZED_INPUT"},
+    {9, "NVJITLINK_ERROR_FINALIZE"},
+    {10, "NVJITLINK_ERROR_NULL_INPUT"},
+    {11, "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS"},
+    {12, "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE"},
+    {13, "NVJITLINK_ERROR_ARCH_MISMATCH"},
+    {14, "NVJITLINK_ERROR_OUTDATED_LIBRARY"},
+    {15, "NVJITLINK_ERROR_MISSING_FATBIN"},
+    {16, "NVJITLINK_ERROR_UNRECOGNIZED_ARCH"},
+    {17, "NVJITLINK_ERROR_UNSUPPORTED_ARCH"},
+    {18, "NVJITLINK_ERROR_LTO_NOT_ENABLED"},
+};
+
 inline constexpr named_code gpu_code_names[] = {
     {static_cast<int>(errc::no_driver), "no_driver"},
     {static_cast<int>(errc::driver_too_old), "driver_too_old"},
@@ -162,6 +184,9 @@ inline constexpr named_code gpu_code_names[] = {
     {static_cast<int>(errc::compile_failed), "compile_failed"},
     {static_cast<int>(errc::file_error), "file_error"},
     {static_cast<int>(errc::capture_prohibited), "capture_prohibited"},
+    {static_cast<int>(errc::no_nvjitlink), "no_nvjitlink"},
+    {static_cast<int>(errc::nvjitlink_too_old), "nvjitlink_too_old"},
+    {static_cast<int>(errc::link_failed), "link_failed"},
 };
 
 template <std::size_t Count>
@@ -181,6 +206,8 @@ constexpr const char* error_code_name(error_domain domain, int code) noexcept {
       return find_name(driver_code_names, code);
     case error_domain::nvrtc:
       return find_name(nvrtc_code_names, code);
+    case error_domain::nvjitlink:
+      return find_name(nvjitlink_code_names, code);
     case error_domain::curand:
       break;
   }

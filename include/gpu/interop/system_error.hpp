@@ -25,6 +25,8 @@ class error_category : public std::error_category {
         return "nvrtc";
       case error_domain::curand:
         return "curand";
+      case error_domain::nvjitlink:
+        return "nvjitlink";
     }
     return "gpu";
   }
@@ -86,12 +88,13 @@ class error_category : public std::error_category {
 
 }  // namespace detail
 
-/// The category of the codes of one domain: `gpu`, `cuda`, `nvrtc` or `curand`. Shared libraries
-/// may each have their own object, so compare codes of theirs by name.
+/// The category of the codes of one domain: `gpu`, `cuda`, `nvrtc`, `curand` or `nvjitlink`. Shared
+/// libraries may each have their own object, so compare codes of theirs by name.
 inline const std::error_category& error_category(error_domain domain) noexcept {
   static const detail::error_category categories[] = {
       detail::error_category(error_domain::gpu), detail::error_category(error_domain::driver),
-      detail::error_category(error_domain::nvrtc), detail::error_category(error_domain::curand)};
+      detail::error_category(error_domain::nvrtc), detail::error_category(error_domain::curand),
+      detail::error_category(error_domain::nvjitlink)};
   return categories[static_cast<unsigned>(domain)];
 }
 
