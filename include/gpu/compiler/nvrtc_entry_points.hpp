@@ -61,7 +61,7 @@ inline process_state& state_of_process() noexcept {
 inline void load_entry_points(entry_points& table, char* detail, std::size_t size) noexcept {
   table = {};
   gpu::detail::message_buffer log{detail, size};
-  void* library = gpu::detail::open_nvrtc(log);
+  void* library = gpu::detail::open_toolkit_library(gpu::detail::nvrtc_library, log);
   table.unavailable_detail = detail;
   if (library == nullptr) {
     table.unavailable = errc::no_nvrtc;

@@ -1,102 +1,14 @@
 #pragma once
 /// \file
-/// Finds the library NVRTC: where the system's loader finds it, in a toolkit, or in NVIDIA's Python
-/// wheels.
+/// Finds the library NVRTC, and with it the one that has its built-in declarations.
 
-#include <gpu/driver/operating_system.hpp>
-
-#include <glob.h>
-
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
-#include <initializer_list>
+#include <gpu/compiler/toolkit_library.hpp>
 
 namespace gpu::detail {
 
-/// A message put together in memory that someone else owns; what does not fit is left out.
-struct message_buffer {
-  char* characters;
-  std::size_t capacity;
-  std::size_t size = 0;
-
-  void clear() noexcept {
-    size = 0;
-    characters[0] = '\0';
-  }
-  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) noexcept {
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = std::vsnprintf(characters + size, capacity - size, format, arguments);
-    va_end(arguments);
-    if (written > 0) size += static_cast<std::size_t>(written);
-    if (size >= capacity) size = capacity - 1;
-  }
-};
-
 /// Newest first: a newer NVRTC knows more devices, and the driver can be handed older PTX.
-inline constexpr const char* nvrtc_file_names[] = {"libnvrtc.so.13", "libnvrtc.so.12",
-                                                   "libnvrtc.so"};
-
-/// Opens NVRTC in one folder, where `*` may stand for part of a name; null where it is not there.
-inline void* open_nvrtc_in(const char* folder, message_buffer& log) noexcept {
-  log.add("%s%s", log.size == 0 ? "" : ", ", folder);
-  for (const char* name : nvrtc_file_names) {
-    char pattern[1024];
-    std::snprintf(pattern, sizeof pattern, "%s/%s", folder, name);
-    glob_t found{};
-    void* library = nullptr;
-    if (::glob(pattern, 0, nullptr, &found) == 0) {
-      for (std::size_t i = 0; i < found.gl_pathc && library == nullptr; ++i) {
-        library = open_library(found.gl_pathv[i]);
-        if (library == nullptr) log.add(" (%s)", open_library_failure());
-      }
-    }
-    ::globfree(&found);
-    if (library != nullptr) return library;
-  }
-  return nullptr;
-}
-
-/// Opens NVRTC. Looks, in this order: at the path in GPU_NVRTC, and nowhere else where that is set;
-/// in the toolkit that CUDA_PATH, CUDA_HOME or CUDAToolkit_ROOT names; where the system's loader
-/// looks; in /usr/local/cuda; in the wheels of an active Python environment. On failure `log` says
-/// where it looked.
-inline void* open_nvrtc(message_buffer& log) noexcept {
-  if (const char* path = environment_variable("GPU_NVRTC"); path != nullptr && *path != '\0') {
-    void* library = open_library(path);
-    if (library == nullptr) log.add("GPU_NVRTC (%s)", open_library_failure());
-    return library;
-  }
-  // A toolkit has lib64 or lib; the wheels of CUDA 13 look like a toolkit, and those of CUDA 12 are
-  // beside each other in the folder nvidia.
-  constexpr const char* folders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "nvidia/cu13/lib",
-                                     "nvidia/cuda_nvrtc/lib"};
-  char folder[768];
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"}) {
-    const char* root = environment_variable(variable);
-    if (root == nullptr || *root == '\0') continue;
-    for (const char* below : folders) {
-      std::snprintf(folder, sizeof folder, "%s/%s", root, below);
-      if (void* library = open_nvrtc_in(folder, log)) return library;
-    }
-  }
-  for (const char* name : nvrtc_file_names) {
-    if (void* library = open_library(name)) return library;
-  }
-  log.add("%sthe system's library path", log.size == 0 ? "" : ", ");
-  for (const char* below : {"lib64", "lib"}) {
-    std::snprintf(folder, sizeof folder, "/usr/local/cuda/%s", below);
-    if (void* library = open_nvrtc_in(folder, log)) return library;
-  }
-  if (const char* environment = environment_variable("VIRTUAL_ENV")) {
-    for (const char* below : {"nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib"}) {
-      std::snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", environment, below);
-      if (void* library = open_nvrtc_in(folder, log)) return library;
-    }
-  }
-  return nullptr;
-}
+inline constexpr toolkit_library nvrtc_library{
+    "GPU_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib"};
 
 /// Opens the library with NVRTC's built-in declarations, from the folder of NVRTC itself. NVRTC
 /// asks for it by name alone, which the system's loader cannot follow into a toolkit or a wheel
