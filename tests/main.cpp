@@ -65,11 +65,16 @@ int main(int argc, char** argv) {
     return 2;
   }
 
-  const std::string tag = test::on_hardware() ? "[cpu]" : "[hardware]";
+  const std::string other_driver = test::on_hardware() ? "[cpu]" : "[hardware]";
   const std::vector<std::string> asked = session.configData().testsOrTags;
-  const std::size_t skipped = count_matching(session, both(tag, asked));
+  std::string left_out = '~' + other_driver;
+  std::size_t skipped = count_matching(session, both(other_driver, asked));
+  if (test::device_count() < 2) {
+    skipped += count_matching(session, both(left_out + "[two_devices]", asked));
+    left_out += "~[two_devices]";
+  }
   Catch::ConfigData data = session.configData();
-  data.testsOrTags = both('~' + tag, asked);
+  data.testsOrTags = both(left_out, asked);
 
   const bool lists = data.listTests || data.listTags || data.listReporters || data.showHelp;
   if (!lists) std::printf("driver: %s\n", test::driver_name());

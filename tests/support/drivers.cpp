@@ -66,6 +66,11 @@ const char* driver_name() {
 
 bool on_hardware() { return chosen == driver_kind::gpu; }
 
+int device_count() {
+  int count = 0;
+  return driver().device_get_count(&count) == CUDA_SUCCESS ? count : 0;
+}
+
 const gpu::driver::entry_points& driver() { return gpu::driver::current_entry_points(); }
 
 struct own_cpu_driver::state {

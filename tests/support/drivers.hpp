@@ -33,6 +33,10 @@ const char* driver_name();
 /// one that makes sense only on the CPU driver [cpu]; main leaves them out elsewhere.
 bool on_hardware();
 
+/// How many devices it has. A test that takes two is tagged [two_devices], and main leaves it out
+/// where there is one.
+int device_count();
+
 /// The table that the tests run on, for tests that wrap it or hold our results against it.
 const gpu::driver::entry_points& driver();
 

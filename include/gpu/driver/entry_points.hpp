@@ -19,6 +19,10 @@
       "gpu needs the headers of CUDA 13.0 or newer (an older driver is fine). Put a newer toolkit's include folder first, or get the headers alone: pip install nvidia-cuda-runtime"
 #endif
 
+// As in cudaProfiler.h, which has nothing else that is still supported.
+extern "C" CUresult CUDAAPI cuProfilerStart(void);
+extern "C" CUresult CUDAAPI cuProfilerStop(void);
+
 namespace gpu::driver {
 
 /// Pointers to the driver's functions. A null member is a function that the driver does not have;

@@ -51,6 +51,20 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   return retained;
 }
 
+/// Gives up the reference to a primary context that was reset, so that the next use retains it
+/// anew.
+inline result<> forget_primary_context(CUdevice device, source_location where) noexcept {
+  if (device < 0 || device >= primary_context_cache::capacity) return {};
+  primary_context_cache& cache = primary_contexts();
+  pthread_mutex_lock(&cache.lock);
+  primary_context_slot& slot = cache.slots[device];
+  const bool known = slot.generation == driver::entry_points_generation() + 1;
+  slot = {};
+  pthread_mutex_unlock(&cache.lock);
+  if (!known) return {};
+  return driver::call<&driver::entry_points::device_primary_ctx_release>(where, device);
+}
+
 /// Sets `context` to a primary context that is retained already, or else to that of device 0.
 template <class Context>
 result<> find_any_primary_context(Context& context, source_location where) noexcept {

@@ -224,4 +224,29 @@ inline CUresult ctx_disable_peer_access(call& c, CUcontext handle) {
   return CUDA_SUCCESS;
 }
 
+/// There is no second level cache, hence nothing that persists in it.
+inline CUresult ctx_reset_persisting_l2_cache(call& c) {
+  context_ptr context;
+  return c.current(context);
+}
+
+/// No other device writes to this one's memory by the bus: see the attribute of the flush options.
+inline CUresult flush_gpu_direct_rdma_writes(call& c, CUflushGPUDirectRDMAWritesTarget target,
+                                             CUflushGPUDirectRDMAWritesScope scope) {
+  context_ptr context;
+  const bool known = target == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX &&
+                     (scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER ||
+                      scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES);
+  if (!known) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/// No profiler is attached, and then these do nothing.
+inline CUresult profiler_start(call& c) {
+  context_ptr context;
+  return c.current(context);
+}
+inline CUresult profiler_stop(call& c) { return profiler_start(c); }
+
 }  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,49 @@
+#pragma once
+/// \file
+/// What the process can decide about a device's primary context, which everybody in it shares.
+
+#include <gpu/driver/context.hpp>
+
+namespace gpu {
+
+/// How a primary context stands.
+struct primary_context_state {
+  context_flags flags = context_flags::none;
+  bool active = false;  ///< it exists: somebody holds it
+};
+
+/// **Capture**: not affected. **Threads**: any. (cuDevicePrimaryCtxGetState)
+template <class State = primary_context_state>
+result<State> get_primary_context_state(
+    device of, source_location where = source_location::current()) noexcept {
+  unsigned flags = 0;
+  int active = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_get_state>(where, of.native(),
+                                                                            &flags, &active));
+  return State{static_cast<context_flags>(flags), active != 0};
+}
+
+/// Sets how the primary context behaves, whether it exists already or is made later.
+/// **Threads**: any; concerns all users of the device in the process, other libraries included.
+/// (cuDevicePrimaryCtxSetFlags, the runtime's cudaSetDeviceFlags)
+template <class Result = result<>>
+Result set_primary_context_flags(device of, context_flags flags,
+                                 source_location where = source_location::current()) noexcept {
+  return driver::call<&driver::entry_points::device_primary_ctx_set_flags>(
+      where, of.native(), static_cast<unsigned>(flags));
+}
+
+/// Destroys the primary context and all that lives in it, of this library and of others: memory,
+/// streams, events, loaded code. A new one is made on next use. To be called when nothing of it is
+/// in use any more; objects that are still there must not be used, and say nothing when they are
+/// destroyed.
+/// **Threads**: no other thread may be using the device. **Capture**: ends every capture on the
+/// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
+template <class Result = result<>>
+Result reset_primary_context(device of,
+                             source_location where = source_location::current()) noexcept {
+  GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_reset>(where, of.native()));
+  return detail::forget_primary_context(of.native(), where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,55 @@
+#pragma once
+/// \file
+/// Tells an attached profiler what to look at: `profiler_range`, for a scope.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/any_context.hpp>
+
+namespace gpu {
+
+/// Has a profiler that was told to wait (`nsys profile -c cudaProfilerApi`, `ncu
+/// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
+/// is one for the whole process. **Capture**: not affected. (cuProfilerStart)
+template <class Result = result<>>
+Result start_profiler(source_location where = source_location::current()) noexcept {
+  return driver::call_in_any<&driver::entry_points::profiler_start>(where);
+}
+
+/// Ends what `start_profiler` began. (cuProfilerStop)
+template <class Result = result<>>
+Result stop_profiler(source_location where = source_location::current()) noexcept {
+  return driver::call_in_any<&driver::entry_points::profiler_stop>(where);
+}
+
+namespace detail {
+
+struct stop_profiling {
+  void operator()(bool) const noexcept {
+    const result<> done = stop_profiler(source_location{});
+    if (!done.has_value() && done.error().domain() == error_domain::driver) report(done.error());
+  }
+};
+
+}  // namespace detail
+
+/// Profiles a scope:
+///
+///     const gpu::profiler_range range = GPU_TRY(gpu::profiler_range::start());
+///
+/// Work is asynchronous: synchronise before the end, or the profiler misses what is still running.
+/// A stop that fails goes to the error reporter.
+class [[nodiscard]] profiler_range {
+ public:
+  template <class Range = profiler_range>
+  static result<Range> start(source_location where = source_location::current()) noexcept {
+    GPU_TRY(start_profiler(where));
+    return Range{true};
+  }
+
+ private:
+  explicit profiler_range(bool running) noexcept : running_{running} {}
+
+  unique_handle<bool, detail::stop_profiling> running_;
+};
+
+}  // namespace gpu

@@ -1,0 +1,31 @@
+#pragma once
+/// \file
+/// Order between this process and devices that write to its memory by the bus (GPUDirect RDMA).
+
+#include <gpu/driver/context.hpp>
+
+namespace gpu {
+
+/// To whom a flush makes writes visible that have arrived.
+enum class remote_writes_scope : int {
+  /// the device whose memory it is
+  owner = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER,
+  /// every CUDA device of the process
+  all_devices = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES,
+};
+
+/// Blocks until writes that other devices of the PCI bus made to the context's memory are visible
+/// in that scope. Needed only where the attribute `gpu_direct_rdma_writes_ordering` is below it.
+/// **Errors**: CUDA_ERROR_NOT_SUPPORTED, where `gpu_direct_rdma_flush_writes_options` lacks `host`.
+/// **Capture**: not captured. **Threads**: any. (cuFlushGPUDirectRDMAWrites)
+template <class Result = result<>>
+Result flush_remote_writes(context_ref of,
+                           remote_writes_scope scope = remote_writes_scope::all_devices,
+                           source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(of, "gpu::flush_remote_writes", where));
+  return driver::call_in<&driver::entry_points::flush_gpu_direct_rdma_writes>(
+      of.native(), where, CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+      static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
+}
+
+}  // namespace gpu

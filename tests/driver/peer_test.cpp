@@ -1,0 +1,163 @@
+#include <gpu/driver/peer.hpp>
+
+#include "support/results.hpp"
+
+#include <type_traits>
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+/// What the raw call says about access from device 0's primary context to device 1's: enabling
+/// succeeds only where it was not enabled before.
+bool access_is_enabled(CUcontext from, CUcontext to) {
+  const gpu::driver::entry_points& raw = test::driver();
+  CUcontext popped = nullptr;
+  REQUIRE(raw.ctx_push_current(from) == CUDA_SUCCESS);
+  const CUresult code = raw.ctx_enable_peer_access(to, 0);
+  if (code == CUDA_SUCCESS) REQUIRE(raw.ctx_disable_peer_access(to) == CUDA_SUCCESS);
+  REQUIRE(raw.ctx_pop_current(&popped) == CUDA_SUCCESS);
+  REQUIRE((code == CUDA_SUCCESS || code == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED));
+  return code == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
+struct two_devices {
+  gpu::device first = value_of(gpu::device::get(0));
+  gpu::device second = value_of(gpu::device::get(1));
+  gpu::context_ref of_first = value_of(gpu::context::primary(first));
+  gpu::context_ref of_second = value_of(gpu::context::primary(second));
+
+  bool enabled() const { return access_is_enabled(of_first.native(), of_second.native()); }
+};
+
+}  // namespace
+
+static_assert(!std::is_copy_constructible_v<gpu::peer_access>);
+static_assert(std::is_nothrow_move_constructible_v<gpu::peer_access>);
+
+TEST_CASE("peer: a device is not its own", "[driver][peer]") {
+  const gpu::device device = test::first_device();
+  CHECK_FALSE(value_of(gpu::can_access_peer(device, device)));
+  const gpu::cuda_error of_link =
+      error_of(gpu::attribute<gpu::peer_attribute::access_supported>(device, device));
+  CHECK(of_link == gpu::errc::not_supported);
+  CHECK(says(of_link, "device 0", "Give two devices"));
+  const gpu::cuda_error of_access = error_of(gpu::peer_access::enable(device, device));
+  CHECK(of_access == gpu::errc::not_supported);
+  CHECK(says(of_access, "device 0", "Give contexts of two devices", "peer_test.cpp"));
+}
+
+TEST_CASE("peer: an empty context is refused", "[driver][peer]") {
+  const gpu::context_ref primary = value_of(gpu::context::primary(test::first_device()));
+  CHECK(error_of(gpu::peer_access::enable(gpu::context_ref{}, primary)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::peer_access::enable(primary, gpu::context_ref{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("peer: what the link is like is what the driver says", "[driver][peer][two_devices]") {
+  const two_devices pair;
+  const auto raw = [&](CUdevice_P2PAttribute which) {
+    int value = -1;
+    REQUIRE(test::driver().device_get_p2p_attribute(&value, which, pair.first.native(),
+                                                    pair.second.native()) == CUDA_SUCCESS);
+    return value;
+  };
+  using attribute = gpu::peer_attribute;
+  CHECK(value_of(gpu::attribute<attribute::performance_rank>(pair.first, pair.second)) ==
+        raw(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK));
+  CHECK(value_of(gpu::attribute<attribute::access_supported>(pair.first, pair.second)) ==
+        (raw(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) != 0));
+  CHECK(value_of(gpu::attribute<attribute::native_atomic_supported>(pair.first, pair.second)) ==
+        (raw(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0));
+  CHECK(value_of(gpu::attribute<attribute::cuda_array_access_supported>(pair.first, pair.second)) ==
+        (raw(CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED) != 0));
+  int can = -1;
+  REQUIRE(test::driver().device_can_access_peer(&can, 0, 1) == CUDA_SUCCESS);
+  CHECK(value_of(gpu::can_access_peer(pair.first, pair.second)) == (can != 0));
+}
+
+TEST_CASE("peer: attributes have their names", "[driver][peer]") {
+  CHECK(std::string(gpu::name_of(gpu::peer_attribute::performance_rank)) == "performance_rank");
+  for (int value = 1; value <= 5; ++value) {
+    CHECK(gpu::name_of(static_cast<gpu::peer_attribute>(value)) != nullptr);
+  }
+  CHECK(gpu::name_of(gpu::peer_attribute{0}) == nullptr);
+}
+
+TEST_CASE("peer: access lasts as long as its scope, in one direction",
+          "[driver][peer][two_devices]") {
+  const two_devices pair;
+  if (!value_of(gpu::can_access_peer(pair.first, pair.second))) {
+    CHECK(error_of(gpu::peer_access::enable(pair.first, pair.second)) == gpu::errc::not_supported);
+    return;
+  }
+  CHECK_FALSE(pair.enabled());
+  {
+    const gpu::peer_access access = value_of(gpu::peer_access::enable(pair.first, pair.second));
+    CHECK(access);
+    CHECK(pair.enabled());
+    CHECK_FALSE(access_is_enabled(pair.of_second.native(), pair.of_first.native()));
+  }
+  CHECK_FALSE(pair.enabled());
+}
+
+TEST_CASE("peer: access that was there before stays", "[driver][peer][two_devices]") {
+  const two_devices pair;
+  if (!value_of(gpu::can_access_peer(pair.first, pair.second))) return;
+  gpu::peer_access outer = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+  {
+    const gpu::peer_access inner =
+        value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    CHECK_FALSE(inner);
+  }
+  CHECK(pair.enabled());
+  REQUIRE(outer.disable().has_value());
+  CHECK_FALSE(outer);
+  CHECK_FALSE(pair.enabled());
+  CHECK(outer.disable().has_value());
+}
+
+TEST_CASE("peer: devices without a link are refused by a sentence", "[driver][peer][cpu]") {
+  test::own_cpu_driver driver({.devices = 2});
+  gpu::driver::entry_points table = driver.table();
+  table.device_can_access_peer = [](int* can, CUdevice, CUdevice) {
+    *can = 0;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  const two_devices pair;
+  const gpu::cuda_error error = error_of(gpu::peer_access::enable(pair.first, pair.second));
+  CHECK(error == gpu::errc::not_supported);
+  CHECK(says(error, "device 0", "device 1", "nvidia-smi topo", "Copy between them"));
+}
+
+TEST_CASE("peer: a scope that outlives its context says nothing", "[driver][peer][cpu]") {
+  test::own_cpu_driver driver({.devices = 2});
+  const gpu::context_ref second = value_of(gpu::context::primary(value_of(gpu::device::get(1))));
+  const test::reported_errors reported;
+  gpu::context own = value_of(gpu::context::create(test::first_device()));
+  {
+    const gpu::peer_access access = value_of(gpu::peer_access::enable(own, second));
+    CHECK(access);
+  }
+  CHECK(reported.count() == 0);
+}
+
+TEST_CASE("peer: every call that fails is told and nothing is left", "[driver][peer]") {
+  test::cpu_driver_options cpu;
+  cpu.devices = 2;
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device first = GPU_TRY(gpu::device::get(0));
+              const gpu::device second = GPU_TRY(gpu::device::get(1));
+              GPU_TRY(gpu::can_access_peer(first, second));
+              GPU_TRY(gpu::attribute<gpu::peer_attribute::performance_rank>(first, second));
+              const gpu::context of_first = GPU_TRY(gpu::context::create(first));
+              const gpu::context of_second = GPU_TRY(gpu::context::create(second));
+              gpu::peer_access access = GPU_TRY(gpu::peer_access::enable(of_first, of_second));
+              GPU_TRY(access.disable());
+              return {};
+            },
+            {}, cpu) == "");
+}

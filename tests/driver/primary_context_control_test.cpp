@@ -1,0 +1,135 @@
+#include <gpu/driver/l2_cache.hpp>
+#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/profiler.hpp>
+#include <gpu/driver/properties.hpp>
+#include <gpu/driver/remote_writes.hpp>
+
+#include "support/results.hpp"
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+TEST_CASE("primary context: its state is the driver's", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  value_of(gpu::context::primary(device));
+  unsigned flags = 0;
+  int active = 0;
+  REQUIRE(test::driver().device_primary_ctx_get_state(device.native(), &flags, &active) ==
+          CUDA_SUCCESS);
+  const gpu::primary_context_state state = value_of(gpu::get_primary_context_state(device));
+  CHECK(state.active);
+  CHECK(active == 1);
+  CHECK(static_cast<unsigned>(state.flags) == flags);
+}
+
+TEST_CASE("primary context: nobody has it before it is used", "[driver][context][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  CHECK_FALSE(value_of(gpu::get_primary_context_state(device)).active);
+  value_of(gpu::context::primary(device));
+  CHECK(value_of(gpu::get_primary_context_state(device)).active);
+}
+
+TEST_CASE("primary context: its flags can be set and are kept", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  const gpu::context_flags before = value_of(gpu::get_primary_context_state(device)).flags;
+  REQUIRE(gpu::set_primary_context_flags(device, gpu::context_flags::blocking_sync).has_value());
+  unsigned flags = 0;
+  int active = 0;
+  REQUIRE(test::driver().device_primary_ctx_get_state(device.native(), &flags, &active) ==
+          CUDA_SUCCESS);
+  CHECK((flags & CU_CTX_SCHED_MASK) == CU_CTX_SCHED_BLOCKING_SYNC);
+  CHECK(gpu::has(value_of(gpu::get_primary_context_state(device)).flags,
+                 gpu::context_flags::blocking_sync));
+  CHECK(gpu::set_primary_context_flags(device, before).has_value());
+}
+
+TEST_CASE("primary context: after a reset the next use makes it anew", "[driver][context][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::context_ref before = value_of(gpu::context::primary(device));
+  const unsigned long long id = value_of(before.id());
+  REQUIRE(gpu::reset_primary_context(device).has_value());
+  CHECK_FALSE(value_of(gpu::get_primary_context_state(device)).active);
+  const gpu::context_ref after = value_of(gpu::context::primary(device));
+  CHECK(value_of(gpu::get_primary_context_state(device)).active);
+  CHECK(after.synchronize().has_value());
+  CHECK(value_of(after.id()) != id);
+  // The library holds one reference, as before: giving that up ends the context.
+  REQUIRE(driver.table().device_primary_ctx_release(device.native()) == CUDA_SUCCESS);
+  CHECK_FALSE(value_of(gpu::get_primary_context_state(device)).active);
+}
+
+TEST_CASE("primary context: a reset of one that was never used is no error",
+          "[driver][context][cpu]") {
+  test::own_cpu_driver driver;
+  CHECK(gpu::reset_primary_context(test::first_device()).has_value());
+}
+
+TEST_CASE("profiler: a range starts and stops", "[driver][profiler]") {
+  static int started, stopped;
+  static const gpu::driver::entry_points* real;
+  started = stopped = 0;
+  const gpu::driver::entry_points before = test::driver();
+  real = &before;
+  gpu::driver::entry_points table = before;
+  table.profiler_start = [] {
+    ++started;
+    return real->profiler_start();
+  };
+  table.profiler_stop = [] {
+    ++stopped;
+    return real->profiler_stop();
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  {
+    const gpu::profiler_range range = value_of(gpu::profiler_range::start());
+    CHECK(started == 1);
+    CHECK(stopped == 0);
+  }
+  CHECK(stopped == 1);
+  CHECK(gpu::start_profiler().has_value());
+  CHECK(gpu::stop_profiler().has_value());
+  CHECK(started == 2);
+  CHECK(stopped == 2);
+}
+
+TEST_CASE("remote writes: flushed where the device can, else told", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  const gpu::context_ref context = value_of(gpu::context::primary(device));
+  const bool can = gpu::has(
+      value_of(gpu::attribute<gpu::device_attribute::gpu_direct_rdma_flush_writes_options>(device)),
+      gpu::rdma_flush_options::host);
+  for (const auto scope :
+       {gpu::remote_writes_scope::owner, gpu::remote_writes_scope::all_devices}) {
+    const gpu::result<> flushed = gpu::flush_remote_writes(context, scope);
+    CHECK(flushed.has_value() == can);
+    if (!can) CHECK(flushed.error().code() == CUDA_ERROR_NOT_SUPPORTED);
+  }
+  CHECK(error_of(gpu::flush_remote_writes(gpu::context_ref{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("l2 cache: what persists can be given up", "[driver][context]") {
+  CHECK(gpu::reset_persisting_l2_cache(value_of(gpu::context::primary(test::first_device())))
+            .has_value());
+  CHECK(error_of(gpu::reset_persisting_l2_cache(gpu::context_ref{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("primary context: every call that fails is told", "[driver][context]") {
+  CHECK(test::sweep([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          GPU_TRY(gpu::get_primary_context_state(device));
+          GPU_TRY(gpu::set_primary_context_flags(device, gpu::context_flags::spin));
+          GPU_TRY(gpu::start_profiler());
+          GPU_TRY(gpu::stop_profiler());
+          GPU_TRY(gpu::reset_persisting_l2_cache(GPU_TRY(gpu::context::primary(device))));
+          return {};
+        }) == "");
+  CHECK(test::sweep([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          GPU_TRY(gpu::context::primary(device));
+          GPU_TRY(gpu::reset_primary_context(device));
+          return {};
+        }) == "");
+}
