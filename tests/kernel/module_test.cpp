@@ -10,6 +10,9 @@
 #include <thread>
 #include <vector>
 
+// As a header that host and device share would declare it.
+void declared(float, const float[], float*, const int);
+
 namespace {
 
 constexpr const char* source = R"(
@@ -122,23 +125,45 @@ TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
   REQUIRE_FALSE(order.has_value());
   CHECK(order.error() == gpu::errc::argument_mismatch);
   INFO(order.error().message().c_str());
-  CHECK(order.error().details().contains("has 4 bytes at offset 0"));
-  CHECK(order.error().details().contains("stated float*, 8 bytes at offset 0") !=
-        order.error().details().contains("stated float *, 8 bytes at offset 0"));
+  CHECK(std::string(order.error().details().c_str()) ==
+        "kernel scale has 3 parameters, and 3 are stated, but they differ:\n"
+        "   #  kernel                     stated\n"
+        "   0     4 bytes at offset 0     float*      8 bytes at offset 0   <-- the first "
+        "difference\n"
+        "   1     8 bytes at offset 8     float       4 bytes at offset 8\n"
+        "   2     4 bytes at offset 16    int         4 bytes at offset 12\n"
+        "State the types of the __global__ function's parameters, in their order.\n");
   const auto few = module.kernel<float>("scale");
   REQUIRE_FALSE(few.has_value());
   CHECK(few.error().asked() == 1);
   CHECK(few.error().limit() == 3);
-  CHECK(few.error().details().contains("stated none"));
+  CHECK(few.error().details().contains("8 bytes at offset 8     nothing   <-- the first"));
   const auto none = module.kernel<>("scale");
   REQUIRE_FALSE(none.has_value());
   CHECK(none.error() == gpu::errc::argument_mismatch);
   const auto many = module.kernel<float, float*, int, int>("scale");
   REQUIRE_FALSE(many.has_value());
-  CHECK(many.error().details().contains("has none"));
+  CHECK(many.error().details().contains("3  nothing                    int "));
   const auto span = module.kernel<float, gpu::device_span<float>, int>("scale");
   REQUIRE_FALSE(span.has_value());
   CHECK(span.error().details().contains("16 bytes at offset 8"));
+  // A mangled name says what the source declares.
+  const auto instance = module.kernel<float, float*>("axpy<float>");
+  REQUIRE_FALSE(instance.has_value());
+  CHECK(instance.error().details().contains("void axpy<float>(float, float const*, float*, int)"));
+}
+
+TEST_CASE("a kernel is looked up by the type of a function", "[kernel][module]") {
+  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const gpu::kernel<float, const float*, float*, int> by_declaration =
+      test::must(module.kernel<decltype(declared)>("axpy<float>"));
+  CHECK(by_declaration ==
+        test::must(module.kernel<float, const float*, float*, int>("axpy<float>")));
+  using scale_all = void(float*);
+  CHECK(module.kernel<scale_all>("scale_all").has_value());
+  CHECK(module.kernel<scale_all>("scale").error() == gpu::errc::argument_mismatch);
+  CHECK(module.kernel<void()>("scale").error() == gpu::errc::argument_mismatch);
+  CHECK(module.kernel<scale_all>("scala").error() == gpu::errc::unknown_name);
 }
 
 TEST_CASE("global variables are typed spans", "[kernel][module]") {

@@ -107,6 +107,25 @@ class untyped_kernel : public kernel_operations<untyped_kernel> {
 
 namespace detail {
 
+/// The list of parameters in the type of a function.
+template <class Function> struct kernel_parameters {
+  static_assert(!std::is_function_v<Function>,
+                "gpu::module::kernel: a kernel's function type is void(Parameters...), without "
+                "noexcept and without an ellipsis");
+  template <class Module>
+  static result<untyped_kernel> look_up(const Module&, string_ref, source_location) noexcept;
+};
+template <class... Parameters> struct kernel_parameters<void(Parameters...)> {
+  static_assert(
+      (kernel_parameter<Parameters> && ...),
+      "gpu::module::kernel: a parameter is no object that is copied as bytes; a reference, "
+      "for one, would name the host's memory");
+  template <class Module>
+  static auto look_up(const Module& code, string_ref name, source_location where) noexcept {
+    return code.template kernel<Parameters...>(name, where);
+  }
+};
+
 /// The way of `module` and `launch` to the record behind a handle.
 struct kernel_access {
   template <class Kernel> static constexpr Kernel make(kernel_record* record) noexcept {

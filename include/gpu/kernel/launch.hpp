@@ -59,8 +59,8 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   }
   if (kernel->parameters_known &&
       !fits_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
-    return fail(signature_error("gpu::launch", kernel->name, passed.list, passed.count,
-                                kernel->parameters, kernel->parameter_count, false, where));
+    return fail(signature_error(passed_words, kernel->name, kernel->name, passed.list, passed.count,
+                                kernel->parameters, kernel->parameter_count, where));
   }
   __atomic_store_n(&kernel->fitting_arguments, static_cast<const void*>(&passed), __ATOMIC_RELAXED);
   return {};

@@ -128,11 +128,22 @@ template <class Self> class module_operations {
     const auto& stated = detail::layout_of<Parameters...>;
     if (record->parameters_known && !detail::fits(stated.list, stated.count, record->parameters,
                                                   record->parameter_count)) [[unlikely]] {
-      return detail::fail(detail::signature_error("gpu::module::kernel", name, stated.list,
-                                                  stated.count, record->parameters,
-                                                  record->parameter_count, true, where));
+      return detail::fail(detail::signature_error(detail::stated_words, name, record->name,
+                                                  stated.list, stated.count, record->parameters,
+                                                  record->parameter_count, where));
     }
     return detail::kernel_access::make<gpu::kernel<Parameters...>>(record);
+  }
+
+  /// The same where the list of parameters has a name, or is that of a declared function:
+  ///
+  ///     using axpy_signature = void(float, const float*, float*, int);
+  ///     gpu::kernel<float, const float*, float*, int> axpy =
+  ///         GPU_TRY(code.kernel<axpy_signature>("axpy"));
+  template <class Function>
+    requires std::is_function_v<Function>
+  auto kernel(string_ref name, source_location where = source_location::current()) const noexcept {
+    return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
 
   /// The kernel of that name, whatever it takes; its first launch compares the arguments' sizes.

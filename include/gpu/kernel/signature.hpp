@@ -5,6 +5,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/type_name.hpp>
+#include <gpu/kernel/demangled.hpp>
 
 namespace gpu::detail {
 
@@ -65,52 +66,102 @@ inline bool fits_sizes(const stated_parameter* stated, std::size_t stated_count,
   return true;
 }
 
-/// The two lists side by side, with the lines marked that differ.
+/// The words around the two lists: for a look-up that states types, and for a launch that passes
+/// values.
+struct signature_words {
+  const char* function;
+  const char* given;      ///< "stated" or "passed"
+  const char* are_given;  ///< with its verb
+  const char* cure;
+  bool with_offsets;
+};
+inline constexpr signature_words stated_words{
+    "gpu::module::kernel", "stated", " are stated",
+    "State the types of the __global__ function's parameters, in their order.\n", true};
+inline constexpr signature_words passed_words{
+    "gpu::launch", "passed", " are passed",
+    "Pass what the __global__ function takes, in its order and in its types.\n", false};
+
+/// Writes into columns: each line is a text, and each cell begins where its column does.
+class table_writer {
+ public:
+  explicit table_writer(text_builder& out) noexcept : out_{out}, start_{out.size()} {}
+  void end_line(const char* remark = "") noexcept {
+    out_ << remark << '\n';
+    start_ = out_.size();
+  }
+  void pad_to(std::size_t column) noexcept {
+    while (out_.size() < start_ + column) out_ << ' ';
+  }
+
+ private:
+  text_builder& out_;
+  std::size_t start_;
+};
+
+/// Writes `   8 bytes at offset 16`: the sizes end in one column.
+inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
+                        bool with_offset) noexcept {
+  for (std::size_t power = 1000; power > 1 && size < power; power /= 10) out << ' ';
+  out << size << (size == 1 ? " byte" : " bytes");
+  if (with_offset) out << " at offset " << offset;
+}
+
+/// The parameters of a kernel that do not fit, as the module has them and as C++ gives them, side
+/// by side, with the first difference marked.
+/// `asked` is the kernel's name as the user wrote it, `name` as the module has it.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error signature_error(
-    const char* function, string_ref kernel, const stated_parameter* stated,
-    std::size_t stated_count, const parameter_place* actual, std::size_t actual_count,
-    bool with_offsets, source_location where) noexcept {
+    const signature_words& words, string_ref asked, const text& name,
+    const stated_parameter* stated, std::size_t stated_count, const parameter_place* actual,
+    std::size_t actual_count, source_location where) noexcept {
   Builder out;
-  const auto plural = [](std::size_t n) { return n == 1 ? " parameter" : " parameters"; };
-  out << "kernel " << kernel << " has " << actual_count << plural(actual_count) << ", and "
-      << stated_count << (with_offsets ? " are stated" : " are passed")
-      << (stated_count == actual_count ? ", but they differ" : "") << ":\n";
-  const std::size_t lines = stated_count > actual_count ? stated_count : actual_count;
-  for (std::size_t i = 0; i < lines; ++i) {
-    const std::size_t start = out.size();
-    const auto pad_to = [&](std::size_t column) {
-      do out << ' ';
-      while (out.size() < start + column);
-    };
-    out << "  #" << i;
-    pad_to(8);
+  out << "kernel " << asked << " has " << actual_count
+      << (actual_count == 1 ? " parameter" : " parameters") << ", and " << stated_count
+      << words.are_given << (stated_count == actual_count ? ", but they differ" : "") << ":\n";
+  std::size_t type_width = 7;
+  for (std::size_t i = 0; i < stated_count; ++i) {
+    if (stated[i].type.size() > type_width) type_width = stated[i].type.size();
+  }
+  constexpr std::size_t kernel_column = 6;
+  const std::size_t given_column = kernel_column + (words.with_offsets ? 27 : 14);
+  table_writer table(out);
+  out << "   #";
+  table.pad_to(kernel_column);
+  out << "kernel";
+  table.pad_to(given_column);
+  out << words.given;
+  table.end_line();
+  bool marked = false;
+  for (std::size_t i = 0; i < (stated_count > actual_count ? stated_count : actual_count); ++i) {
+    out << (i < 10 ? "   " : "  ") << i;
+    table.pad_to(kernel_column);
     if (i < actual_count) {
-      out << "has " << actual[i].size << " bytes";
-      if (with_offsets) out << " at offset " << actual[i].offset;
+      write_place(out, actual[i].size, actual[i].offset, words.with_offsets);
     } else {
-      out << "has none";
+      out << "nothing";
     }
-    pad_to(38);
+    table.pad_to(given_column);
     bool same = i < actual_count && i < stated_count;
     if (i < stated_count) {
-      out << (with_offsets ? "stated " : "passed ") << stated[i].type << ", " << stated[i].size
-          << " bytes";
-      if (with_offsets) out << " at offset " << stated[i].offset;
+      out << stated[i].type;
+      table.pad_to(given_column + type_width + 2);
+      write_place(out, stated[i].size, stated[i].offset, words.with_offsets);
       if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
       if (same) {
         same = stated[i].size == actual[i].size || stated[i].pointer_size == actual[i].size;
-        if (with_offsets) same = same && stated[i].offset == actual[i].offset;
+        if (words.with_offsets) same = same && stated[i].offset == actual[i].offset;
       }
     } else {
-      out << (with_offsets ? "stated none" : "passed none");
+      out << "nothing";
     }
-    out << (same ? "\n" : "   <-- differs\n");
+    table.end_line(same || marked ? "" : "   <-- the first difference");
+    marked = marked || !same;
   }
-  out << (with_offsets
-              ? "State the types of the __global__ function's parameters, in their order.\n"
-              : "Pass what the __global__ function takes, in its order and in its types.\n");
-  return refusal(errc::argument_mismatch, function, out.finish(), where, stated_count,
+  const text declared = demangled(name.c_str());
+  if (!declared.empty()) out << "Its name in the module says: " << declared << ".\n";
+  out << words.cure;
+  return refusal(errc::argument_mismatch, words.function, out.finish(), where, stated_count,
                  actual_count);
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+/// \file
+/// What a mangled name says: the kernel as the source declares it.
+
+#include <gpu/core/string_ref.hpp>
+
+#include <cxxabi.h>
+#include <cstdlib>
+
+namespace gpu::detail {
+
+/// `void axpy<float>(float, float*)` for `_Z4axpyIfEvT_PS0_`; empty for a name that is not mangled.
+inline text demangled(const char* name) noexcept {
+  if (name[0] != '_' || name[1] != 'Z') return {};
+  int status = 0;
+  char* const readable = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  const text made(readable);
+  std::free(readable);
+  return made;
+}
+
+}  // namespace gpu::detail
