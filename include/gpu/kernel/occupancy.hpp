@@ -1,0 +1,243 @@
+#pragma once
+/// \file
+/// Occupancy: how many blocks of a kernel a multiprocessor holds at once, what keeps it from
+/// holding more, and which block size holds most.
+
+#include <gpu/driver/context.hpp>
+#include <gpu/kernel/kernel.hpp>
+
+namespace gpu {
+
+/// How occupancy is worked out.
+enum class occupancy_flags : unsigned {
+  none = CU_OCCUPANCY_DEFAULT,
+  /// As if caching of global memory in L1 cost no occupancy, on devices where it does.
+  disable_caching_override = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
+};
+template <> inline constexpr bool is_flag_set<occupancy_flags> = true;
+
+/// What a multiprocessor runs out of first.
+enum class occupancy_limit : unsigned char { blocks, warps, registers, shared_memory };
+
+/// The limit's name, such as "registers".
+constexpr const char* name_of(occupancy_limit limit) noexcept {
+  switch (limit) {
+    case occupancy_limit::blocks:
+      return "blocks";
+    case occupancy_limit::warps:
+      return "warps";
+    case occupancy_limit::registers:
+      return "registers";
+    case occupancy_limit::shared_memory:
+      return "shared_memory";
+  }
+  return nullptr;
+}
+
+/// How full of a kernel's blocks a multiprocessor gets.
+struct occupancy {
+  int blocks = 0;       ///< at once on a multiprocessor, as the driver says
+  int warps = 0;        ///< of these blocks
+  double fraction = 0;  ///< of all warps that a multiprocessor can hold, from 0 to 1
+  occupancy_limit limited_by = occupancy_limit::blocks;
+  /// The blocks that each resource alone would allow, by `occupancy_limit`.
+  int allowed_by[4] = {};
+};
+
+/// A block size and the smallest grid that fills the device with such blocks.
+struct block_size_suggestion {
+  int block_size = 0;  ///< threads
+  int grid_size = 0;   ///< blocks
+};
+
+namespace detail {
+
+/// Calls a function about a kernel where the primary context of `on` is current: the driver answers
+/// for the device of the current context.
+template <auto Member, class... Arguments>
+result<> call_about_kernel(const char* function, const kernel_handle& kernel, device on,
+                           source_location where, Arguments... arguments) noexcept {
+  if (!kernel) return fail(empty_handle_error(function, "kernel", where));
+  CUcontext context = nullptr;
+  GPU_TRY(find_primary_context(on.native(), context, where));
+  return driver::call_in<Member>(context, where, arguments...);
+}
+
+inline CUfunction as_function(const kernel_handle& kernel) noexcept {
+  return reinterpret_cast<CUfunction>(kernel.native());
+}
+
+[[gnu::cold, gnu::noinline]] inline cuda_error block_size_error(const char* function,
+                                                                const kernel_handle& kernel,
+                                                                int block_size, int limit,
+                                                                source_location where) noexcept {
+  text_builder out;
+  out << "a block of " << block_size << " threads is not possible for kernel " << kernel.name()
+      << "; give 1 to " << limit << '.';
+  return refusal(errc::invalid_launch, function, out.finish(), where,
+                 static_cast<std::uint64_t>(static_cast<std::int64_t>(block_size)),
+                 static_cast<std::uint64_t>(limit));
+}
+
+inline result<> require_block_size(const char* function, const kernel_handle& kernel,
+                                   int block_size, source_location where) noexcept {
+  if (block_size >= 1 && block_size <= 1024) return {};
+  return fail(block_size_error(function, kernel, block_size, 1024, where));
+}
+
+constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1) / unit * unit; }
+
+}  // namespace detail
+
+/// Resident blocks of a multiprocessor for blocks of so many threads; 0 where not one fits.
+/// `dynamic_shared` is in bytes a block.
+/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
+/// the driver's. **Capture**: not affected. **Threads**: any.
+/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
+template <class Number = int>
+result<Number> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
+                                 std::size_t dynamic_shared = 0,
+                                 occupancy_flags flags = occupancy_flags::none,
+                                 source_location where = source_location::current()) noexcept {
+  constexpr const char* function = "gpu::max_active_blocks";
+  Number blocks = 0;
+  if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
+  GPU_TRY(detail::call_about_kernel<
+          &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
+      function, kernel, on, where, &blocks, detail::as_function(kernel), block_size, dynamic_shared,
+      static_cast<unsigned>(flags)));
+  return blocks;
+}
+
+/// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
+/// The share of each resource is worked out from the attributes of kernel and device and the units
+/// in which the hardware gives them out: registers by 256 a warp, shared memory by 128 bytes.
+/// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
+template <class Occupancy = occupancy>
+result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int block_size,
+                                std::size_t dynamic_shared = 0,
+                                source_location where = source_location::current()) noexcept {
+  Occupancy found;
+  found.blocks = GPU_TRY(
+      max_active_blocks(kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
+  const auto of_device = [&](CUdevice_attribute which, int& value) {
+    return driver::call<&driver::entry_points::device_get_attribute>(where, &value, which,
+                                                                     on.native());
+  };
+  const auto of_kernel = [&](CUfunction_attribute which, int& value) {
+    return driver::call_in_any<&driver::entry_points::kernel_get_attribute>(
+        where, &value, which, kernel.native(), on.native());
+  };
+  int blocks = 0, threads = 0, registers = 0, shared = 0, reserved = 0, warp = 0;
+  int of_thread = 0, of_block = 0;
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, blocks));
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, threads));
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, registers));
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, shared));
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK, reserved));
+  GPU_TRY(of_device(CU_DEVICE_ATTRIBUTE_WARP_SIZE, warp));
+  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_NUM_REGS, of_thread));
+  GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, of_block));
+
+  const int warps = (block_size + warp - 1) / warp;
+  const int warp_registers = detail::round_up(of_thread * warp, 256);
+  const std::size_t block_shared =
+      (static_cast<std::size_t>(of_block + reserved) + dynamic_shared + 127) / 128 * 128;
+  const int allowed[] = {blocks, threads / warp / warps,
+                         warp_registers == 0 ? blocks : registers / warp_registers / warps,
+                         block_shared == 0
+                             ? blocks
+                             : static_cast<int>(static_cast<std::size_t>(shared) / block_shared)};
+  for (int i = 0; i < 4; ++i) {
+    found.allowed_by[i] = allowed[i];
+    if (allowed[i] < found.allowed_by[static_cast<int>(found.limited_by)]) {
+      found.limited_by = static_cast<occupancy_limit>(i);
+    }
+  }
+  found.warps = found.blocks * warps;
+  found.fraction = static_cast<double>(found.warps * warp) / static_cast<double>(threads);
+  return found;
+}
+
+/// What `suggest_block_size` is asked for.
+struct block_size_request {
+  std::size_t dynamic_shared = 0;  ///< bytes a block, whatever its size
+  int largest = 0;                 ///< block size not to be exceeded; 0 for the kernel's own limit
+  occupancy_flags flags = occupancy_flags::none;
+};
+
+namespace detail {
+
+template <class Suggestion>
+result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
+                                      CUoccupancyB2DSize shared_of_size,
+                                      const block_size_request& request,
+                                      source_location where) noexcept {
+  constexpr const char* function = "gpu::suggest_block_size";
+  if (kernel && request.largest != 0) {
+    GPU_TRY(require_block_size(function, kernel, request.largest, where));
+  }
+  Suggestion found;
+  GPU_TRY(call_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
+      function, kernel, on, where, &found.grid_size, &found.block_size, as_function(kernel),
+      shared_of_size, request.dynamic_shared, request.largest,
+      static_cast<unsigned>(request.flags)));
+  return found;
+}
+
+/// The driver's callback takes no argument of the caller's, and calls in the caller's thread.
+template <class SharedOfSize> inline thread_local SharedOfSize* current_shared_of_size = nullptr;
+
+template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) noexcept {
+  return static_cast<std::size_t>((*current_shared_of_size<SharedOfSize>)(block_size));
+}
+
+}  // namespace detail
+
+/// The block size at which a multiprocessor holds most threads of the kernel; of equals the
+/// largest.
+/// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::empty_handle`; the
+/// driver's. **Capture**: not affected. **Threads**: any.
+/// (cuOccupancyMaxPotentialBlockSizeWithFlags)
+template <class Suggestion = block_size_suggestion>
+result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
+                                      const block_size_request& request = {},
+                                      source_location where = source_location::current()) noexcept {
+  return detail::suggest_block_size<Suggestion>(kernel, on, nullptr, request, where);
+}
+
+/// The same where the dynamic shared memory depends on the block size: `shared_of_size(threads)`
+/// gives the bytes. It is called in this thread, before the function returns, and must not throw.
+template <class SharedOfSize, class Suggestion = block_size_suggestion>
+  requires requires(SharedOfSize& f) { static_cast<std::size_t>(f(1)); }
+result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
+                                      SharedOfSize shared_of_size,
+                                      const block_size_request& request = {},
+                                      source_location where = source_location::current()) noexcept {
+  SharedOfSize*& current = detail::current_shared_of_size<SharedOfSize>;
+  SharedOfSize* const before = current;
+  current = &shared_of_size;
+  auto found = detail::suggest_block_size<Suggestion>(
+      kernel, on, &detail::call_shared_of_size<SharedOfSize>, request, where);
+  current = before;
+  return found;
+}
+
+/// The dynamic shared memory, in bytes, that each of so many resident blocks can have.
+/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
+/// CUDA_ERROR_INVALID_VALUE where so many blocks do not fit whatever they are given.
+/// **Capture**: not affected. **Threads**: any. (cuOccupancyAvailableDynamicSMemPerBlock)
+template <class Size = std::size_t>
+result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, int blocks,
+                                      int block_size,
+                                      source_location where = source_location::current()) noexcept {
+  constexpr const char* function = "gpu::available_dynamic_shared";
+  Size bytes = 0;
+  if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
+  GPU_TRY(
+      detail::call_about_kernel<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
+          function, kernel, on, where, &bytes, detail::as_function(kernel), blocks, block_size));
+  return bytes;
+}
+
+}  // namespace gpu

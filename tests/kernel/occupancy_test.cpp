@@ -1,0 +1,188 @@
+#include <gpu/compiler/compile.hpp>
+#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/kernel/module.hpp>
+#include <gpu/kernel/occupancy.hpp>
+
+#include "support/results.hpp"
+
+#include <algorithm>
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+constexpr const char* source = R"(
+extern "C" __global__ void light(float* x) { x[threadIdx.x] = 1.0f; }
+extern "C" __global__ void shared_heavy(float* x) {
+  __shared__ float tile[8192];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  x[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
+}
+extern "C" __global__ void __launch_bounds__(128) narrow(float* x) { x[threadIdx.x] = 2.0f; }
+)";
+
+struct kernels {
+  gpu::module module = value_of(gpu::module::load(value_of(gpu::compile(source))));
+  gpu::untyped_kernel light = value_of(module.kernel("light"));
+  gpu::untyped_kernel shared_heavy = value_of(module.kernel("shared_heavy"));
+  gpu::untyped_kernel narrow = value_of(module.kernel("narrow"));
+  gpu::device device = test::first_device();
+  gpu::context_scope scope =
+      value_of(gpu::context_scope::enter(value_of(gpu::context::primary(device))));
+
+  int attribute(CUdevice_attribute which) const {
+    int value = 0;
+    REQUIRE(test::driver().device_get_attribute(&value, which, device.native()) == CUDA_SUCCESS);
+    return value;
+  }
+  int raw_blocks(const gpu::untyped_kernel& kernel, int size, std::size_t shared) const {
+    int blocks = -1;
+    REQUIRE(test::driver().occupancy_max_active_blocks_per_multiprocessor(
+                &blocks, reinterpret_cast<CUfunction>(kernel.native()), size, shared) ==
+            CUDA_SUCCESS);
+    return blocks;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("occupancy: resident blocks are the driver's", "[kernel][occupancy]") {
+  const kernels k;
+  for (const int size : {1, 32, 33, 256, 1024}) {
+    for (const std::size_t shared : {0, 1024, 40000}) {
+      CHECK(value_of(gpu::max_active_blocks(k.light, k.device, size, shared)) ==
+            k.raw_blocks(k.light, size, shared));
+      CHECK(value_of(gpu::max_active_blocks(k.shared_heavy, k.device, size, shared)) ==
+            k.raw_blocks(k.shared_heavy, size, shared));
+    }
+  }
+  CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, 0,
+                                        gpu::occupancy_flags::disable_caching_override)) ==
+        k.raw_blocks(k.light, 64, 0));
+}
+
+TEST_CASE("occupancy: the picture says what the driver says, and why", "[kernel][occupancy]") {
+  const kernels k;
+  const int threads = k.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  for (const gpu::untyped_kernel& kernel : {k.light, k.shared_heavy}) {
+    for (const int size : {32, 96, 256, 512, 1024}) {
+      for (const std::size_t shared : {std::size_t{0}, std::size_t{4096}, std::size_t{12345}}) {
+        INFO(kernel.name() << ' ' << size << ' ' << shared);
+        const gpu::occupancy found = value_of(gpu::get_occupancy(kernel, k.device, size, shared));
+        const int blocks = k.raw_blocks(kernel, size, shared);
+        CHECK(found.blocks == blocks);
+        CHECK(found.warps == blocks * ((size + 31) / 32));
+        CHECK(found.fraction == Approx(found.warps * 32.0 / threads));
+        // What was worked out apart from the driver agrees with it.
+        CHECK(*std::min_element(std::begin(found.allowed_by), std::end(found.allowed_by)) ==
+              blocks);
+        CHECK(found.allowed_by[static_cast<int>(found.limited_by)] == blocks);
+      }
+    }
+  }
+}
+
+TEST_CASE("occupancy: each resource can be the limit", "[kernel][occupancy]") {
+  const kernels k;
+  const auto limit = [&](const gpu::untyped_kernel& kernel, int size, std::size_t shared) {
+    return value_of(gpu::get_occupancy(kernel, k.device, size, shared)).limited_by;
+  };
+  CHECK(limit(k.light, 32, 0) == gpu::occupancy_limit::blocks);
+  CHECK(limit(k.light, 1024, 0) == gpu::occupancy_limit::warps);
+  CHECK(limit(k.shared_heavy, 64, 0) == gpu::occupancy_limit::shared_memory);
+  CHECK(std::string(gpu::name_of(gpu::occupancy_limit::shared_memory)) == "shared_memory");
+  CHECK(gpu::name_of(static_cast<gpu::occupancy_limit>(9)) == nullptr);
+}
+
+TEST_CASE("occupancy: the suggested block size is the driver's", "[kernel][occupancy]") {
+  const kernels k;
+  int grid = 0, block = 0;
+  REQUIRE(test::driver().occupancy_max_potential_block_size(
+              &grid, &block, reinterpret_cast<CUfunction>(k.light.native()), nullptr, 0, 0) ==
+          CUDA_SUCCESS);
+  const gpu::block_size_suggestion free = value_of(gpu::suggest_block_size(k.light, k.device));
+  CHECK(free.block_size == block);
+  CHECK(free.grid_size == grid);
+  CHECK(grid % k.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) == 0);
+
+  CHECK(value_of(gpu::suggest_block_size(k.light, k.device, {.largest = 96})).block_size <= 96);
+  CHECK(value_of(gpu::suggest_block_size(k.narrow, k.device)).block_size <= 128);
+}
+
+TEST_CASE("occupancy: shared memory may depend on the block size", "[kernel][occupancy]") {
+  const kernels k;
+  int asked = 0, smallest = 1 << 20, largest = 0;
+  const gpu::block_size_suggestion found =
+      value_of(gpu::suggest_block_size(k.light, k.device, [&](int threads) {
+        ++asked;
+        smallest = std::min(smallest, threads);
+        largest = std::max(largest, threads);
+        return static_cast<std::size_t>(threads) * 64;
+      }));
+  CHECK(asked > 0);
+  CHECK(smallest >= 1);
+  CHECK(largest <= 1024);
+  CHECK(found.block_size >= 1);
+  // No more than fits at that size.
+  const int blocks =
+      k.raw_blocks(k.light, found.block_size, static_cast<std::size_t>(found.block_size) * 64);
+  CHECK(blocks >= 1);
+  CHECK(found.grid_size == blocks * k.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+}
+
+TEST_CASE("occupancy: what shared memory is left for so many blocks", "[kernel][occupancy]") {
+  const kernels k;
+  for (const int blocks : {1, 2, 4}) {
+    const std::size_t bytes =
+        value_of(gpu::available_dynamic_shared(k.light, k.device, blocks, 128));
+    std::size_t raw = 0;
+    REQUIRE(test::driver().occupancy_available_dynamic_smem_per_block(
+                &raw, reinterpret_cast<CUfunction>(k.light.native()), blocks, 128) == CUDA_SUCCESS);
+    CHECK(bytes == raw);
+    CHECK(bytes > 0);
+  }
+}
+
+TEST_CASE("occupancy: bad sizes and empty kernels are refused", "[kernel][occupancy]") {
+  const kernels k;
+  for (const int size : {0, -1, 1025}) {
+    const gpu::cuda_error error = error_of(gpu::max_active_blocks(k.light, k.device, size));
+    CHECK(error == gpu::errc::invalid_launch);
+    CHECK(says(error, std::to_string(size).c_str(), "1 to 1024", "light", "occupancy_test.cpp"));
+    CHECK(error_of(gpu::get_occupancy(k.light, k.device, size)) == gpu::errc::invalid_launch);
+    CHECK(error_of(gpu::available_dynamic_shared(k.light, k.device, 1, size)) ==
+          gpu::errc::invalid_launch);
+  }
+  CHECK(error_of(gpu::suggest_block_size(k.light, k.device, {.largest = 2000})) ==
+        gpu::errc::invalid_launch);
+  const gpu::untyped_kernel none;
+  CHECK(error_of(gpu::max_active_blocks(none, k.device, 32)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::get_occupancy(none, k.device, 32)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::suggest_block_size(none, k.device)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::available_dynamic_shared(none, k.device, 1, 32)) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("occupancy: every call that fails is told", "[kernel][occupancy]") {
+  const gpu::compiled_program compiled = value_of(gpu::compile(source));
+  const auto ask = [&](gpu::device device) -> gpu::result<> {
+    const gpu::module module = GPU_TRY(gpu::module::load(compiled));
+    const gpu::untyped_kernel light = GPU_TRY(module.kernel("light"));
+    GPU_TRY(gpu::get_occupancy(light, device, 64));
+    GPU_TRY(gpu::suggest_block_size(light, device));
+    GPU_TRY(gpu::available_dynamic_shared(light, device, 1, 64));
+    return {};
+  };
+  CHECK(test::sweep(
+            [&]() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::result<> asked = ask(device);
+              // The next round finds things as this one did.
+              GPU_TRY(gpu::reset_primary_context(device));
+              return asked;
+            },
+            // Where machine code was refused, the pop after it may fail: PTX is loaded next.
+            {"cuCtxPopCurrent"}) == "");
+}
