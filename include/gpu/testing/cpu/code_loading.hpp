@@ -5,12 +5,14 @@
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/jit_options.hpp>
+#include <gpu/testing/cpu/linked_image.hpp>
 #include <gpu/testing/machine/loader.hpp>
 #include <gpu/testing/ptx/fatbin.hpp>
 #include <gpu/testing/ptx/parser.hpp>
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -55,9 +57,14 @@ inline CUresult refuse_code(driver_state& driver, const jit_options& options,
   return code_of(why.reason);
 }
 
-/// Finds the PTX of an image. Without the lock.
+/// Finds the PTX of an image, or the whole of an image that this driver linked. Without the lock.
 inline CUresult read_image(driver_state& driver, const void* image, const jit_options& options,
                            std::string& text) {
+  const bool linked = ptx::identify(image) == ptx::image_kind::elf && is_linked_image(image);
+  if (linked && target_of_linked_image(image) == target_architecture) {
+    text.assign(static_cast<const char*>(image), size_of_linked_image(image));
+    return CUDA_SUCCESS;
+  }
   ptx::image_text found = ptx::text_of_image(image, target_architecture);
   if (!found) return refuse_code(driver, options, *found.error);
   text = std::move(found.text);
@@ -67,7 +74,9 @@ inline CUresult read_image(driver_state& driver, const void* image, const jit_op
 /// Makes code of PTX, with variables of its own that belong to `owner`. Without the lock.
 inline CUresult make_code(driver_state& driver, const std::string& text, const jit_options& options,
                           std::uint64_t owner, code_ptr& code) {
-  ptx::parse_result parsed = ptx::parse(text);
+  if (options.target(target_architecture) != target_architecture) return CUDA_ERROR_INVALID_SOURCE;
+  const auto begin = std::chrono::steady_clock::now();
+  ptx::parse_result parsed = parse_code(text);
   if (!parsed) return refuse_code(driver, options, *parsed.error);
   machine::load_result loaded =
       machine::load(std::move(parsed.value), driver.memory, {.owner = owner, .name = "module"});
@@ -80,6 +89,8 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
   code->owner = owner;
   options.write_log(false, "");
   options.write_log(true, "");
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  options.write_wall_time(took.count());
   return CUDA_SUCCESS;
 }
 

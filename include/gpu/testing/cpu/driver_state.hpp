@@ -64,6 +64,7 @@ struct driver_state {
   handle_table<CUfunction, function_state, handle_kind::function> functions;
   handle_table<CUlibrary, library_state, handle_kind::library> libraries;
   handle_table<CUkernel, kernel_state, handle_kind::kernel> kernels;
+  handle_table<CUlinkState, link_state, handle_kind::link> links;
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address
   place_table places;
 

@@ -98,9 +98,12 @@ inline CUresult take_attribute(const machine::executable& kernel, kernel_setting
       settings.carveout = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
-      settings.nonportable_cluster = value != 0;
+      settings.nonportable_cluster = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT ||
+          value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
+        return CUDA_ERROR_INVALID_VALUE;
       settings.cluster_policy = value;
       return CUDA_SUCCESS;
     default:
@@ -160,6 +163,18 @@ inline CUresult kernel_set_attribute(call& c, CUfunction_attribute attribute, in
   if (const CUresult bad = find_code(c, handle, kernel, code)) return bad;
   if (const CUresult bad = c.find_device(ordinal, device)) return bad;
   return take_attribute(*code, *kernel->settings_of(ordinal), attribute, value);
+}
+
+inline CUresult kernel_set_cache_config(call& c, CUkernel handle, CUfunc_cache config,
+                                        CUdevice ordinal) {
+  kernel_ptr kernel;
+  device_state* device = nullptr;
+  const machine::executable* code = nullptr;
+  if (const CUresult bad = find_code(c, handle, kernel, code)) return bad;
+  if (static_cast<unsigned>(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  kernel->settings_of(ordinal)->cache_config = config;
+  return CUDA_SUCCESS;
 }
 
 inline CUresult func_get_attribute(call& c, int* value, CUfunction_attribute attribute,

@@ -26,6 +26,7 @@ enum class handle_kind : std::uint8_t {
   function,
   library,
   kernel,
+  link,
 };
 
 /// No process can map this part of the address space: whoever dereferences a handle finds out.

@@ -1,14 +1,16 @@
 #pragma once
 /// \file
-/// The options with which code is loaded: logs are written to the caller's buffers, everything that
-/// tunes machine code is accepted and means nothing here.
+/// The options with which code is loaded: logs and times are written to the caller's places,
+/// everything that tunes machine code is checked and means nothing here.
 
 #include <cuda.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 namespace gpu::testing::cpu {
@@ -18,7 +20,30 @@ struct jit_options {
   const CUjit_option* names = nullptr;
   void** values = nullptr;
 
-  bool valid() const noexcept { return count == 0 || (names != nullptr && values != nullptr); }
+  /// What the driver looks at before it does anything.
+  bool valid() const noexcept {
+    if (count != 0 && (names == nullptr || values == nullptr)) return false;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::uint32_t value = value_at(i);
+      if (static_cast<unsigned>(names[i]) >= CU_JIT_NUM_OPTIONS) return false;
+      if (names[i] == CU_JIT_CACHE_MODE && value > CU_JIT_CACHE_OPTION_CA) return false;
+      if (names[i] == CU_JIT_TARGET && !is_target(value)) return false;
+    }
+    return !(has(CU_JIT_TARGET) && has(CU_JIT_THREADS_PER_BLOCK));
+  }
+  bool has(CUjit_option name) const noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == name) return true;
+    }
+    return false;
+  }
+  /// The architecture to compile for, or `otherwise`; 90 for 90a and 90f.
+  std::uint32_t target(std::uint32_t otherwise) const noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == CU_JIT_TARGET) return value_at(i) & 0xffff;
+    }
+    return otherwise;
+  }
 
   /// Puts a text into the buffer for errors or for information, if the caller gave one, cut to its
   /// size, and its length into the option that held the size.
@@ -33,17 +58,38 @@ struct jit_options {
       if (names[i] == size_name) size_slot = &values[i];
     }
     if (size_slot == nullptr) return;
-    // The value is the number itself; only its low 32 bits count.
-    const auto room =
-        static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(*size_slot) & 0xffff'ffffu);
-    std::size_t written = 0;
+    const std::uint32_t room = value_at(static_cast<unsigned>(size_slot - values));
+    const std::size_t used = std::min<std::size_t>(text.size(), room);
     if (buffer != nullptr && room != 0) {
-      written = std::min<std::size_t>(text.size(), room - 1);
-      std::memcpy(buffer, text.data(), written);
-      buffer[written] = '\0';
-      if (!text.empty()) ++written;
+      const std::size_t copied = std::min<std::size_t>(text.size(), room - 1);
+      std::memcpy(buffer, text.data(), copied);
+      buffer[copied] = '\0';
     }
-    *size_slot = reinterpret_cast<void*>(static_cast<std::uintptr_t>(written));
+    *size_slot = reinterpret_cast<void*>(static_cast<std::uintptr_t>(used));
+  }
+
+  /// Puts the time that was spent into the option that asks for it, as the bits of a float.
+  void write_wall_time(double milliseconds) const {
+    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(milliseconds));
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == CU_JIT_WALL_TIME) {
+        values[i] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(bits));
+      }
+    }
+  }
+
+ private:
+  /// Options are numbers in the place of a pointer; only the low 32 bits count.
+  std::uint32_t value_at(unsigned i) const noexcept {
+    return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]) & 0xffff'ffffu);
+  }
+  static bool is_target(std::uint32_t value) noexcept {
+    constexpr std::uint32_t known[] = {30, 32, 35, 37, 50, 52, 53,  60,  61,  62,  70, 72,
+                                       75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+    const std::uint32_t number = value & 0xffff, variant = value >> 16;
+    const bool has_variant = number >= (variant == 2 ? 100u : 90u);
+    return std::find(std::begin(known), std::end(known), number) != std::end(known) &&
+           (variant == 0 || (variant <= 2 && has_variant));
   }
 };
 

@@ -67,6 +67,7 @@ inline std::vector<live_object> list_live(driver_state& driver) {
       if (!each->of_library) add("module", each->handle, each->place);
     for (const library_ptr& each : driver.libraries.all())
       add("library", each->handle, each->place);
+    for (const link_ptr& each : driver.links.all()) add("link", each->handle, each->place);
   }
   for (live_object& each : list) each.place = driver.places.explain(each.place);
   return list;

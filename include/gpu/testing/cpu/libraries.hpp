@@ -30,8 +30,8 @@ inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
   const std::uint64_t owner = c.driver.next_owner();
   c.lock.unlock();
   const CUresult bad = read_image(c.driver, image, options, made->ptx);
-  // PTX is compiled when it is first needed, and refused there. The caller's log is gone by then.
-  if (!bad) made->refused = make_code(c.driver, made->ptx, {}, owner, made->first);
+  // What is wrong with PTX goes to the log at once, and is refused when the code is first needed.
+  if (!bad) made->refused = make_code(c.driver, made->ptx, options, owner, made->first);
   c.lock.lock();
   if (bad) return bad;
   if (made->refused) {
@@ -152,6 +152,19 @@ inline CUresult library_get_global(call& c, CUdeviceptr* pointer, std::size_t* b
   module_ptr module;
   if (const CUresult bad = find_library(c, handle, library)) return bad;
   if (const CUresult bad = module_here(c, library, module)) return bad;
+  return give_variable(*module, name, pointer, bytes);
+}
+
+/// The address and size of a managed variable, which is the same in all contexts.
+inline CUresult library_get_managed(call& c, CUdeviceptr* pointer, std::size_t* bytes,
+                                    CUlibrary handle, const char* name) {
+  library_ptr library;
+  module_ptr module;
+  if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_library(c, handle, library)) return bad;
+  if (const CUresult bad = module_here(c, library, module)) return bad;
+  const auto found = module->code->loaded.find_variable(name);
+  if (!found || !found->managed) return CUDA_ERROR_NOT_FOUND;
   return give_variable(*module, name, pointer, bytes);
 }
 

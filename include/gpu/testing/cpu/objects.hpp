@@ -3,10 +3,12 @@
 /// What the driver's handles name. All members belong to the driver's lock unless said otherwise.
 
 #include <gpu/testing/cpu/handles.hpp>
+#include <gpu/testing/cpu/jit_options.hpp>
 #include <gpu/testing/cpu/scheduler.hpp>
 #include <gpu/testing/machine/address_space.hpp>
 #include <gpu/testing/machine/device_heap.hpp>
 #include <gpu/testing/machine/loaded_module.hpp>
+#include <gpu/testing/ptx/link.hpp>
 
 #include <cuda.h>
 
@@ -101,6 +103,14 @@ struct event_state {
 };
 using event_ptr = std::shared_ptr<event_state>;
 
+/// What the program said about pages of managed memory.
+struct managed_hints {
+  bool read_mostly = false;
+  CUmemLocation preferred{};
+  CUmemLocation prefetched{};
+  std::set<int> accessed_by;
+};
+
 /// What a live allocation is to the host's side of the driver; its bytes are in the address space.
 struct memory_block {
   enum class origin : std::uint8_t { device, pool, managed, pinned, registered };
@@ -117,11 +127,8 @@ struct memory_block {
   bool seen_by_device = false;  // the program asked for its device address
   bool sync_memops = false;
   std::uint64_t id = 0;
-  // of managed memory:
-  bool read_mostly = false;
-  CUmemLocation preferred{};
-  CUmemLocation prefetched{};
-  std::set<int> accessed_by;
+  /// Of managed memory: what holds from an offset to the next one.
+  std::map<std::uint64_t, managed_hints> hints;
   std::string place;
 
   std::uint64_t end() const noexcept { return base + (size == 0 ? 1 : size); }
@@ -197,5 +204,24 @@ struct library_state {
   std::string place;
 };
 using library_ptr = std::shared_ptr<library_state>;
+
+/// A link in progress, or done.
+struct link_state {
+  CUlinkState handle = nullptr;
+  context_ptr context;
+  jit_options options;  // the values are the caller's, who keeps them until the link is destroyed
+  std::vector<CUjit_option> option_names;
+  std::vector<void*> option_values;  // as they were given: the log is written more than once
+  ptx::linker symbols;
+  std::vector<std::pair<std::string, std::string>> units;  // name and text
+  std::string errors;
+  bool spoilt = false;  // by symbols that do not go together
+  CUresult refused = CUDA_SUCCESS;
+  std::string image;  // once it is done
+  bool done = false;
+  double milliseconds = 0;
+  std::string place;
+};
+using link_ptr = std::shared_ptr<link_state>;
 
 }  // namespace gpu::testing::cpu

@@ -15,6 +15,7 @@
 #include <gpu/testing/cpu/host_memory.hpp>
 #include <gpu/testing/cpu/launches.hpp>
 #include <gpu/testing/cpu/libraries.hpp>
+#include <gpu/testing/cpu/links.hpp>
 #include <gpu/testing/cpu/managed_memory.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 #include <gpu/testing/cpu/modules.hpp>
