@@ -173,16 +173,6 @@ TEST_CASE("warnings are there on success", "[compiler]") {
   CHECK(contains(made->log(), "unused_here"));
 }
 
-TEST_CASE("an unknown option is an error that lists the options", "[compiler]") {
-  gpu::compile_options options = for_90;
-  options.extra = {"--not-an-option"};
-  const auto made = gpu::compile("", options);
-  REQUIRE_FALSE(made.has_value());
-  CHECK(made.error().domain() == gpu::error_domain::nvrtc);
-  CHECK(contains(made.error().details(), "--gpu-architecture=sm_90"));
-  CHECK(contains(made.error().details(), "--not-an-option"));
-}
-
 TEST_CASE("a zero byte in the source is refused", "[compiler]") {
   const auto made = gpu::compile(std::string("int a;\0int b;", 13), for_90);
   REQUIRE_FALSE(made.has_value());

@@ -3,46 +3,77 @@
 /// `compile_options`: how a program is compiled.
 
 #include <gpu/compiler/architecture.hpp>
-#include <gpu/core/string_ref.hpp>
+#include <gpu/compiler/macro_value.hpp>
 
 #include <vector>
 
 namespace gpu {
 
-/// A string of its own, made from whatever string the caller has, or from an integer.
+/// A string of its own, made from whatever string the caller has.
 struct option_text : text {
   option_text() noexcept = default;
   template <class String>
     requires std::is_convertible_v<const String&, string_ref>
   option_text(const String& string) noexcept : text(string_ref(string).to_text()) {}
-  template <class Integer>
-    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> &&
-             !std::is_same_v<Integer, bool>)
-  option_text(Integer value) noexcept : text((detail::text_builder() << value).finish()) {}
 };
 
-/// `#define name value`, as in `{"BLOCK", 256}`; `{"FAST"}` defines it as 1.
+/// `#define name value`, as in `{"BLOCK", 256}` or `{"TYPE", "float"}`; `{"FAST"}` defines it as 1.
+/// The name may have parameters: `{"SQUARE(x)", "((x) * (x))"}`.
 struct macro_definition {
   option_text name;
-  option_text value = 1;
+  macro_value value = {};
 };
 
 /// The C++ standard of device code.
-enum class cpp_standard : unsigned char { cpp11 = 11, cpp14 = 14, cpp17 = 17, cpp20 = 20 };
+enum class cpp_standard : unsigned char {
+  unspecified,  ///< that of GPU_COMPILE_OPTIONS, or else C++20
+  cpp03 = 3,
+  cpp11 = 11,
+  cpp14 = 14,
+  cpp17 = 17,
+  cpp20 = 20,
+};
 
 /// How a program is compiled:
 ///
 ///     gpu::compile(source, {.defines = {{"BLOCK", 256}}, .fast_math = true});
+///
+/// The environment variable GPU_COMPILE_OPTIONS may hold more options, as NVRTC's manual has them,
+/// with spaces between them. They count where the program's own options say nothing about the same
+/// thing.
 struct compile_options {
   gpu::architecture architecture = {};  ///< of the device in use, where nothing is said
-  cpp_standard standard = cpp_standard::cpp20;
+  cpp_standard standard = {};
   std::vector<macro_definition> defines = {};
   /// Where `#include` looks, in this order.
   std::vector<option_text> include_folders = {};
-  bool fast_math = false;  ///< faster and less exact arithmetic (--use_fast_math)
+  /// Whether `#include` also looks, after the folders above, in those of the CUDA toolkit that is
+  /// found on this machine, libcu++ among them.
+  bool toolkit_headers = true;
+  /// Unmarked functions and variables are `__device__` (--device-as-default-execution-space).
+  bool default_device = false;
+
+  bool fast_math = false;           ///< faster and less exact arithmetic (--use_fast_math)
+  bool fused_multiply_add = true;   ///< may round a product and a sum once (--fmad)
+  bool flush_denormals = false;     ///< takes denormal `float`s for zero (--ftz)
+  bool precise_division = true;     ///< `float` quotients are rounded correctly (--prec-div)
+  bool precise_square_root = true;  ///< and so are `float` square roots (--prec-sqrt)
+  int max_registers = 0;            ///< of a thread; 0 leaves it to the compiler (--maxrregcount)
+
   bool line_info = false;  ///< source lines for profilers and compute-sanitizer
   bool debug = false;      ///< without optimisation, with what a debugger needs (--device-debug)
-  /// Further options as NVRTC's manual has them, passed on as they are.
+  bool debug_optimized = false;  ///< beside `debug`: optimised all the same (--dopt=on)
+
+  /// Code to be linked with other code, by a `linker`: functions may be defined elsewhere
+  /// (--relocatable-device-code).
+  bool relocatable = false;
+  /// Makes LTO-IR, for a `linker` that optimises across all its inputs, instead of machine code and
+  /// PTX (--dlink-time-opt).
+  bool link_time_optimization = false;
+
+  /// Further options as NVRTC's manual has them, one each: `{"--split-compile=0",
+  /// "-opt-info=inline"}`. An unknown one is refused, and so is one that a member above has said
+  /// already.
   std::vector<option_text> extra = {};
 };
 

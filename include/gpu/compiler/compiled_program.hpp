@@ -3,6 +3,9 @@
 /// `compiled_program`: what `compile` makes.
 
 #include <gpu/compiler/compiled_state.hpp>
+#include <gpu/compiler/kernel_resources.hpp>
+#include <gpu/compiler/program_origin.hpp>
+#include <gpu/core/result.hpp>
 
 namespace gpu {
 
@@ -17,15 +20,17 @@ class compiled_program {
  public:
   /// Empty, as one that was moved from.
   compiled_program() noexcept = default;
-  compiled_program(const compiled_program& other) noexcept : state_{other.state_} {
+  compiled_program(const compiled_program& other) noexcept
+      : state_{other.state_}, origin_{other.origin_} {
     if (state_ != nullptr) __atomic_fetch_add(&state_->owners, 1u, __ATOMIC_RELAXED);
   }
   compiled_program(compiled_program&& other) noexcept
-      : state_{detail::exchange(other.state_, nullptr)} {}
+      : state_{detail::exchange(other.state_, nullptr)}, origin_{std::move(other.origin_)} {}
   compiled_program& operator=(compiled_program other) noexcept {
     detail::compiled_state* mine = state_;
     state_ = other.state_;
     other.state_ = mine;
+    origin_ = std::move(other.origin_);
     return *this;
   }
   ~compiled_program() {
@@ -49,6 +54,38 @@ class compiled_program {
   const std::vector<text>& headers() const noexcept { return state().headers; }
   /// Whether `headers` is known to be all of them, which not every NVRTC can tell.
   bool headers_complete() const noexcept { return state().headers_complete; }
+
+  /// Whether it came from the cache, and why not.
+  const program_origin& origin() const noexcept { return origin_; }
+
+  /// The log message by message.
+  template <class Diagnostic = diagnostic> std::vector<Diagnostic> diagnostics() const {
+    return detail::read_diagnostics<Diagnostic>(state().log);
+  }
+  /// What each kernel takes of a multiprocessor; empty where there is no machine code.
+  template <class Resources = kernel_resources> std::vector<Resources> resources() const {
+    return detail::read_resources<Resources>(state().ptxas_log);
+  }
+  /// What one kernel takes, by its name in the source or in the module.
+  /// **Errors**: `errc::unknown_name` where there is no machine code of a kernel of that name.
+  template <class Resources = kernel_resources>
+  result<Resources> resources(string_ref kernel,
+                              source_location where = source_location::current()) const {
+    const text lowered = lowered_name(kernel);
+    const string_ref name = lowered.empty() ? kernel : string_ref(lowered);
+    detail::text_builder out;
+    out << "there is no machine code of a kernel \"" << kernel << "\"";
+    const char* separator = ". There is of: ";
+    for (Resources& found : resources<Resources>()) {
+      if (string_ref(found.kernel) == name) return std::move(found);
+      out << separator << found.kernel;
+      separator = ", ";
+    }
+    out << ". Compile for a real architecture, and declare the kernel extern \"C\" or name an "
+           "instance to give it the name it has in the source.";
+    return detail::fail(detail::refusal(errc::unknown_name, "gpu::compiled_program::resources",
+                                        out.finish(), where));
+  }
 
   /// The name in the module of an instance that the program asked for; empty for any other.
   text lowered_name(string_ref expression) const noexcept {
@@ -74,6 +111,7 @@ class compiled_program {
   }
 
   detail::compiled_state* state_ = nullptr;
+  program_origin origin_;
 };
 
 namespace detail {
@@ -89,6 +127,10 @@ struct compiled_program_access {
   static const compiled_state& state(const compiled_program& program) noexcept {
     return program.state();
   }
+  static bool has_state(const compiled_program& program) noexcept {
+    return program.state_ != nullptr;
+  }
+  static program_origin& origin(compiled_program& program) noexcept { return program.origin_; }
 };
 
 }  // namespace detail

@@ -5,25 +5,23 @@
 #include <gpu/compiler/compile_error.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/header_trace.hpp>
-#include <gpu/compiler/nvrtc_calls.hpp>
-#include <gpu/compiler/program.hpp>
 
 namespace gpu::detail {
-
-/// What is to be compiled, settled: nothing in it is left to the device or the environment.
-struct compile_request {
-  const program& source;
-  gpu::architecture architecture;   ///< real or virtual
-  std::vector<text> options;        ///< as NVRTC takes them, in one order; without include folders
-  std::vector<text> folders;        ///< the user's include folders, in their order
-  std::vector<text> found_folders;  ///< those found beside the toolkit; searched after the user's
-};
 
 /// What NVRTC is given to learn about the compilation, besides the request.
 struct compile_extras {
   header_trace trace = {};
-  const char* ptxas_figures = "--ptxas-options=--verbose";
+  bool ptxas_figures = false;
+
+  bool in_use() const noexcept { return trace.works() || ptxas_figures; }
 };
+
+inline bool has_option(const compile_request& request, string_ref name) noexcept {
+  for (const text& option : request.options) {
+    if (string_ref(option) == name) return true;
+  }
+  return false;
+}
 
 /// The options and the include folders in one list, as NVRTC takes them.
 template <class Builder = text_builder>
@@ -39,56 +37,12 @@ inline std::vector<text> whole_option_list(const compile_request& request) {
   return list;
 }
 
-/// A mistake in the source is `errc::compile_failed`; what else NVRTC refuses keeps its code.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error compilation_error(const cuda_error& error,
-                                                                 const compile_request& request,
-                                                                 const std::vector<text>& options,
-                                                                 const text& log,
-                                                                 source_location where) noexcept {
-  constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
-  if (error.domain() != error_domain::nvrtc) return error;
-  if (error.code() == compilation || error.code() == bad_name_expression) {
-    return compile_error(request.source, log, where);
-  }
-  Builder out;
-  if (error.code() == invalid_option) {
-    out << "the options were";
-    for (const text& option : options) out << ' ' << option;
-    out << ".\n";
-  }
-  out << log;
-  return cuda_error(error).with_details(out.finish());
-}
-
-/// Splits what the assembler says about resources from what the user wants to read, and drops the
-/// times it took, so that a program compiled twice gives the same.
-template <class Builder = text_builder>
-inline void split_log(string_ref whole, text& log, text& ptxas_log) {
-  Builder for_user, figures;
-  while (!whole.empty()) {
-    const string_ref rest = whole;
-    const string_ref line = next_line(whole);
-    const std::size_t used = rest.size() - whole.size();
-    if (position_of("Compile time", line) == sizeof "ptxas info    : " - 1) continue;
-    const bool is_figure = (line.size() > 10 && line.substring(0, 10) == "ptxas info") ||
-                           position_of(" bytes stack frame", line) != line.size();
-    (is_figure ? figures : for_user) << rest.substring(0, used);
-  }
-  log = for_user.finish();
-  ptxas_log = figures.finish();
-}
-
 /// Reads everything out of a program that was compiled.
 template <class Builder = text_builder>
 inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& request,
                               compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
-  bool lto = false;
-  for (const text& option : request.options) {
-    lto = lto || option == "--dlink-time-opt" || option == "-dlto";
-  }
-  if (lto) {
+  if (has_option(request, "--dlink-time-opt")) {
     GPU_TRY(
         (nvrtc::get_text<&table::get_lto_ir_size, &table::get_lto_ir>(raw, made.lto_ir, where)));
   } else {
@@ -130,7 +84,7 @@ inline result<> nvrtc_compile_once(const compile_request& request, compile_extra
     arguments.push_back(extras.trace.trace_option());
     arguments.push_back(extras.trace.output_option());
   }
-  if (extras.ptxas_figures != nullptr) arguments.push_back(extras.ptxas_figures);
+  if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
   const result<> done = nvrtc::call<&table::compile_program>(
       where, raw, static_cast<int>(arguments.size()), arguments.data());
 
@@ -155,15 +109,26 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   made.architecture = request.architecture;
   made.options = whole_option_list(request);
   compile_extras extras;
-  const result<> done = nvrtc_compile_once(request, extras, made, where);
-  if (done.has_value()) return done;
-  constexpr int invalid_option = 5;
-  const cuda_error& error = done.error();
-  if (error.domain() != error_domain::nvrtc || error.code() != invalid_option) return done;
-  // Some NVRTC may not know the options that are not in its manual: it has to do without them.
-  extras.trace.close();
-  extras.ptxas_figures = nullptr;
-  return nvrtc_compile_once(request, extras, made, where);
+  extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
+                         !has_option(request, "--dlink-time-opt");
+  for (;;) {
+    const result<> done = nvrtc_compile_once(request, extras, made, where);
+    if (done.has_value() || !extras.in_use()) return done;
+    const cuda_error& error = done.error();
+    if (error == errc::not_supported || error.domain() == error_domain::nvrtc) {
+      // An NVRTC may not know the options that are not in its manual: it has to do without them.
+      constexpr int invalid_option = 5;
+      if (error.domain() == error_domain::nvrtc && error.code() != invalid_option) return done;
+      extras.trace.close();
+      extras.ptxas_figures = false;
+    } else if (error == errc::compile_failed && extras.ptxas_figures &&
+               first_mistake(made.log).message.empty()) {
+      // Asked for figures, the assembler may not say why it failed.
+      extras.ptxas_figures = false;
+    } else {
+      return done;
+    }
+  }
 }
 
 }  // namespace gpu::detail

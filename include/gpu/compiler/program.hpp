@@ -3,7 +3,7 @@
 /// `program`: the source of device code, with the headers that go with it.
 
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/driver/read_file.hpp>
+#include <gpu/compiler/source.hpp>
 
 namespace gpu {
 
@@ -24,6 +24,11 @@ class program {
     requires std::is_convertible_v<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
       : source_{string_ref(source).to_text()}, name_{name.to_text()} {}
+
+  /// A program made of parts; `name` stands for it where no part does, as in the last line of a
+  /// log.
+  program(const gpu::source& source, string_ref name = "program.cu")
+      : source_{source.whole()}, name_{name.to_text()}, parts_{source.parts()} {}
 
   /// The program in a file, which is its name in messages; `#include "..."` in it looks in its
   /// folder too.
@@ -59,12 +64,15 @@ class program {
   const text& name() const noexcept { return name_; }
   const std::vector<program_header>& headers() const noexcept { return headers_; }
   const std::vector<option_text>& instances() const noexcept { return instances_; }
+  /// What it was put together from; empty where it is one text.
+  const std::vector<source_part>& parts() const noexcept { return parts_; }
 
  private:
   text source_;
   text name_;
   std::vector<program_header> headers_;
   std::vector<option_text> instances_;
+  std::vector<source_part> parts_;
 };
 
 }  // namespace gpu

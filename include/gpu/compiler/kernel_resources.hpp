@@ -1,0 +1,115 @@
+#pragma once
+/// \file
+/// `kernel_resources`: what a kernel takes of a multiprocessor, as the assembler says.
+
+#include <gpu/compiler/diagnostics.hpp>
+
+namespace gpu {
+
+/// What each kernel of a program takes, known without loading it; bytes, and per thread where no
+/// more is said.
+struct kernel_resources {
+  text kernel;                   ///< its name in the module
+  int registers = 0;             ///< of 32 bits
+  int barriers = 0;              ///< of a block
+  std::size_t shared = 0;        ///< of a block, without what the launch adds
+  std::size_t constant = 0;      ///< of the kernel, its parameters included; 0 since CUDA 13
+  std::size_t local = 0;         ///< its stack frame: arrays, and registers that were spilled
+  std::size_t stack = 0;         ///< with the functions that it calls; 0 where it is not known
+  std::size_t spill_stores = 0;  ///< written to local memory for want of registers
+  std::size_t spill_loads = 0;   ///< and read again
+};
+
+namespace detail {
+
+/// The number that stands before `unit` in a line, or 0: `Used 8 registers, 400 bytes smem`.
+inline std::size_t figure_before(string_ref unit, string_ref line) noexcept {
+  const std::size_t end = position_of(unit, line);
+  if (end == line.size()) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && is_digit(line[begin - 1])) --begin;
+  std::size_t number = 0;
+  for (; begin < end; ++begin) number = number * 10 + static_cast<std::size_t>(line[begin] - '0');
+  return number;
+}
+
+/// Whether a line of the assembler has figures; `rest` becomes what follows its marks.
+inline bool is_figure_line(string_ref line, string_ref& rest) noexcept {
+  if (position_of(" bytes stack frame", line) != line.size()) {
+    rest = line;
+    return true;
+  }
+  if (!starts_with(line, "ptxas info")) return false;
+  const std::size_t colon = position_of(": ", line);
+  if (colon == line.size()) return false;
+  rest = without_front(line, colon + 2);
+  if (!rest.empty() && is_digit(rest[0])) return position_of(" bytes gmem", rest) != rest.size();
+  for (const char* start :
+       {"Compiling entry function '", "Function properties for ", "Used ", "Compile time = "}) {
+    if (starts_with(rest, start)) return true;
+  }
+  return false;
+}
+
+/// Splits what the assembler says about resources from what the user wants to read, and drops the
+/// times it took, so that a program that is compiled twice gives the same.
+template <class Builder = text_builder>
+inline void split_log(string_ref whole, text& log, text& ptxas_log) {
+  Builder for_user, figures;
+  while (!whole.empty()) {
+    const string_ref before = whole;
+    string_ref rest;
+    if (!is_figure_line(next_line(whole), rest)) {
+      for_user << before.substring(0, before.size() - whole.size());
+    } else if (!starts_with(rest, "Compile time")) {
+      figures << before.substring(0, before.size() - whole.size());
+    }
+  }
+  log = for_user.finish();
+  ptxas_log = figures.finish();
+}
+
+/// Reads what `split_log` set apart. A kernel's lines are in this order, with those of functions
+/// that are not kernels between them:
+///     ptxas info    : Compiling entry function 'f' for 'sm_90'
+///     ptxas info    : Function properties for f
+///     ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+///     ptxas info    : Used 8 registers, used 0 barriers, 400 bytes smem
+template <class Resources = kernel_resources>
+std::vector<Resources> read_resources(string_ref ptxas_log) {
+  std::vector<Resources> list;
+  string_ref function;
+  while (!ptxas_log.empty()) {
+    const string_ref line = next_line(ptxas_log);
+    string_ref rest;
+    if (!is_figure_line(line, rest)) continue;
+    if (starts_with(rest, "Compiling entry function '")) {
+      rest = without_front(rest, 26);
+      std::size_t size = 0;
+      while (size < rest.size() && rest[size] != '\'') ++size;
+      list.push_back({});
+      list.back().kernel = rest.substring(0, size).to_text();
+    } else if (starts_with(rest, "Function properties for ")) {
+      function = without_front(rest, 24);
+    } else if (list.empty()) {
+      continue;
+    } else if (Resources& last = list.back(); starts_with(rest, "Used ")) {
+      last.registers = static_cast<int>(figure_before(" registers", rest));
+      last.barriers = static_cast<int>(figure_before(" barriers", rest));
+      last.shared = figure_before(" bytes smem", rest);
+      last.stack = figure_before(" bytes cumulative stack size", rest);
+      for (std::size_t at; (at = position_of(" bytes cmem[", rest)) != rest.size();) {
+        last.constant += figure_before(" bytes cmem[", rest);
+        rest = without_front(rest, at + 1);
+      }
+    } else if (function == string_ref(last.kernel)) {
+      last.local = figure_before(" bytes stack frame", rest);
+      last.spill_stores = figure_before(" bytes spill stores", rest);
+      last.spill_loads = figure_before(" bytes spill loads", rest);
+    }
+  }
+  return list;
+}
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,110 @@
+#pragma once
+/// \file
+/// `macro_value`: what a macro stands for in device code, from values of the host.
+
+#include <gpu/core/string_ref.hpp>
+
+#include <type_traits>
+
+namespace gpu {
+
+namespace detail {
+
+/// An integer as C++ writes it, with the suffix that its width needs.
+inline text written(bool negative, std::uint64_t magnitude, bool is_signed) noexcept {
+  text_builder out;
+  if (magnitude <= 0x7fffffffu) {
+    if (negative) out << '-';
+    out << magnitude;
+  } else if (!is_signed) {
+    out << magnitude << (magnitude <= 0xffffffffu ? "u" : "ull");
+  } else if (negative && magnitude == 0x80000000u) {
+    out << "(-2147483647-1)";  // 2147483648 alone would be wider
+  } else if (negative && magnitude == std::uint64_t{1} << 63) {
+    out << "(-9223372036854775807ll-1)";
+  } else {
+    out << (negative ? "-" : "") << magnitude << "ll";
+  }
+  return out.finish();
+}
+
+/// A floating-point number with as many digits as give it back bit by bit.
+template <class Float> text written_float(Float value) noexcept {
+  constexpr bool is_float = sizeof(Float) == sizeof(float);
+  if (!(value - value == Float{0})) {  // an infinity or no number
+    char bits[64];
+    if constexpr (is_float) {
+      __builtin_snprintf(bits, sizeof bits, "__builtin_bit_cast(float,0x%xu)",
+                         __builtin_bit_cast(unsigned, value));
+    } else {
+      __builtin_snprintf(bits, sizeof bits, "__builtin_bit_cast(double,0x%llxull)",
+                         __builtin_bit_cast(unsigned long long, value));
+    }
+    return text(bits);
+  }
+  char digits[48];
+  __builtin_snprintf(digits, sizeof digits, "%.*g", is_float ? 9 : 17, double{value});
+  text_builder out;
+  bool is_integer = true;
+  for (char* c = digits; *c != '\0'; ++c) {
+    if (*c == ',') *c = '.';  // some locales
+    is_integer = is_integer && *c != '.' && *c != 'e';
+  }
+  out << digits << (is_integer ? ".0" : "") << (is_float ? "f" : "");
+  return out.finish();
+}
+
+}  // namespace detail
+
+/// A string as C++ writes it, in quotation marks, with escapes where they are needed.
+inline text quoted(string_ref characters) noexcept {
+  detail::text_builder out;
+  out << '"';
+  for (const char c : characters) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out << '\\' << c;
+    } else if (code < 32 || code == 127 || c == '?') {  // "??" may begin a trigraph
+      const char octal[] = {'\\', static_cast<char>('0' + code / 64),
+                            static_cast<char>('0' + code / 8 % 8),
+                            static_cast<char>('0' + code % 8)};
+      out.append(octal, sizeof octal);
+    } else {
+      out << c;
+    }
+  }
+  out << '"';
+  return out.finish();
+}
+
+/// What a macro stands for. A string is C++ as it stands, such as `"float"` or `"a + b"`; for a
+/// string literal there is `quoted`. Numbers keep their value exactly, floating-point numbers bit
+/// by bit; `bool` is `true` or `false`; an enumerator is its number.
+struct macro_value : text {
+  macro_value() noexcept : text("1", 1) {}
+  template <class String>
+    requires std::is_convertible_v<const String&, string_ref>
+  macro_value(const String& tokens) noexcept : text(string_ref(tokens).to_text()) {}
+  template <class Value>
+    requires(std::is_arithmetic_v<Value> || std::is_enum_v<Value>)
+  macro_value(Value value) noexcept : text(of(value)) {}
+
+ private:
+  template <class Value> static text of(Value value) noexcept {
+    if constexpr (std::is_same_v<Value, bool>) {
+      return value ? text("true") : text("false");
+    } else if constexpr (std::is_enum_v<Value>) {
+      return of(static_cast<std::underlying_type_t<Value>>(value));
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      static_assert(sizeof(Value) <= sizeof(double), "device code has no long double");
+      return detail::written_float(value);
+    } else {
+      static_assert(sizeof(Value) <= 8, "macros have integers of up to 64 bits");
+      const bool negative = std::is_signed_v<Value> && value < Value{};
+      const auto bits = static_cast<std::uint64_t>(value);
+      return detail::written(negative, negative ? ~bits + 1 : bits, std::is_signed_v<Value>);
+    }
+  }
+};
+
+}  // namespace gpu

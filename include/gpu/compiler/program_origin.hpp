@@ -1,0 +1,38 @@
+#pragma once
+/// \file
+/// `program_origin`: whether a compiled program came from the cache, and why not.
+
+#include <gpu/core/text.hpp>
+
+namespace gpu {
+
+/// Where a compiled program came from.
+enum class origin_kind : unsigned char {
+  compiled,  ///< NVRTC compiled it
+  memory,    ///< this process had it already
+  disk,      ///< the cache's folder had it
+};
+
+/// Where a compiled program came from, and why it had to be compiled where it was.
+struct program_origin {
+  origin_kind kind = origin_kind::compiled;
+  /// Why no stored program would do: "header tile.h changed". Empty where one did.
+  text reason = {};
+  /// Why the next process will not find it in the cache's folder; empty where it will.
+  text not_stored = {};
+
+  /// All of it in a sentence: `compiled: header tile.h changed`.
+  template <class Builder = detail::text_builder> text message() const noexcept {
+    Builder out;
+    switch (kind) {
+      case origin_kind::memory: out << "from memory"; break;
+      case origin_kind::disk: out << "from disk"; break;
+      case origin_kind::compiled: out << "compiled"; break;
+    }
+    if (!reason.empty()) out << ": " << reason;
+    if (!not_stored.empty()) out << "; not stored: " << not_stored;
+    return out.finish();
+  }
+};
+
+}  // namespace gpu

@@ -1,0 +1,136 @@
+#pragma once
+/// \file
+/// Settles what is to be compiled: after this, nothing is left to the device or the environment.
+
+#include <gpu/compiler/chosen_options.hpp>
+#include <gpu/compiler/header_search.hpp>
+#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/driver/calls.hpp>
+
+namespace gpu::detail {
+
+/// What is to be compiled, settled.
+struct compile_request {
+  const program& source;
+  gpu::architecture architecture;        ///< real or virtual
+  std::vector<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
+  std::vector<text> folders = {};        ///< the user's include folders, in their order
+  std::vector<text> found_folders = {};  ///< those of the toolkit; searched after the user's
+};
+
+/// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
+template <class Numbers>
+inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
+  int count = 0;
+  GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
+  numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
+  if (numbers.empty()) return {};
+  return nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
+}
+
+/// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
+/// else of the first, where `device` is negative.
+template <class Builder = text_builder>
+inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
+  using table = driver::entry_points;
+  if (device < 0) {
+    CUcontext current = nullptr;
+    GPU_TRY(driver::call<&table::ctx_get_current>(where, &current));
+    if (current != nullptr) {
+      GPU_TRY(driver::call<&table::ctx_get_device>(where, &device));
+    } else {
+      GPU_TRY(driver::call<&table::device_get>(where, &device, 0));
+    }
+  }
+  int major = 0, minor = 0;
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+  number = major * 10 + minor;
+  return {};
+}
+
+/// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
+/// the device can run.
+template <class Builder = text_builder>
+inline result<> settle(architecture& target, source_location where) {
+  std::vector<int> known;
+  GPU_TRY(get_supported_architectures(known, where));
+  int number = target.number();
+  const bool of_device = target.kind() == architecture::kind_type::of_device;
+  if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));
+  int newest = 0;
+  for (const int candidate : known) {
+    if (candidate == number) {
+      if (of_device) target = architecture::sm(number);
+      return {};
+    }
+    if (candidate < number && candidate > newest) newest = candidate;
+  }
+  if (of_device && newest != 0) {
+    target = architecture::compute(newest);
+    return {};
+  }
+  Builder out;
+  out << (of_device ? "the device's architecture " : "architecture ") << number
+      << " is not among those that this NVRTC knows:";
+  for (const int candidate : known) out << ' ' << candidate;
+  out << (of_device ? ". Install an older CUDA toolkit, which still knows the device."
+                    : ". Choose one of these, or install a newer CUDA toolkit.");
+  return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
+                      static_cast<std::uint64_t>(number)));
+}
+
+/// NVRTC would take a text with a zero byte in it for one that ends there.
+template <class Builder = text_builder>
+inline result<> refuse_zero_bytes(const text& source, string_ref name, source_location where) {
+  const void* zero = __builtin_memchr(source.data(), 0, source.size());
+  if (zero == nullptr) return {};
+  const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - source.data());
+  Builder out;
+  out << '"' << name << "\" has a zero byte at " << at << " of " << source.size()
+      << ", where NVRTC would stop reading. Take it out.";
+  return fail(
+      refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
+}
+
+/// `sm_90` or `compute_90`.
+template <class Builder = text_builder> inline text name_of(architecture target) {
+  Builder out;
+  out << (target.kind() == architecture::kind_type::real ? "sm_" : "compute_") << target.number();
+  if (target.variant() != '\0') out << target.variant();
+  return out.finish();
+}
+
+/// Fills `request`, whose architecture may be that of a device on entry.
+template <class Builder = text_builder>
+inline result<> settle(compile_request& request, const compile_options& options,
+                       source_location where) {
+  const program& p = request.source;
+  GPU_TRY(refuse_zero_bytes(p.source(), p.name(), where));
+  for (const program_header& header : p.headers()) {
+    GPU_TRY(refuse_zero_bytes(header.source, header.name, where));
+  }
+  int major = 0, minor = 0;
+  GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &major, &minor));
+  const bool knows_more = major * 1000 + minor * 10 > known_options_version;
+
+  option_chooser<Builder> chooser(where);
+  GPU_TRY(chooser.add_members(options));
+  GPU_TRY(chooser.add_texts(options.extra, "compile_options::extra", false, knows_more));
+  const char* line = environment_variable("GPU_COMPILE_OPTIONS");
+  if (line != nullptr && *line != '\0') {
+    GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, knows_more));
+  }
+  request.architecture = chooser.target();
+  GPU_TRY(settle(request.architecture, where));
+  chooser.choose("--gpu-architecture", name_of(request.architecture));
+  if (chooser.find(option_number("--std")) == nullptr) chooser.choose("--std", text("c++20", 5));
+  GPU_TRY(chooser.finish(request.options, request.folders));
+  if (options.toolkit_headers) request.found_folders = found_headers().folders;
+  return {};
+}
+
+}  // namespace gpu::detail
