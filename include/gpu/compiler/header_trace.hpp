@@ -5,6 +5,8 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/operating_system.hpp>
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <vector>
 

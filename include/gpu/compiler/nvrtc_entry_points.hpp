@@ -41,7 +41,7 @@ namespace detail {
 /// What the process has one of, for NVRTC.
 struct process_state {
   const entry_points* table;  // null until first use
-  pthread_mutex_t loading;    // all zero is unlocked
+  gpu::detail::mutex loading;
   entry_points loaded;
   char detail[2048];
 };
@@ -88,14 +88,13 @@ inline void load_entry_points(entry_points& table, char* detail, std::size_t siz
 
 inline const entry_points* entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
-  pthread_mutex_lock(&state.loading);
+  const gpu::detail::scoped_lock lock(state.loading);
   const entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table == nullptr) {
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
     table = &state.loaded;
     __atomic_store_n(&state.table, table, __ATOMIC_RELEASE);
   }
-  pthread_mutex_unlock(&state.loading);
   return table;
 }
 

@@ -51,13 +51,13 @@ class cuda_error {
   text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
-    details_ = std::move(details);
-    return std::move(*this);
+    details_ = detail::move(details);
+    return detail::move(*this);
   }
   cuda_error&& with_values(std::uint64_t asked, std::uint64_t limit) && noexcept {
     asked_ = asked;
     limit_ = limit;
-    return std::move(*this);
+    return detail::move(*this);
   }
 
   friend bool operator==(const cuda_error& e, errc code) noexcept {
@@ -191,7 +191,7 @@ namespace detail {
 inline cuda_error refusal(errc code, const char* function, text sentence, source_location where,
                           std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
   return cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
-      .with_details(std::move(sentence))
+      .with_details(detail::move(sentence))
       .with_values(asked, limit);
 }
 

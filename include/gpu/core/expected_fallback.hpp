@@ -10,9 +10,7 @@
 #if !defined(__cpp_exceptions)
 #  include <cstdio>
 #endif
-#include <gpu/core/utility.hpp>
 #include <initializer_list>
-#include <type_traits>
 
 namespace gpu::fallback::inline abi {
 
@@ -21,10 +19,10 @@ namespace gpu::fallback::inline abi {
 #if defined(__cpp_exceptions)
 template <class E, class G>
 [[noreturn, gnu::cold, gnu::noinline]] constexpr void throw_bad_access(G&& error) {
-  throw bad_expected_access<E>(std::forward<G>(error));
+  throw bad_expected_access<E>(detail::forward<G>(error));
 }
 template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&& error) {
-  throw_bad_access<E>(std::forward<G>(error));
+  throw_bad_access<E>(detail::forward<G>(error));
 }
 #else
 template <class E>
@@ -53,7 +51,7 @@ concept converts_from_any_cvref =
     constructs_from_any_cvref<T, X> || convertible<X&, T> || convertible<X, T> ||
     convertible<const X&, T> || convertible<const X, T>;
 
-template <class T> inline constexpr bool is_bool = same<std::remove_cv_t<T>, bool>;
+template <class T> inline constexpr bool is_bool = same<remove_cv_t<T>, bool>;
 template <class T, class X>
 concept unrelated_value = is_bool<T> || !converts_from_any_cvref<T, X>;
 template <class E, class X>
@@ -67,11 +65,11 @@ concept converts_alternatives =
 
 /// What `expected<T, E>` makes its value from. The two forms of most returns come first and decide.
 template <class U, class T, class E>
-concept value_source = !is_unexpected<std::remove_cvref_t<U>> &&
-                       (same<U, T> || (!same<std::remove_cvref_t<U>, std::in_place_t> &&
-                                       !same<std::remove_cvref_t<U>, unexpect_t> &&
-                                       !same<std::remove_cvref_t<U>, expected<T, E>> &&
-                                       (!is_bool<T> || !is_expected<std::remove_cvref_t<U>>))) &&
+concept value_source = !is_unexpected<remove_cvref_t<U>> &&
+                       (same<U, T> || (!same<remove_cvref_t<U>, std::in_place_t> &&
+                                       !same<remove_cvref_t<U>, unexpect_t> &&
+                                       !same<remove_cvref_t<U>, expected<T, E>> &&
+                                       (!is_bool<T> || !is_expected<remove_cvref_t<U>>))) &&
                        constructible<T, U>;
 
 /// Whether a `T` made from an `X` can replace an `E` such that the `E` is kept if that throws.
@@ -81,7 +79,7 @@ concept replaces_strongly =
 
 template <class U, class T, class E>
 concept assigns_value =
-    !same<std::remove_cvref_t<U>, expected<T, E>> && !is_unexpected<std::remove_cvref_t<U>> &&
+    !same<remove_cvref_t<U>, expected<T, E>> && !is_unexpected<remove_cvref_t<U>> &&
     constructible<T, U> && assignable<T&, U> && replaces_strongly<U, T, E>;
 template <class G, class T, class E>
 concept assigns_error_to = constructible<E, G> && assignable<E&, G> && replaces_strongly<G, E, T>;
@@ -89,9 +87,8 @@ concept assigns_error_to = constructible<E, G> && assignable<E&, G> && replaces_
 /// A value of type `T`, or the error that explains why there is none.
 template <class T, class E>
 class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T, E>, T, E> {
-  static_assert(is_object<T> && !std::is_array_v<T> &&
-                    !same<std::remove_cv_t<T>, std::in_place_t> &&
-                    !same<std::remove_cv_t<T>, unexpect_t> && !is_unexpected<std::remove_cv_t<T>>,
+  static_assert(is_object<T> && !is_array<T> && !same<remove_cv_t<T>, std::in_place_t> &&
+                    !same<remove_cv_t<T>, unexpect_t> && !is_unexpected<remove_cv_t<T>>,
                 "the value is an object type or void: no reference, no array, no tag, no "
                 "unexpected");
   static_assert(is_error_type<E>,
@@ -108,7 +105,7 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   /// Holds a value-initialised `T`.
   constexpr expected() noexcept(nothrow_constructible<T>)
     requires constructible<T>
-      : base(std::in_place, value_t{}) {}
+      : base(built_t{}, value_t{}) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
@@ -119,53 +116,53 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class U, class G>
     requires converts_alternatives<U, G, T, E, U, G>
   constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other)
-      : base(converted_t{}, std::move(other)) {}
+      : base(converted_t{}, detail::move(other)) {}
 
   /// Holds the value `T(value)`.
-  template <class U = std::remove_cv_t<T>>
+  template <class U = remove_cv_t<T>>
     requires value_source<U, T, E>
   constexpr explicit(!convertible<U, T>) expected(U&& value) noexcept(nothrow_constructible<T, U>)
-      : base(std::in_place, value_t{}, std::forward<U>(value)) {}
+      : base(built_t{}, value_t{}, detail::forward<U>(value)) {}
 
   /// Holds the error.
   template <class G>
     requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
-      : base(std::in_place, error_t{}, failure.error()) {}
+      : base(built_t{}, error_t{}, failure.error()) {}
   template <class G>
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : base(std::in_place, error_t{}, std::move(failure).error()) {}
+      : base(built_t{}, error_t{}, detail::move(failure).error()) {}
 
   /// Builds the value in place.
   template <class... Args>
     requires constructible<T, Args...>
-  constexpr explicit expected(std::in_place_t,
+  constexpr explicit expected(const std::in_place_t&,
                               Args&&... args) noexcept(nothrow_constructible<T, Args...>)
-      : base(std::in_place, value_t{}, std::forward<Args>(args)...) {}
+      : base(built_t{}, value_t{}, detail::forward<Args>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<T, U, Args...>
-  constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
-      : base(std::in_place, value_t{}, list, std::forward<Args>(args)...) {}
+  constexpr explicit expected(const std::in_place_t&, std::initializer_list<U> list, Args&&... args)
+      : base(built_t{}, value_t{}, list, detail::forward<Args>(args)...) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(std::in_place, error_t{}, std::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, detail::forward<Args>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(std::in_place, error_t{}, list, std::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, list, detail::forward<Args>(args)...) {}
 
   /// Assigns a value. If that throws from an error, the error is kept.
-  template <class U = std::remove_cv_t<T>>
+  template <class U = remove_cv_t<T>>
     requires assigns_value<U, T, E>
   constexpr expected& operator=(U&& value) {
-    fallback::assign_value(this->held, std::forward<U>(value));
+    fallback::assign_value(this->held, detail::forward<U>(value));
     return *this;
   }
 
@@ -179,7 +176,7 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class G>
     requires assigns_error_to<G, T, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    fallback::assign_error(this->held, std::move(failure).error());
+    fallback::assign_error(this->held, detail::move(failure).error());
     return *this;
   }
 
@@ -187,13 +184,13 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class... Args>
     requires nothrow_constructible<T, Args...>
   constexpr T& emplace(Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, std::forward<Args>(args)...);
+    fallback::replace_by_value(this->held, detail::forward<Args>(args)...);
     return **this;
   }
   template <class U, class... Args>
     requires nothrow_constructible<T, list_reference<U>, Args...>
   constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, list, std::forward<Args>(args)...);
+    fallback::replace_by_value(this->held, list, detail::forward<Args>(args)...);
     return **this;
   }
 
@@ -215,16 +212,16 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   /// The value. Undefined without one.
   constexpr const T& operator*() const& noexcept { return this->held.value; }
   constexpr T& operator*() & noexcept { return this->held.value; }
-  constexpr const T&& operator*() const&& noexcept { return std::move(this->held.value); }
-  constexpr T&& operator*() && noexcept { return std::move(this->held.value); }
+  constexpr const T&& operator*() const&& noexcept { return detail::move(this->held.value); }
+  constexpr T&& operator*() && noexcept { return detail::move(this->held.value); }
   constexpr const T* operator->() const noexcept { return __builtin_addressof(this->held.value); }
   constexpr T* operator->() noexcept { return __builtin_addressof(this->held.value); }
 
   /// The error. Undefined where there is a value.
   constexpr const E& error() const& noexcept { return this->held.error; }
   constexpr E& error() & noexcept { return this->held.error; }
-  constexpr const E&& error() const&& noexcept { return std::move(this->held.error); }
-  constexpr E&& error() && noexcept { return std::move(this->held.error); }
+  constexpr const E&& error() const&& noexcept { return detail::move(this->held.error); }
+  constexpr E&& error() && noexcept { return detail::move(this->held.error); }
 
   /// The value. Where there is an error, throws `bad_expected_access<E>` with it; without
   /// exceptions, says so on stderr and ends the program.
@@ -239,30 +236,30 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
     return **this;
   }
   [[gnu::always_inline]] constexpr const T&& value() const&& {
-    if (!has_value()) refuse_access<E>(std::move(*this).error());
-    return *std::move(*this);
+    if (!has_value()) refuse_access<E>(detail::move(*this).error());
+    return *detail::move(*this);
   }
   [[gnu::always_inline]] constexpr T&& value() && {
-    if (!has_value()) refuse_access<E>(std::move(*this).error());
-    return *std::move(*this);
+    if (!has_value()) refuse_access<E>(detail::move(*this).error());
+    return *detail::move(*this);
   }
 
   /// The value, or `T(otherwise)`.
-  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
-    return has_value() ? **this : static_cast<T>(std::forward<U>(otherwise));
+  template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
+    return has_value() ? **this : static_cast<T>(detail::forward<U>(otherwise));
   }
-  template <class U = std::remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
-    return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(otherwise));
+  template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
+    return has_value() ? *detail::move(*this) : static_cast<T>(detail::forward<U>(otherwise));
   }
 
   /// The error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return std::forward<G>(otherwise);
+    if (has_value()) return detail::forward<G>(otherwise);
     return error();
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return std::forward<G>(otherwise);
-    return std::move(*this).error();
+    if (has_value()) return detail::forward<G>(otherwise);
+    return detail::move(*this).error();
   }
 
   /// Equal in state and in what they hold.
@@ -285,10 +282,10 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   template <class F>
   constexpr explicit expected(value_of_t which, F&& call)
-      : base(std::in_place, which, std::forward<F>(call)) {}
+      : base(built_t{}, which, detail::forward<F>(call)) {}
   template <class F>
   constexpr explicit expected(error_of_t which, F&& call)
-      : base(std::in_place, which, std::forward<F>(call)) {}
+      : base(built_t{}, which, detail::forward<F>(call)) {}
 };
 
 }  // namespace gpu::fallback::inline abi

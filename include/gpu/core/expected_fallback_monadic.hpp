@@ -5,70 +5,37 @@
 
 #include <gpu/core/expected_fallback_storage.hpp>
 
-#include <gpu/core/utility.hpp>
-#include <type_traits>
-
 namespace gpu::fallback::inline abi {
 
 /// `std::invoke` with one argument, without what <functional> costs.
 template <class F, class A> constexpr decltype(auto) invoke_with(F&& f, A&& a) {
-  if constexpr (!std::is_member_pointer_v<std::remove_cvref_t<F>>) {
-    return std::forward<F>(f)(std::forward<A>(a));
-  } else if constexpr (std::is_member_function_pointer_v<std::remove_cvref_t<F>>) {
-    if constexpr (requires { (std::forward<A>(a).*f)(); }) {
-      return (std::forward<A>(a).*f)();
+  if constexpr (!detail::is_member_pointer<remove_cvref_t<F>>) {
+    return detail::forward<F>(f)(detail::forward<A>(a));
+  } else if constexpr (detail::is_member_function_pointer<remove_cvref_t<F>>) {
+    if constexpr (requires { (detail::forward<A>(a).*f)(); }) {
+      return (detail::forward<A>(a).*f)();
     } else if constexpr (requires { (a.get().*f)(); }) {
       return (a.get().*f)();  // std::reference_wrapper
     } else {
-      return ((*std::forward<A>(a)).*f)();
+      return ((*detail::forward<A>(a)).*f)();
     }
   } else {
-    if constexpr (requires { std::forward<A>(a).*f; }) {
-      return (std::forward<A>(a).*f);
+    if constexpr (requires { detail::forward<A>(a).*f; }) {
+      return (detail::forward<A>(a).*f);
     } else if constexpr (requires { a.get().*f; }) {
       return (a.get().*f);
     } else {
-      return ((*std::forward<A>(a)).*f);
+      return ((*detail::forward<A>(a)).*f);
     }
   }
 }
 
 /// Calls `f` with the value of `self`, or with nothing where the value is void.
 template <class Self, class F> constexpr decltype(auto) invoke_with_value(Self&& self, F&& f) {
-  if constexpr (is_void<typename std::remove_cvref_t<Self>::value_type>) {
-    return std::forward<F>(f)();
+  if constexpr (is_void<typename remove_cvref_t<Self>::value_type>) {
+    return detail::forward<F>(f)();
   } else {
-    return invoke_with(std::forward<F>(f), *std::forward<Self>(self));
-  }
-}
-
-template <class Self, class F> constexpr auto apply_and_then(Self&& self, F&& f) {
-  using result = std::remove_cvref_t<decltype(invoke_with_value(std::forward<Self>(self),
-                                                                std::forward<F>(f)))>;
-  using error_type = typename std::remove_cvref_t<Self>::error_type;
-  static_assert(is_expected<result>, "and_then: the function returns an expected");
-  static_assert(same<typename result::error_type, error_type>,
-                "and_then: the function returns an expected with the same error type");
-  if (self.has_value()) {
-    return result(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)));
-  }
-  return result(unexpect, std::forward<Self>(self).error());
-}
-
-template <class Self, class F> constexpr auto apply_or_else(Self&& self, F&& f) {
-  using result = std::remove_cvref_t<decltype(invoke_with(std::forward<F>(f),
-                                                          std::forward<Self>(self).error()))>;
-  using value_type = typename std::remove_cvref_t<Self>::value_type;
-  static_assert(is_expected<result>, "or_else: the function returns an expected");
-  static_assert(same<typename result::value_type, value_type>,
-                "or_else: the function returns an expected with the same value type");
-  if (!self.has_value()) {
-    return result(invoke_with(std::forward<F>(f), std::forward<Self>(self).error()));
-  }
-  if constexpr (is_void<value_type>) {
-    return result();
-  } else {
-    return result(std::in_place, *std::forward<Self>(self));
+    return invoke_with(detail::forward<F>(f), *detail::forward<Self>(self));
   }
 }
 
@@ -76,46 +43,80 @@ template <class Self, class F> constexpr auto apply_or_else(Self&& self, F&& f) 
 struct result_of_call {
   template <class Expected, class Which, class F>
   static constexpr Expected as(Which which, F&& call) {
-    return Expected(which, std::forward<F>(call));
+    return Expected(which, detail::forward<F>(call));
   }
 };
 
+template <class Self, class F> constexpr auto apply_and_then(Self&& self, F&& f) {
+  using result = remove_cvref_t<decltype(invoke_with_value(detail::forward<Self>(self),
+                                                           detail::forward<F>(f)))>;
+  using error_type = typename remove_cvref_t<Self>::error_type;
+  static_assert(is_expected<result>, "and_then: the function returns an expected");
+  static_assert(same<typename result::error_type, error_type>,
+                "and_then: the function returns an expected with the same error type");
+  if (self.has_value()) {
+    return result(invoke_with_value(detail::forward<Self>(self), detail::forward<F>(f)));
+  }
+  return result(unexpect, detail::forward<Self>(self).error());
+}
+
+template <class Self, class F> constexpr auto apply_or_else(Self&& self, F&& f) {
+  using result = remove_cvref_t<decltype(invoke_with(detail::forward<F>(f),
+                                                     detail::forward<Self>(self).error()))>;
+  using value_type = typename remove_cvref_t<Self>::value_type;
+  static_assert(is_expected<result>, "or_else: the function returns an expected");
+  static_assert(same<typename result::value_type, value_type>,
+                "or_else: the function returns an expected with the same value type");
+  if (!self.has_value()) {
+    return result(invoke_with(detail::forward<F>(f), detail::forward<Self>(self).error()));
+  }
+  if constexpr (is_void<value_type>) {
+    return result();
+  } else {
+    return result_of_call::as<result>(
+        value_of_t{}, [&]() -> decltype(auto) { return *detail::forward<Self>(self); });
+  }
+}
+
 template <class Self, class F> constexpr auto apply_transform(Self&& self, F&& f) {
   using value =
-      std::remove_cv_t<decltype(invoke_with_value(std::forward<Self>(self), std::forward<F>(f)))>;
-  using result = expected<value, typename std::remove_cvref_t<Self>::error_type>;
-  if (!self.has_value()) return result(unexpect, std::forward<Self>(self).error());
+      remove_cv_t<decltype(invoke_with_value(detail::forward<Self>(self), detail::forward<F>(f)))>;
+  using result = expected<value, typename remove_cvref_t<Self>::error_type>;
+  if (!self.has_value()) return result(unexpect, detail::forward<Self>(self).error());
   if constexpr (is_void<value>) {
-    invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
+    invoke_with_value(detail::forward<Self>(self), detail::forward<F>(f));
     return result();
   } else {
     return result_of_call::as<result>(value_of_t{}, [&]() -> decltype(auto) {
-      return invoke_with_value(std::forward<Self>(self), std::forward<F>(f));
+      return invoke_with_value(detail::forward<Self>(self), detail::forward<F>(f));
     });
   }
 }
 
 template <class Self, class F> constexpr auto apply_transform_error(Self&& self, F&& f) {
-  using error =
-      std::remove_cv_t<decltype(invoke_with(std::forward<F>(f), std::forward<Self>(self).error()))>;
-  using value_type = typename std::remove_cvref_t<Self>::value_type;
+  using error = remove_cv_t<decltype(invoke_with(detail::forward<F>(f),
+                                                 detail::forward<Self>(self).error()))>;
+  using value_type = typename remove_cvref_t<Self>::value_type;
   using result = expected<value_type, error>;
   static_assert(is_error_type<error>, "transform_error: the function returns an error object");
   if (!self.has_value()) {
     return result_of_call::as<result>(error_of_t{}, [&]() -> decltype(auto) {
-      return invoke_with(std::forward<F>(f), std::forward<Self>(self).error());
+      return invoke_with(detail::forward<F>(f), detail::forward<Self>(self).error());
     });
   }
   if constexpr (is_void<value_type>) {
     return result();
   } else {
-    return result(std::in_place, *std::forward<Self>(self));
+    return result_of_call::as<result>(
+        value_of_t{}, [&]() -> decltype(auto) { return *detail::forward<Self>(self); });
   }
 }
 
-/// Whether the untouched value can move on into the result; `From` is how `T` is seen.
-template <class T, class From>
-inline constexpr bool value_moves_on = is_void<T> || constructible<T, From>;
+// Whether the untouched value can move on into the result. Concepts, so that no `void&` is named.
+template <class T>
+concept lvalue_moves_on = is_void<T> || constructible<T, T&>;
+template <class T>
+concept const_lvalue_moves_on = is_void<T> || constructible<T, const T&>;
 
 /// The monadic operations as members of `Self`, an `expected<T, E>`, which derives from this.
 template <class Self, class T, class E> class monadic {
@@ -125,51 +126,51 @@ template <class Self, class T, class E> class monadic {
   constexpr auto and_then(F&& f) &
     requires constructible<E, E&>
   {
-    return apply_and_then(self(), std::forward<F>(f));
+    return apply_and_then(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) const&
     requires constructible<E, const E&>
   {
-    return apply_and_then(self(), std::forward<F>(f));
+    return apply_and_then(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) &&
     requires constructible<E, E>
   {
-    return apply_and_then(std::move(self()), std::forward<F>(f));
+    return apply_and_then(detail::move(self()), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto and_then(F&& f) const&&
     requires constructible<E, const E>
   {
-    return apply_and_then(std::move(self()), std::forward<F>(f));
+    return apply_and_then(detail::move(self()), detail::forward<F>(f));
   }
 
   /// The error goes to `f`, which returns an `expected` with the same value type; a value stays.
   template <class F>
   constexpr auto or_else(F&& f) &
-    requires value_moves_on<T, std::add_lvalue_reference_t<T>>
+    requires lvalue_moves_on<T>
   {
-    return apply_or_else(self(), std::forward<F>(f));
+    return apply_or_else(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto or_else(F&& f) const&
-    requires value_moves_on<T, std::add_lvalue_reference_t<const T>>
+    requires const_lvalue_moves_on<T>
   {
-    return apply_or_else(self(), std::forward<F>(f));
+    return apply_or_else(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto or_else(F&& f) &&
-    requires value_moves_on<T, T>
+    requires is_void<T> || constructible<T, T>
   {
-    return apply_or_else(std::move(self()), std::forward<F>(f));
+    return apply_or_else(detail::move(self()), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto or_else(F&& f) const&&
-    requires value_moves_on<T, const T>
+    requires is_void<T> || constructible<T, const T>
   {
-    return apply_or_else(std::move(self()), std::forward<F>(f));
+    return apply_or_else(detail::move(self()), detail::forward<F>(f));
   }
 
   /// The value becomes what `f` returns; an error stays.
@@ -177,51 +178,51 @@ template <class Self, class T, class E> class monadic {
   constexpr auto transform(F&& f) &
     requires constructible<E, E&>
   {
-    return apply_transform(self(), std::forward<F>(f));
+    return apply_transform(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) const&
     requires constructible<E, const E&>
   {
-    return apply_transform(self(), std::forward<F>(f));
+    return apply_transform(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) &&
     requires constructible<E, E>
   {
-    return apply_transform(std::move(self()), std::forward<F>(f));
+    return apply_transform(detail::move(self()), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform(F&& f) const&&
     requires constructible<E, const E>
   {
-    return apply_transform(std::move(self()), std::forward<F>(f));
+    return apply_transform(detail::move(self()), detail::forward<F>(f));
   }
 
   /// The error becomes what `f` returns; a value stays.
   template <class F>
   constexpr auto transform_error(F&& f) &
-    requires value_moves_on<T, std::add_lvalue_reference_t<T>>
+    requires lvalue_moves_on<T>
   {
-    return apply_transform_error(self(), std::forward<F>(f));
+    return apply_transform_error(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform_error(F&& f) const&
-    requires value_moves_on<T, std::add_lvalue_reference_t<const T>>
+    requires const_lvalue_moves_on<T>
   {
-    return apply_transform_error(self(), std::forward<F>(f));
+    return apply_transform_error(self(), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform_error(F&& f) &&
-    requires value_moves_on<T, T>
+    requires is_void<T> || constructible<T, T>
   {
-    return apply_transform_error(std::move(self()), std::forward<F>(f));
+    return apply_transform_error(detail::move(self()), detail::forward<F>(f));
   }
   template <class F>
   constexpr auto transform_error(F&& f) const&&
-    requires value_moves_on<T, const T>
+    requires is_void<T> || constructible<T, const T>
   {
-    return apply_transform_error(std::move(self()), std::forward<F>(f));
+    return apply_transform_error(detail::move(self()), detail::forward<F>(f));
   }
 
  private:

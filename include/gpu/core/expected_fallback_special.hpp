@@ -4,9 +4,6 @@
 /// are, absent where they cannot be.
 
 #include <gpu/core/expected_fallback_storage.hpp>
-#include <gpu/core/utility.hpp>
-
-#include <type_traits>
 
 namespace gpu::fallback::inline abi {
 
@@ -26,7 +23,7 @@ concept move_constructible = (constructible<X, X> && ...);
 template <class... X>
 concept move_assignable = (assignable<X&, X> && ...);
 template <class... X>
-concept swappable = (std::is_swappable_v<X> && ...);
+concept swappable = (swapping::swappable<X> && ...);
 
 template <class... X>
 concept trivially_copy_constructible = (__is_trivially_constructible(X, const X&) && ...);
@@ -49,7 +46,7 @@ concept nothrow_movable =
     nothrow_move_constructible<X...> && (__is_nothrow_assignable(X&, X) && ...);
 template <class... X>
 concept nothrow_swappable =
-    nothrow_move_constructible<X...> && (std::is_nothrow_swappable_v<X> && ...);
+    nothrow_move_constructible<X...> && (swapping::nothrow_swappable<X> && ...);
 
 template <class T, class E>
 concept one_moves_without_throwing = nothrow_move_constructible<T> || nothrow_move_constructible<E>;
@@ -86,17 +83,17 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct storage 
   payload<T, E> held;
 
   template <class... Args>
-  constexpr explicit storage(std::in_place_t, Args&&... args) : held(std::forward<Args>(args)...) {}
+  constexpr explicit storage(built_t, Args&&... args) : held(detail::forward<Args>(args)...) {}
   template <class Source>
   constexpr explicit storage(converted_t, Source&& source)
-      : held(payload_from<T, E>(std::forward<Source>(source))) {}
+      : held(payload_from<T, E>(detail::forward<Source>(source))) {}
 
   constexpr storage(const storage& other) noexcept(nothrow_copy_constructible<T, E>)
     requires copy_constructible<T, E>
       : held(payload_like<payload<T, E>>(other.held)) {}
   constexpr storage(storage&& other) noexcept(nothrow_move_constructible<T, E>)
     requires move_constructible<T, E>
-      : held(payload_like<payload<T, E>>(std::move(other.held))) {}
+      : held(payload_like<payload<T, E>>(detail::move(other.held))) {}
   constexpr storage& operator=(const storage& other) noexcept(nothrow_copyable<T, E>)
     requires copy_assignable_when_held<T, E>
   {
@@ -106,7 +103,7 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct storage 
   constexpr storage& operator=(storage&& other) noexcept(nothrow_movable<T, E>)
     requires move_assignable_when_held<T, E>
   {
-    fallback::assign(held, std::move(other.held));
+    fallback::assign(held, detail::move(other.held));
     return *this;
   }
 };
@@ -118,14 +115,13 @@ template <class T, class E> struct bare_storage {
   payload<T, E> held;
 
   template <class... Args>
-  constexpr explicit bare_storage(std::in_place_t, Args&&... args)
-      : held(std::forward<Args>(args)...) {}
+  constexpr explicit bare_storage(built_t, Args&&... args) : held(detail::forward<Args>(args)...) {}
   template <class Source>
   constexpr explicit bare_storage(converted_t, Source&& source)
-      : held(payload_from<T, E>(std::forward<Source>(source))) {}
+      : held(payload_from<T, E>(detail::forward<Source>(source))) {}
   template <class Other>
   constexpr explicit bare_storage(copied_t, Other&& other)
-      : held(payload_like<payload<T, E>>(std::forward<Other>(other).held)) {}
+      : held(payload_like<payload<T, E>>(detail::forward<Other>(other).held)) {}
 };
 
 // One class for each special member that may have to be written. Members of the union that cannot
@@ -155,7 +151,7 @@ struct move_constructed<T, E, special::provided> : copy_constructed<T, E> {
   using copy_constructed<T, E>::copy_constructed;
   constexpr move_constructed(const move_constructed&) = default;
   constexpr move_constructed(move_constructed&& other) noexcept(nothrow_move_constructible<T, E>)
-      : copy_constructed<T, E>(copied_t{}, std::move(other)) {}
+      : copy_constructed<T, E>(copied_t{}, detail::move(other)) {}
   constexpr move_constructed& operator=(const move_constructed&) = default;
   constexpr move_constructed& operator=(move_constructed&&) = default;
 };
@@ -192,7 +188,7 @@ template <class T, class E> struct move_assigned<T, E, special::provided> : copy
   constexpr move_assigned(move_assigned&&) = default;
   constexpr move_assigned& operator=(const move_assigned&) = default;
   constexpr move_assigned& operator=(move_assigned&& other) noexcept(nothrow_movable<T, E>) {
-    fallback::assign(this->held, std::move(other.held));
+    fallback::assign(this->held, detail::move(other.held));
     return *this;
   }
 };

@@ -6,9 +6,7 @@
 
 #include <gpu/core/unexpected_fallback.hpp>
 
-#include <gpu/core/utility.hpp>
 #include <new>
-#include <type_traits>
 
 namespace gpu::fallback::inline abi {
 
@@ -16,20 +14,19 @@ namespace gpu::fallback::inline abi {
 struct nothing {};
 
 // Which alternative a payload holds. Their base is in `std` for the sake of `restart` below.
-struct value_t : std::true_type {};
-struct error_t : std::false_type {};
+struct value_t : std::nothrow_t {
+  constexpr value_t() noexcept : std::nothrow_t() {}
+};
+struct error_t : std::nothrow_t {
+  constexpr error_t() noexcept : std::nothrow_t() {}
+};
+struct built_t {};      ///< The payload is made of the arguments that follow.
 struct value_of_t {};   ///< A value that a call returns.
 struct error_of_t {};   ///< An error that a call returns.
 struct converted_t {};  ///< What another `expected` holds.
 
-// `std::is_trivially_destructible` is the dearest of all traits, and libstdc++ has only this one.
-#if __has_builtin(__is_trivially_destructible)
 template <class... X>
-concept trivially_destructible = (__is_trivially_destructible(X) && ...);
-#else
-template <class... X>
-concept trivially_destructible = (__has_trivial_destructor(X) && ...);
-#endif
+concept trivially_destructible = (detail::trivially_destructible<X> && ...);
 
 /// Both alternatives are copied as bytes, so that assigning the payload whole starts the lifetime
 /// of the other one, in constant evaluation too.
@@ -48,16 +45,16 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct payload 
 
   template <class... Args>
   constexpr explicit payload(value_t, Args&&... args)
-      : value(std::forward<Args>(args)...), has_value(true) {}
+      : value(detail::forward<Args>(args)...), has_value(true) {}
   template <class... Args>
   constexpr explicit payload(error_t, Args&&... args)
-      : error(std::forward<Args>(args)...), has_value(false) {}
+      : error(detail::forward<Args>(args)...), has_value(false) {}
   template <class F>
   constexpr explicit payload(value_of_t, F&& call)
-      : value(std::forward<F>(call)()), has_value(true) {}
+      : value(detail::forward<F>(call)()), has_value(true) {}
   template <class F>
   constexpr explicit payload(error_of_t, F&& call)
-      : error(std::forward<F>(call)()), has_value(false) {}
+      : error(detail::forward<F>(call)()), has_value(false) {}
 };
 
 template <class T, class E> struct payload<T, E, false> {
@@ -69,16 +66,16 @@ template <class T, class E> struct payload<T, E, false> {
 
   template <class... Args>
   constexpr explicit payload(value_t, Args&&... args)
-      : value(std::forward<Args>(args)...), has_value(true) {}
+      : value(detail::forward<Args>(args)...), has_value(true) {}
   template <class... Args>
   constexpr explicit payload(error_t, Args&&... args)
-      : error(std::forward<Args>(args)...), has_value(false) {}
+      : error(detail::forward<Args>(args)...), has_value(false) {}
   template <class F>
   constexpr explicit payload(value_of_t, F&& call)
-      : value(std::forward<F>(call)()), has_value(true) {}
+      : value(detail::forward<F>(call)()), has_value(true) {}
   template <class F>
   constexpr explicit payload(error_of_t, F&& call)
-      : error(std::forward<F>(call)()), has_value(false) {}
+      : error(detail::forward<F>(call)()), has_value(false) {}
 
   payload(const payload&) = delete;
   payload& operator=(const payload&) = delete;
@@ -93,17 +90,17 @@ template <class T, class E> struct payload<T, E, false> {
 
 /// What `other` holds, copied or moved into a payload of the same type.
 template <class Payload, class Other> constexpr Payload payload_like(Other&& other) {
-  if (other.has_value) return Payload(value_t{}, std::forward<Other>(other).value);
-  return Payload(error_t{}, std::forward<Other>(other).error);
+  if (other.has_value) return Payload(value_t{}, detail::forward<Other>(other).value);
+  return Payload(error_t{}, detail::forward<Other>(other).error);
 }
 
 /// What the `expected` `source` holds, converted.
 template <class T, class E, class Source> constexpr payload<T, E> payload_from(Source&& source) {
-  if (!source.has_value()) return payload<T, E>(error_t{}, std::forward<Source>(source).error());
+  if (!source.has_value()) return payload<T, E>(error_t{}, detail::forward<Source>(source).error());
   if constexpr (same<T, nothing>) {
     return payload<T, E>(value_t{});
   } else {
-    return payload<T, E>(value_t{}, *std::forward<Source>(source));
+    return payload<T, E>(value_t{}, *detail::forward<Source>(source));
   }
 }
 
@@ -119,15 +116,15 @@ template <class T, class E> constexpr void end(payload<T, E>& held) noexcept {
 template <class T, class E, class Which, class... Args>
 constexpr void restart(payload<T, E>& held, Which which, Args&&... args) {
   if constexpr (assigned_whole<T, E>) {
-    held = payload<T, E>(which, std::forward<Args>(args)...);
+    held = payload<T, E>(which, detail::forward<Args>(args)...);
   } else {
     if (__builtin_is_constant_evaluated()) {
-      if constexpr (requires { construct_at(&held, which, std::forward<Args>(args)...); }) {
-        construct_at(&held, which, std::forward<Args>(args)...);
+      if constexpr (requires { construct_at(&held, which, detail::forward<Args>(args)...); }) {
+        construct_at(&held, which, detail::forward<Args>(args)...);
         return;
       }
     }
-    ::new (static_cast<void*>(&held)) payload<T, E>(which, std::forward<Args>(args)...);
+    ::new (static_cast<void*>(&held)) payload<T, E>(which, detail::forward<Args>(args)...);
   }
 }
 
@@ -138,7 +135,7 @@ template <class Which, class Payload, class Kept> struct restoration {
   bool armed = true;
 
   constexpr ~restoration() {
-    if (armed) fallback::restart(target, Which{}, std::move(kept));
+    if (armed) fallback::restart(target, Which{}, detail::move(kept));
   }
 };
 
@@ -147,16 +144,16 @@ template <class T, class E, class... Args>
 constexpr void become_value(payload<T, E>& held, Args&&... args) {
   if constexpr (nothrow_constructible<T, Args...>) {
     fallback::end(held);
-    fallback::restart(held, value_t{}, std::forward<Args>(args)...);
+    fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
   } else if constexpr (nothrow_constructible<T, T>) {
-    T made(std::forward<Args>(args)...);
+    T made(detail::forward<Args>(args)...);
     fallback::end(held);
-    fallback::restart(held, value_t{}, std::move(made));
+    fallback::restart(held, value_t{}, detail::move(made));
   } else {
-    E kept(std::move(held.error));
+    E kept(detail::move(held.error));
     fallback::end(held);
     restoration<error_t, payload<T, E>, E> guard{held, kept};
-    fallback::restart(held, value_t{}, std::forward<Args>(args)...);
+    fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
     guard.armed = false;
   }
 }
@@ -166,44 +163,44 @@ template <class T, class E, class... Args>
 constexpr void become_error(payload<T, E>& held, Args&&... args) {
   if constexpr (nothrow_constructible<E, Args...>) {
     fallback::end(held);
-    fallback::restart(held, error_t{}, std::forward<Args>(args)...);
+    fallback::restart(held, error_t{}, detail::forward<Args>(args)...);
   } else if constexpr (nothrow_constructible<E, E>) {
-    E made(std::forward<Args>(args)...);
+    E made(detail::forward<Args>(args)...);
     fallback::end(held);
-    fallback::restart(held, error_t{}, std::move(made));
+    fallback::restart(held, error_t{}, detail::move(made));
   } else {
-    T kept(std::move(held.value));
+    T kept(detail::move(held.value));
     fallback::end(held);
     restoration<value_t, payload<T, E>, T> guard{held, kept};
-    fallback::restart(held, error_t{}, std::forward<Args>(args)...);
+    fallback::restart(held, error_t{}, detail::forward<Args>(args)...);
     guard.armed = false;
   }
 }
 
 template <class T, class E, class U> constexpr void assign_value(payload<T, E>& held, U&& value) {
   if (held.has_value) {
-    held.value = std::forward<U>(value);
+    held.value = detail::forward<U>(value);
   } else {
-    fallback::become_value(held, std::forward<U>(value));
+    fallback::become_value(held, detail::forward<U>(value));
   }
 }
 
 template <class T, class E, class G> constexpr void assign_error(payload<T, E>& held, G&& error) {
   if (held.has_value) {
-    fallback::become_error(held, std::forward<G>(error));
+    fallback::become_error(held, detail::forward<G>(error));
   } else {
-    held.error = std::forward<G>(error);
+    held.error = detail::forward<G>(error);
   }
 }
 
 /// Takes over the state of `other`, moving from it if it is an rvalue.
 template <class T, class E, class Other> constexpr void assign(payload<T, E>& held, Other&& other) {
   if (!other.has_value) {
-    fallback::assign_error(held, std::forward<Other>(other).error);
+    fallback::assign_error(held, detail::forward<Other>(other).error);
   } else if constexpr (same<T, nothing>) {
     if (!held.has_value) fallback::become_value(held);
   } else {
-    fallback::assign_value(held, std::forward<Other>(other).value);
+    fallback::assign_value(held, detail::forward<Other>(other).value);
   }
 }
 
@@ -211,37 +208,35 @@ template <class T, class E, class Other> constexpr void assign(payload<T, E>& he
 template <class T, class E, class... Args>
 constexpr void replace_by_value(payload<T, E>& held, Args&&... args) noexcept {
   fallback::end(held);
-  fallback::restart(held, value_t{}, std::forward<Args>(args)...);
+  fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
 }
 
 /// Swaps the value in `a` with the error in `b`.
 template <class T, class E> constexpr void exchange(payload<T, E>& a, payload<T, E>& b) {
   if constexpr (nothrow_constructible<E, E>) {
-    E kept(std::move(b.error));
+    E kept(detail::move(b.error));
     fallback::end(b);
     restoration<error_t, payload<T, E>, E> guard{b, kept};
-    fallback::restart(b, value_t{}, std::move(a.value));
+    fallback::restart(b, value_t{}, detail::move(a.value));
     guard.armed = false;
     fallback::end(a);
-    fallback::restart(a, error_t{}, std::move(kept));
+    fallback::restart(a, error_t{}, detail::move(kept));
   } else {
-    T kept(std::move(a.value));
+    T kept(detail::move(a.value));
     fallback::end(a);
     restoration<value_t, payload<T, E>, T> guard{a, kept};
-    fallback::restart(a, error_t{}, std::move(b.error));
+    fallback::restart(a, error_t{}, detail::move(b.error));
     guard.armed = false;
     fallback::end(b);
-    fallback::restart(b, value_t{}, std::move(kept));
+    fallback::restart(b, value_t{}, detail::move(kept));
   }
 }
 
 template <class T, class E> constexpr void swap_payloads(payload<T, E>& a, payload<T, E>& b) {
   if (a.has_value && b.has_value) {
-    using std::swap;
-    if constexpr (!same<T, nothing>) swap(a.value, b.value);
+    if constexpr (!same<T, nothing>) swapping::swap_values(a.value, b.value);
   } else if (!a.has_value && !b.has_value) {
-    using std::swap;
-    swap(a.error, b.error);
+    swapping::swap_values(a.error, b.error);
   } else if (a.has_value) {
     fallback::exchange(a, b);
   } else {

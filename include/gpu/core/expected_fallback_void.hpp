@@ -5,9 +5,7 @@
 
 #include <gpu/core/expected_fallback.hpp>
 
-#include <gpu/core/utility.hpp>
 #include <initializer_list>
-#include <type_traits>
 
 namespace gpu::fallback::inline abi {
 
@@ -35,8 +33,8 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   template <class U> using rebind = expected<U, error_type>;
 
   /// Success.
-  constexpr expected() noexcept : base(std::in_place, value_t{}) {}
-  constexpr explicit expected(std::in_place_t) noexcept : base(std::in_place, value_t{}) {}
+  constexpr expected() noexcept : base(built_t{}, value_t{}) {}
+  constexpr explicit expected(const std::in_place_t&) noexcept : base(built_t{}, value_t{}) {}
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
@@ -46,30 +44,30 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   template <class U, class G>
     requires converts_error<G, E, U, G>
   constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
-      : base(converted_t{}, std::move(other)) {}
+      : base(converted_t{}, detail::move(other)) {}
 
   /// Holds the error.
   template <class G>
     requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
-      : base(std::in_place, error_t{}, failure.error()) {}
+      : base(built_t{}, error_t{}, failure.error()) {}
   template <class G>
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : base(std::in_place, error_t{}, std::move(failure).error()) {}
+      : base(built_t{}, error_t{}, detail::move(failure).error()) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(std::in_place, error_t{}, std::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, detail::forward<Args>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(std::in_place, error_t{}, list, std::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, list, detail::forward<Args>(args)...) {}
 
   /// Assigns an error.
   template <class G>
@@ -81,7 +79,7 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   template <class G>
     requires assigns_error<G, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    fallback::assign_error(this->held, std::move(failure).error());
+    fallback::assign_error(this->held, detail::move(failure).error());
     return *this;
   }
 
@@ -106,8 +104,8 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   /// The error. Undefined where there is a value.
   constexpr const E& error() const& noexcept { return this->held.error; }
   constexpr E& error() & noexcept { return this->held.error; }
-  constexpr const E&& error() const&& noexcept { return std::move(this->held.error); }
-  constexpr E&& error() && noexcept { return std::move(this->held.error); }
+  constexpr const E&& error() const&& noexcept { return detail::move(this->held.error); }
+  constexpr E&& error() && noexcept { return detail::move(this->held.error); }
 
   /// Does nothing. Undefined where there is an error.
   constexpr void operator*() const noexcept {}
@@ -121,17 +119,17 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   [[gnu::always_inline]] constexpr void value() && {
     static_assert(constructible<E, const E&> && constructible<E, E>,
                   "value() moves the error into the exception");
-    if (!has_value()) refuse_access<E>(std::move(*this).error());
+    if (!has_value()) refuse_access<E>(detail::move(*this).error());
   }
 
   /// The error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return std::forward<G>(otherwise);
+    if (has_value()) return detail::forward<G>(otherwise);
     return error();
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return std::forward<G>(otherwise);
-    return std::move(*this).error();
+    if (has_value()) return detail::forward<G>(otherwise);
+    return detail::move(*this).error();
   }
 
   /// Both a success, or errors that are equal.
@@ -151,7 +149,7 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
 
   template <class F>
   constexpr explicit expected(error_of_t which, F&& call)
-      : base(std::in_place, which, std::forward<F>(call)) {}
+      : base(built_t{}, which, detail::forward<F>(call)) {}
 };
 
 }  // namespace gpu::fallback::inline abi

@@ -3,9 +3,7 @@
 /// `kernel_argument`: how a type travels to a kernel. The launcher knows nothing of the types that
 /// stand for device memory, and they know nothing of the launcher; both know this trait.
 
-#include <gpu/core/utility.hpp>
-
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
@@ -30,59 +28,59 @@ template <class A> struct kernel_argument {
 /// A type that a kernel can take as a parameter: its bytes are copied to the device as they are.
 template <class P>
 concept kernel_parameter =
-    std::is_object_v<P> && !std::is_array_v<P> && std::is_trivially_copyable_v<P> &&
-    std::is_trivially_destructible_v<P> && std::is_same_v<P, std::remove_cv_t<P>>;
+    detail::is_object<P> && !detail::is_array<P> && detail::trivially_copyable<P> &&
+    detail::trivially_destructible<P> && detail::same<P, detail::remove_cv_t<P>>;
 
 namespace detail {
 
-template <class A> using kernel_argument_of = kernel_argument<std::remove_cvref_t<A>>;
+template <class A> using kernel_argument_of = kernel_argument<remove_cvref_t<A>>;
 
 /// Whether `A` (with its reference, as it was passed) stands for device memory.
 template <class A>
 concept has_kernel_pointer = requires(A&& argument) {
-  requires std::is_pointer_v<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
+  requires is_pointer<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
 };
 
 template <class A>
 concept has_kernel_value = requires(A&& argument) {
   requires kernel_parameter<
-      std::remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
+      remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
 };
 
 template <class From, class To>
-concept kernel_convertible = std::is_convertible_v<From, To>;
+concept kernel_convertible = convertible<From, To>;
 
 /// Whether an arithmetic conversion can make another number altogether: from floating point to
 /// an integer, or from an integer to one with fewer bits. Changes of sign and of precision pass, as
 /// they do in any call in C++.
 template <class From, class To> constexpr bool conversion_mangles() noexcept {
-  if constexpr (std::is_same_v<From, To>) {
+  if constexpr (same<From, To>) {
     return false;
-  } else if constexpr (std::is_floating_point_v<From>) {
-    return std::is_integral_v<To>;
-  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
-    return std::is_same_v<To, bool> || sizeof(From) > sizeof(To);
+  } else if constexpr (is_floating_point<From>) {
+    return is_integral<To>;
+  } else if constexpr (is_integral<From> && is_integral<To>) {
+    return same<To, bool> || sizeof(From) > sizeof(To);
   } else {
-    return std::is_pointer_v<From> && std::is_same_v<To, bool>;
+    return is_pointer<From> && same<To, bool>;
   }
 }
 
 template <class A, class P> constexpr bool passes_as() noexcept {
-  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
-    return kernel_convertible<decltype(kernel_argument_of<A>::pointer(std::declval<A>())), P>;
+  if constexpr (is_pointer<P> && has_kernel_pointer<A>) {
+    return kernel_convertible<decltype(kernel_argument_of<A>::pointer(declval<A>())), P>;
   } else if constexpr (has_kernel_value<A>) {
-    using value = decltype(kernel_argument_of<A>::value(std::declval<A>()));
-    return kernel_convertible<value, P> && !conversion_mangles<std::remove_cvref_t<value>, P>();
+    using value = decltype(kernel_argument_of<A>::value(declval<A>()));
+    return kernel_convertible<value, P> && !conversion_mangles<remove_cvref_t<value>, P>();
   } else {
-    return std::is_null_pointer_v<std::remove_cvref_t<A>> && std::is_pointer_v<P>;
+    return is_null_pointer<remove_cvref_t<A>> && is_pointer<P>;
   }
 }
 
 /// The value that a parameter `P` gets from `argument`.
 template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
-  if constexpr (std::is_pointer_v<P> && has_kernel_pointer<A>) {
+  if constexpr (is_pointer<P> && has_kernel_pointer<A>) {
     return kernel_argument_of<A>::pointer(static_cast<A&&>(argument));
-  } else if constexpr (std::is_arithmetic_v<P>) {
+  } else if constexpr (is_arithmetic<P>) {
     return static_cast<P>(kernel_argument_of<A>::value(static_cast<A&&>(argument)));
   } else {
     return kernel_argument_of<A>::value(static_cast<A&&>(argument));

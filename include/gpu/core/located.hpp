@@ -3,9 +3,7 @@
 /// `located<T>`: an argument that also carries the place of the call.
 
 #include <gpu/core/source_location.hpp>
-#include <gpu/core/utility.hpp>
-
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
@@ -16,9 +14,9 @@ template <class T> struct located {
   source_location where;
 
   template <class U>
-    requires std::is_convertible_v<U&&, T>
+    requires detail::convertible<U&&, T>
   constexpr located(U&& source, source_location place = source_location::current()) noexcept
-      : value(std::forward<U>(source)), where{place} {}
+      : value(detail::forward<U>(source)), where{place} {}
 };
 
 }  // namespace gpu

@@ -17,12 +17,12 @@ namespace detail {
 
 /// `fail(refusal(...))` reads better than the `unexpected` it makes.
 inline unexpected<cuda_error> fail(cuda_error error) noexcept {
-  return unexpected<cuda_error>(std::move(error));
+  return unexpected<cuda_error>(detail::move(error));
 }
 
 /// What `GPU_TRY` yields: the value moved out, or nothing for `result<void>`.
 template <class T> T take_value(result<T>& r) noexcept {
-  if constexpr (!__is_same(T, void)) return *std::move(r);
+  if constexpr (!__is_same(T, void)) return *detail::move(r);
 }
 
 }  // namespace detail
@@ -38,11 +38,11 @@ template <class T> T take_value(result<T>& r) noexcept {
 
 // The number keeps a GPU_TRY inside another from shadowing its variable.
 #define GPU_DETAIL_TRY(number, ...) GPU_DETAIL_TRY_AS(number, __VA_ARGS__)
-#define GPU_DETAIL_TRY_AS(number, ...)                                        \
-  (__extension__({                                                            \
-    auto gpu_try_result_##number = (__VA_ARGS__);                             \
-    if (!gpu_try_result_##number.has_value()) [[unlikely]] {                  \
-      return ::gpu::detail::fail(std::move(gpu_try_result_##number).error()); \
-    }                                                                         \
-    ::gpu::detail::take_value(gpu_try_result_##number);                       \
+#define GPU_DETAIL_TRY_AS(number, ...)                                                  \
+  (__extension__({                                                                      \
+    auto gpu_try_result_##number = (__VA_ARGS__);                                       \
+    if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
+      return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
+    }                                                                                   \
+    ::gpu::detail::take_value(gpu_try_result_##number);                                 \
   }))

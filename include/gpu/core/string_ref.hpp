@@ -4,31 +4,29 @@
 /// the caller has it, without `<string>`, `<string_view>` or `<span>`.
 
 #include <gpu/core/text.hpp>
-
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
 namespace detail {
 
 template <class Range>
-using element_of =
-    std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<const Range&>().data())>>;
+using element_of = remove_cv_t<remove_pointer_t<decltype(declval<const Range&>().data())>>;
 
 template <class Range>
 concept contiguous_range = requires(const Range& range) {
   range.data();
   range.size();
-  requires std::is_pointer_v<decltype(range.data())>;
-  requires std::is_convertible_v<decltype(range.size()), std::size_t>;
+  requires is_pointer<decltype(range.data())>;
+  requires convertible<decltype(range.size()), std::size_t>;
 };
 
 template <class Range>
-concept string_like = contiguous_range<Range> && std::is_same_v<element_of<Range>, char>;
+concept string_like = contiguous_range<Range> && same<element_of<Range>, char>;
 
 template <class Range>
 concept bytes_like = contiguous_range<Range> && sizeof(element_of<Range>) == 1 &&
-                     std::is_trivially_copyable_v<element_of<Range>>;
+                     trivially_copyable<element_of<Range>>;
 
 }  // namespace detail
 

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <gpu/core/utility.hpp>
-#include <type_traits>
 
 namespace gpu {
 
@@ -110,10 +109,9 @@ class text_builder {
 
   /// A number in decimal.
   template <class Integer>
-    requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, char> &&
-             !std::is_same_v<Integer, bool>)
+    requires(is_integral<Integer> && !same<Integer, char> && !same<Integer, bool>)
   text_builder& operator<<(Integer value) noexcept {
-    if constexpr (std::is_signed_v<Integer>) {
+    if constexpr (is_signed<Integer>) {
       if (value < 0) {
         *this << '-';
         return append_decimal(~static_cast<std::uint64_t>(value) + 1);

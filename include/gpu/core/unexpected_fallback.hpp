@@ -3,10 +3,22 @@
 /// `unexpected`, `unexpect` and `bad_expected_access` as C++23 has them, for standard libraries
 /// without a complete `std::expected`. Include gpu/core/expected.hpp, which picks.
 
-#include <gpu/core/utility.hpp>
+#include <gpu/core/traits.hpp>
+
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc, for less than <exception> costs
-#include <type_traits>
+
+// `std::in_place_t` is part of the interface, and <utility> costs two thirds of what cuda.h does.
+// libstdc++ keeps it where its versioned namespace would be; no other library says where.
+#if defined(__GLIBCXX__)
+namespace std {
+_GLIBCXX_BEGIN_NAMESPACE_VERSION
+struct in_place_t;
+_GLIBCXX_END_NAMESPACE_VERSION
+}  // namespace std
+#else
+#  include <utility>
+#endif
 
 namespace gpu::fallback {
 /// The tag goes into the name of every function that returns one of these types: see expected.hpp.
@@ -23,33 +35,53 @@ template <class T, class E> inline constexpr bool is_expected<expected<T, E>> = 
 template <class> inline constexpr bool is_unexpected = false;
 template <class E> inline constexpr bool is_unexpected<unexpected<E>> = true;
 
-// The compiler's own traits, and two that it lacks. Those of <type_traits> instantiate several
-// classes each, for every type that an `expected` is made with; these cost a fraction.
+using detail::assignable;
+using detail::constructible;
+using detail::convertible;
+using detail::is_array;
+using detail::is_const;
+using detail::is_object;
+using detail::is_void;
+using detail::is_volatile;
+using detail::nothrow_constructible;
+using detail::remove_cv_t;
+using detail::remove_cvref_t;
+using detail::same;
+
+/// As `std::swap`, which may not be there, for types without a `swap` of their own. Two parameters,
+/// so that where there is another `swap`, also the standard's, it is the better match.
+namespace swapping {
 
 template <class T, class U>
-concept same = __is_same(T, U);
+  requires same<T, U> && constructible<T, T> && assignable<T&, T>
+constexpr void swap(T& a,
+                    U& b) noexcept(nothrow_constructible<T, T> && __is_nothrow_assignable(T&, T)) {
+  T old(detail::move(a));
+  a = detail::move(b);
+  b = detail::move(old);
+}
+
 template <class T>
-concept is_void = same<const volatile T, const volatile void>;
+concept swappable = requires(T& a, T& b) { swap(a, b); };
 template <class T>
-concept is_object = std::is_const_v<const T> && !is_void<T>;  // no reference or function is const
-template <class T, class... Args>
-concept constructible = __is_constructible(T, Args...);
-template <class T, class... Args>
-concept nothrow_constructible = __is_nothrow_constructible(T, Args...);
-template <class T, class From>
-concept assignable = __is_assignable(T, From);
-template <class From, class To>
-concept convertible = requires(void (*take)(To), From && (*give)()) { take(give()); };
+concept nothrow_swappable = swappable<T> && requires(T& a, T& b) {
+  { swap(a, b) } noexcept;
+};
+template <class T> constexpr void swap_values(T& a, T& b) noexcept(nothrow_swappable<T>) {
+  swap(a, b);
+}
+
+}  // namespace swapping
 
 /// What an `unexpected` or an `expected` may hold as its error.
 template <class E>
-inline constexpr bool is_error_type = is_object<E> && !std::is_array_v<E> && !std::is_const_v<E> &&
-                                      !std::is_volatile_v<E> && !is_unexpected<E>;
+inline constexpr bool is_error_type =
+    is_object<E> && !is_array<E> && !is_const<E> && !is_volatile<E> && !is_unexpected<E>;
 
 /// What `unexpected<E>` makes its error from.
 template <class G, class E>
-concept error_source = !same<std::remove_cvref_t<G>, unexpected<E>> &&
-                       !same<std::remove_cvref_t<G>, std::in_place_t> && constructible<E, G>;
+concept error_source = !same<remove_cvref_t<G>, unexpected<E>> &&
+                       !same<remove_cvref_t<G>, std::in_place_t> && constructible<E, G>;
 
 template <class U> using list_reference = std::initializer_list<U>&;
 template <class T, class U, class... Args>
@@ -75,18 +107,19 @@ template <class E> class unexpected {
   template <class G = E>
     requires error_source<G, E>
   constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
-      : error_(std::forward<G>(error)) {}
+      : error_(detail::forward<G>(error)) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
-  constexpr explicit unexpected(std::in_place_t,
+  constexpr explicit unexpected(const std::in_place_t&,
                                 Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : error_(std::forward<Args>(args)...) {}
+      : error_(detail::forward<Args>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
-  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
-      : error_(list, std::forward<Args>(args)...) {}
+  constexpr explicit unexpected(const std::in_place_t&, std::initializer_list<U> list,
+                                Args&&... args)
+      : error_(list, detail::forward<Args>(args)...) {}
 
   constexpr unexpected& operator=(const unexpected&) = default;
   constexpr unexpected& operator=(unexpected&&) = default;
@@ -94,16 +127,15 @@ template <class E> class unexpected {
   /// The error, with the value category of the object.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return std::move(error_); }
-  constexpr E&& error() && noexcept { return std::move(error_); }
+  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
+  constexpr E&& error() && noexcept { return detail::move(error_); }
 
-  constexpr void swap(unexpected& other) noexcept(std::is_nothrow_swappable_v<E>) {
-    static_assert(std::is_swappable_v<E>, "the error type cannot be swapped");
-    using std::swap;
-    swap(error_, other.error_);
+  constexpr void swap(unexpected& other) noexcept(swapping::nothrow_swappable<E>) {
+    static_assert(swapping::swappable<E>, "the error type cannot be swapped");
+    swapping::swap_values(error_, other.error_);
   }
   friend constexpr void swap(unexpected& a, unexpected& b) noexcept(noexcept(a.swap(b)))
-    requires std::is_swappable_v<E>
+    requires swapping::swappable<E>
   {
     a.swap(b);
   }
@@ -139,12 +171,12 @@ template <> class bad_expected_access<void> : public std::exception {
 /// Thrown by `expected::value()` where there is no value; carries the error.
 template <class E> class bad_expected_access : public bad_expected_access<void> {
  public:
-  explicit bad_expected_access(E error) : error_(std::move(error)) {}
+  explicit bad_expected_access(E error) : error_(detail::move(error)) {}
 
   E& error() & noexcept { return error_; }
   const E& error() const& noexcept { return error_; }
-  E&& error() && noexcept { return std::move(error_); }
-  const E&& error() const&& noexcept { return std::move(error_); }
+  E&& error() && noexcept { return detail::move(error_); }
+  const E&& error() const&& noexcept { return detail::move(error_); }
 
  private:
   E error_;

@@ -1,25 +1,24 @@
 #pragma once
 /// \file
-/// `std::move`, `std::forward`, `std::swap` and `std::in_place_t` for what they are worth.
-///
-/// `<utility>` costs half of `cuda.h`, nearly all of it for `pair`, `compare` and `concepts`, which
-/// the lower layers do not use. libstdc++ keeps the few words that they do use in two headers of
-/// their own; elsewhere it is `<utility>` as usual.
+/// `exchange` and `swap_values`: what the library needs of `<utility>`, which costs two thirds of
+/// what `cuda.h` does.
 
-#if __has_include(<bits/move.h>) && __has_include(<bits/utility.h>)
-#  include <bits/move.h>
-#  include <bits/utility.h>
-#else
-#  include <utility>
-#endif
+#include <gpu/core/traits.hpp>
 
 namespace gpu::detail {
 
 /// As `std::exchange`.
 template <class T, class U = T> constexpr T exchange(T& object, U&& replacement) noexcept {
-  T old = std::move(object);
-  object = std::forward<U>(replacement);
+  T old = detail::move(object);
+  object = detail::forward<U>(replacement);
   return old;
+}
+
+/// As `std::swap`; under another name, which can be confused with no other `swap`.
+template <class T> constexpr void swap_values(T& a, T& b) noexcept {
+  T old = detail::move(a);
+  a = detail::move(b);
+  b = detail::move(old);
 }
 
 }  // namespace gpu::detail

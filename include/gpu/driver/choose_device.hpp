@@ -31,7 +31,7 @@ struct device_reader {
     if (!failure.has_value()) return 0;
     result<> asked =
         driver::call<&driver::entry_points::device_get_attribute>(where, &value, attribute, device);
-    if (!asked.has_value()) failure = std::move(asked);
+    if (!asked.has_value()) failure = detail::move(asked);
     return value;
   }
 };
@@ -67,7 +67,7 @@ result<> find_lacking(const device_requirements& wanted, device candidate, Build
        CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
   able("cooperative launch", wanted.cooperative_launch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
   able("cluster launch", wanted.cluster_launch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
-  GPU_TRY(std::move(read.failure));
+  GPU_TRY(detail::move(read.failure));
   at_least("memory", GPU_TRY(candidate.total_memory(where)), wanted.total_memory, " bytes");
   return {};
 }
@@ -79,7 +79,7 @@ inline result<> measure_device(device candidate, std::uint64_t& speed,
   const int processors = read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   const int rate = read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
   speed = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(rate);
-  return std::move(read.failure);
+  return detail::move(read.failure);
 }
 
 }  // namespace detail

@@ -21,7 +21,7 @@ auto in_context(CUcontext context, source_location where, Work work) noexcept ->
   auto done = work();
   result<> popped = call<&entry_points::ctx_pop_current>(where, &current);
   if (done.has_value() && !popped.has_value()) [[unlikely]]
-    return gpu::detail::fail(std::move(popped).error());
+    return gpu::detail::fail(gpu::detail::move(popped).error());
   return done;
 }
 

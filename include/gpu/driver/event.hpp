@@ -110,7 +110,7 @@ class event : public event_operations<event> {
     result<> made =
         driver::call_in<&driver::entry_points::event_create>(in.native(), where, &native, flags);
     Event owner{event_ref::from_native(native, in, options)};
-    GPU_TRY(std::move(made));
+    GPU_TRY(detail::move(made));
     return owner;
   }
 

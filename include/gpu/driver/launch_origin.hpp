@@ -211,7 +211,7 @@ struct launch_history {
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code())) return error;
-  return std::move(error).with_details(launch_origins(stream));
+  return detail::move(error).with_details(launch_origins(stream));
 }
 
 }  // namespace gpu::detail

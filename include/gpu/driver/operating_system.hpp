@@ -5,9 +5,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,36 @@
 extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*), void*);
 
 namespace gpu::detail {
+
+// What is used of <unistd.h> and <pthread.h>, which together cost a fifth of what cuda.h does. The
+// names in C++ are our own, for a second declaration of `close` itself would have to say `noexcept`
+// where the C library's does. A test compares them with the originals.
+extern "C" {
+int gpu_c_close(int file) noexcept __asm__("close");
+int gpu_c_ftruncate(int file, off_t size) noexcept __asm__("ftruncate");
+ssize_t gpu_c_read(int file, void* bytes, std::size_t count) noexcept __asm__("read");
+ssize_t gpu_c_write(int file, const void* bytes, std::size_t count) noexcept __asm__("write");
+int gpu_c_atfork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept
+    __asm__("pthread_atfork");
+int gpu_c_mutex_lock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_lock");
+int gpu_c_mutex_unlock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_unlock");
+}
+
+/// A mutex that is unlocked where all its bytes are zero, so that it can lie in shared memory.
+struct mutex {
+  pthread_mutex_t native;
+};
+
+class [[nodiscard]] scoped_lock {
+ public:
+  explicit scoped_lock(mutex& held) noexcept : held_{held} { gpu_c_mutex_lock(&held_.native); }
+  scoped_lock(const scoped_lock&) = delete;
+  scoped_lock& operator=(const scoped_lock&) = delete;
+  ~scoped_lock() { gpu_c_mutex_unlock(&held_.native); }
+
+ private:
+  mutex& held_;
+};
 
 /// A library that stays open until the process ends, or null.
 inline void* open_library(const char* name) noexcept {
@@ -34,7 +63,7 @@ template <class Function> Function find_symbol(void* library, const char* name) 
 }
 
 inline void on_fork_in_child(void (*handler)()) noexcept {
-  ::pthread_atfork(nullptr, nullptr, handler);
+  gpu_c_atfork(nullptr, nullptr, handler);
 }
 inline void on_process_exit(void (*handler)()) noexcept { std::atexit(handler); }
 /// Keeps the shared library that holds `function` in memory until the process ends, so that
@@ -55,8 +84,9 @@ inline void format_into(char* line, std::size_t size, const char* format, auto..
 
 /// Writes to the standard error stream, without its buffer.
 inline void write_to_stderr(const char* characters, std::size_t count) noexcept {
+  constexpr int standard_error = 2;
   while (count > 0) {
-    const ssize_t written = ::write(STDERR_FILENO, characters, count);
+    const ssize_t written = gpu_c_write(standard_error, characters, count);
     if (written <= 0) return;
     characters += written;
     count -= static_cast<std::size_t>(written);
@@ -72,7 +102,7 @@ inline void* find_named_memory(const char* name) noexcept {
   void* found = nullptr;
   char buffer[4096];
   ssize_t count = 0;
-  while (found == nullptr && (count = ::read(maps, buffer, sizeof buffer)) > 0) {
+  while (found == nullptr && (count = gpu_c_read(maps, buffer, sizeof buffer)) > 0) {
     for (ssize_t i = 0; i < count && found == nullptr; ++i) {
       if (buffer[i] != '\n') {
         if (length < sizeof line - 1) line[length++] = buffer[i];
@@ -89,7 +119,7 @@ inline void* find_named_memory(const char* name) noexcept {
       found = reinterpret_cast<void*>(address);
     }
   }
-  ::close(maps);
+  gpu_c_close(maps);
   return found;
 }
 
@@ -107,11 +137,11 @@ inline int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* da
   if (request->memory != nullptr) return 1;
   const int file = ::memfd_create(request->name, MFD_CLOEXEC);
   if (file < 0) return 1;
-  if (::ftruncate(file, static_cast<off_t>(request->bytes)) == 0) {
+  if (gpu_c_ftruncate(file, static_cast<off_t>(request->bytes)) == 0) {
     void* memory = ::mmap(nullptr, request->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) request->memory = memory;
   }
-  ::close(file);
+  gpu_c_close(file);
   return 1;
 }
 

@@ -18,12 +18,12 @@ struct primary_context_slot {
 /// Doubled where several shared libraries have their own: each then holds its own reference.
 struct primary_context_cache {
   static constexpr int capacity = 128;
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  primary_context_slot slots[capacity] = {};
+  mutex lock;
+  primary_context_slot slots[capacity];
 };
 
 inline primary_context_cache& primary_contexts() noexcept {
-  static primary_context_cache cache;
+  static primary_context_cache cache{};
   return cache;
 }
 
@@ -38,7 +38,7 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
     return driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
   }
   primary_context_cache& cache = primary_contexts();
-  pthread_mutex_lock(&cache.lock);
+  const scoped_lock lock(cache.lock);
   const std::uint64_t generation = driver::entry_points_generation() + 1;
   primary_context_slot& slot = cache.slots[device];
   const bool known = slot.generation == generation;
@@ -47,7 +47,6 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
                                   where, &context, device);
   if (!known && retained.has_value()) slot = {generation, context};
   if (retained.has_value()) context = slot.context;
-  pthread_mutex_unlock(&cache.lock);
   return retained;
 }
 
@@ -55,12 +54,14 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
 /// anew.
 inline result<> forget_primary_context(CUdevice device, source_location where) noexcept {
   if (device < 0 || device >= primary_context_cache::capacity) return {};
-  primary_context_cache& cache = primary_contexts();
-  pthread_mutex_lock(&cache.lock);
-  primary_context_slot& slot = cache.slots[device];
-  const bool known = slot.generation == driver::entry_points_generation() + 1;
-  slot = {};
-  pthread_mutex_unlock(&cache.lock);
+  bool known = false;
+  {
+    primary_context_cache& cache = primary_contexts();
+    const scoped_lock lock(cache.lock);
+    primary_context_slot& slot = cache.slots[device];
+    known = slot.generation == driver::entry_points_generation() + 1;
+    slot = {};
+  }
   if (!known) return {};
   return driver::call<&driver::entry_points::device_primary_ctx_release>(where, device);
 }
@@ -71,14 +72,13 @@ result<> find_any_primary_context(Context& context, source_location where) noexc
   CUdevice device = 0;
   if (driver::current_entry_points().device_primary_ctx_retain != nullptr) {
     primary_context_cache& cache = primary_contexts();
-    pthread_mutex_lock(&cache.lock);
+    const scoped_lock lock(cache.lock);
     const std::uint64_t generation = driver::entry_points_generation() + 1;
     for (CUdevice i = 0; i < primary_context_cache::capacity; ++i) {
       if (cache.slots[i].generation != generation) continue;
       device = i;
       break;
     }
-    pthread_mutex_unlock(&cache.lock);
   }
   return find_primary_context(device, context, where);
 }

@@ -19,7 +19,7 @@ struct process_state {
   const driver::entry_points* table;  // null until first use
   std::uint64_t generation;           // of the table: grows when it is replaced
   error_reporter reporter;            // null: print to stderr
-  pthread_mutex_t loading;            // all zero is unlocked
+  mutex loading;
   driver::entry_points loaded;
   driver::entry_points forked;
   driver::entry_points exiting;
@@ -28,7 +28,7 @@ struct process_state {
 };
 
 inline process_state* find_process_state() noexcept {
-  static process_state private_state{};
+  static process_state private_state;  // without braces: they would name a thousand zeros
   char name[64];
   format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
               sizeof(process_state));
@@ -100,7 +100,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
 
 inline const driver::entry_points* entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
-  pthread_mutex_lock(&state.loading);
+  const scoped_lock lock(state.loading);
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table == nullptr) {
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
@@ -109,7 +109,6 @@ inline const driver::entry_points* entry_points_on_first_use() noexcept {
     table = &state.loaded;
     __atomic_store_n(&state.table, table, __ATOMIC_RELEASE);
   }
-  pthread_mutex_unlock(&state.loading);
   return table;
 }
 
@@ -158,11 +157,10 @@ inline std::uint64_t entry_points_generation() noexcept {
 /// the new one, unless it passes their calls on.
 inline const entry_points* use_entry_points(const entry_points* table) noexcept {
   auto& state = gpu::detail::state_of_process();
-  pthread_mutex_lock(&state.loading);
+  const gpu::detail::scoped_lock lock(state.loading);
   gpu::detail::set_process_hooks(state);
   const entry_points* before = __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
   __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
-  pthread_mutex_unlock(&state.loading);
   return before;
 }
 

@@ -195,7 +195,7 @@ class stream : public stream_operations<stream> {
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
         in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);
     Stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
-    GPU_TRY(std::move(made));
+    GPU_TRY(detail::move(made));
     return owner;
   }
 

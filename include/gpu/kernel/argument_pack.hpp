@@ -50,7 +50,7 @@ template <class... P> class argument_pack {
 /// Where nothing is typed, an argument that stands for memory is kept both ways, as a span and as a
 /// pointer; the size of the real parameter tells which is meant.
 template <class A> struct untyped_argument {
-  using value_type = std::remove_cvref_t<decltype(kernel_argument_of<A>::value(std::declval<A>()))>;
+  using value_type = remove_cvref_t<decltype(kernel_argument_of<A>::value(declval<A>()))>;
   value_type value;
 
   static constexpr std::size_t pointer_size = 0;
@@ -62,7 +62,7 @@ template <class A> struct untyped_argument {
 template <class A>
   requires(has_kernel_pointer<A> && !has_kernel_value<A>)
 struct untyped_argument<A> {
-  using value_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
+  using value_type = decltype(kernel_argument_of<A>::pointer(declval<A>()));
   value_type value;
 
   static constexpr std::size_t pointer_size = 0;
@@ -74,8 +74,8 @@ struct untyped_argument<A> {
 template <class A>
   requires(has_kernel_pointer<A> && has_kernel_value<A>)
 struct untyped_argument<A> {
-  using value_type = std::remove_cvref_t<decltype(kernel_argument_of<A>::value(std::declval<A>()))>;
-  using pointer_type = decltype(kernel_argument_of<A>::pointer(std::declval<A>()));
+  using value_type = remove_cvref_t<decltype(kernel_argument_of<A>::value(declval<A>()))>;
+  using pointer_type = decltype(kernel_argument_of<A>::pointer(declval<A>()));
   value_type value;
   pointer_type pointer;
 

@@ -23,15 +23,15 @@ template <class T, transfer Way>
 inline constexpr bool is_host_argument_type<host_argument<T, Way>> = true;
 
 template <class A>
-concept is_host_argument = is_host_argument_type<std::remove_cvref_t<A>>;
+concept is_host_argument = is_host_argument_type<remove_cvref_t<A>>;
 
 template <class Range>
 concept writable_host_range =
-    host_range<Range> && !std::is_const_v<host_element_t<std::remove_reference_t<Range>>>;
+    host_range<Range> && !is_const<host_element_t<remove_reference_t<Range>>>;
 
 template <transfer Way, class Range> constexpr auto host_argument_of(Range& range) noexcept {
   using element = host_element_t<Range>;
-  static_assert(std::is_trivially_copyable_v<element>,
+  static_assert(trivially_copyable<element>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   return host_argument<element, Way>{detail::data_of(range), detail::size_of(range)};
@@ -83,9 +83,8 @@ template <is_host_argument A> struct staged_argument<A> {
     return Way;
   }
   template <class T, transfer Way>
-  static std::remove_const_t<T>* device_type(const host_argument<T, Way>&);
-  using element =
-      std::remove_pointer_t<decltype(device_type(std::declval<std::remove_cvref_t<A>>()))>;
+  static remove_const_t<T>* device_type(const host_argument<T, Way>&);
+  using element = remove_pointer_t<decltype(device_type(declval<remove_cvref_t<A>>()))>;
 
   std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
 
@@ -101,7 +100,7 @@ template <is_host_argument A> struct staged_argument<A> {
 
   result<> fetch([[maybe_unused]] const stream_ref& stream,
                  [[maybe_unused]] source_location where) noexcept {
-    if constexpr (!std::is_const_v<std::remove_pointer_t<decltype(passed.data)>>) {
+    if constexpr (!is_const<remove_pointer_t<decltype(passed.data)>>) {
       if (way(passed) == transfer::in || bytes() == 0) return {};
       return on_stream(stream, where, [&] {
         return driver::call<&driver::entry_points::memcpy_dtoh_async>(

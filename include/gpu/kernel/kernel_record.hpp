@@ -68,18 +68,10 @@ inline constinit kernel_record no_kernel{};
 
 /// Held while limits are filled or raised and while labels are made; never on the launch path.
 /// Doubled where several shared libraries have their own: each then guards its own modules.
-inline pthread_mutex_t& kernel_lock() noexcept {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+inline mutex& kernel_lock() noexcept {
+  static mutex lock{};
   return lock;
 }
-
-class [[nodiscard]] locked_kernels {
- public:
-  locked_kernels() noexcept { pthread_mutex_lock(&kernel_lock()); }
-  locked_kernels(const locked_kernels&) = delete;
-  locked_kernels& operator=(const locked_kernels&) = delete;
-  ~locked_kernels() { pthread_mutex_unlock(&kernel_lock()); }
-};
 
 /// The label of all kernels called `name` on a device, which lives until the process ends: launch
 /// records point at it when the module is gone. Null where memory runs out. To be called locked.

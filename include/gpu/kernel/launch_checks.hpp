@@ -250,13 +250,13 @@ template <class Builder = text_builder>
   kernel_record& kernel = *launch.kernel;
   const CUdevice device = launch.stream.device().native();
   if (static_cast<std::uint32_t>(device) >= kernel_record::most_devices) {
-    const locked_kernels lock;
+    const scoped_lock lock(kernel_lock());
     return read_limits_in_context(launch, *limits);
   }
   kernel_limits*& kept = kernel.limits[device];
   limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
   if (limits != &no_limits) return {};
-  const locked_kernels lock;
+  const scoped_lock lock(kernel_lock());
   limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
   if (limits != &no_limits) return {};
   auto* made = static_cast<kernel_limits*>(std::calloc(1, sizeof(kernel_limits)));
@@ -292,7 +292,7 @@ template <class Builder = text_builder>
   kernel_limits& limits = *known;
   GPU_TRY(check_shape(launch, limits));
   if (launch.config.shared_bytes > __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) {
-    const locked_kernels lock;
+    const scoped_lock lock(kernel_lock());
     GPU_TRY(allow_shared_memory(launch, limits));
   }
   return on_stream(launch.stream, launch.where, [&] {

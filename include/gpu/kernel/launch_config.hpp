@@ -4,10 +4,11 @@
 
 #include <gpu/core/dims.hpp>
 
+#include <gpu/core/traits.hpp>
+
 #include <cuda.h>
 
 #include <cstdint>
-#include <type_traits>
 
 namespace gpu {
 
@@ -34,7 +35,7 @@ struct launch_config {
 /// then keeps every thread idle). More blocks than a grid can have give the largest `uint32_t`,
 /// which `launch` refuses.
 template <class Integer>
-  requires std::is_integral_v<Integer>
+  requires detail::is_integral<Integer>
 constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {
   if (elements <= 0 || block == 0) return 1;
   const std::uint64_t blocks = (static_cast<std::uint64_t>(elements) - 1) / block + 1;

@@ -92,7 +92,7 @@ template <class Builder = text_builder>
   if (log[0] == '\0') return error;
   Builder out;
   out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-  return std::move(error).with_details(out.finish());
+  return detail::move(error).with_details(out.finish());
 }
 
 /// Makes a library of an image and has the driver read it now: left alone, it would look at most
@@ -127,7 +127,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   result<> done = driver::in_any_context(where, [&]() -> result<> {
     result<> read = read_library(bytes, loaded, where);
     if (read.has_value() || !is_ptx) return read;
-    return fail(with_compiler_log(std::move(read).error(), bytes));
+    return fail(with_compiler_log(detail::move(read).error(), bytes));
   });
   if (done.has_value()) {
     library = loaded;

@@ -34,7 +34,7 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
           .has_value()) {
     out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
-  return std::move(error).with_details(out.finish()).with_values(bytes, free);
+  return detail::move(error).with_details(out.finish()).with_values(bytes, free);
 }
 
 /// How an allocation is given back.
@@ -89,7 +89,7 @@ inline result<> allocate(context_ref context, std::size_t bytes, device_memory& 
   if (done.has_value()) [[likely]]
     return done;
   memory.reset();
-  return fail(with_memory_info(std::move(done).error(), context, bytes));
+  return fail(with_memory_info(detail::move(done).error(), context, bytes));
 }
 
 /// Sets `memory` to memory that work on `stream` may use, and that goes back in the order of the
@@ -116,7 +116,7 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   if (done.has_value()) [[likely]]
     return done;
   memory.reset();
-  return fail(with_memory_info(std::move(done).error(), stream.context(), bytes));
+  return fail(with_memory_info(detail::move(done).error(), stream.context(), bytes));
 }
 
 }  // namespace gpu::detail

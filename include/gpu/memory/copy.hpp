@@ -13,14 +13,14 @@ template <class Range> constexpr auto elements_of(Range& range) noexcept {
   if constexpr (device_range<Range&>) {
     return device_span_of(range);
   } else {
-    return device_span<std::remove_pointer_t<decltype(data_of(range))>>{};
+    return device_span<remove_pointer_t<decltype(data_of(range))>>{};
   }
 }
 
 /// The type of the elements of any range, const where they cannot be written.
 template <class Range>
 using element_t =
-    typename decltype(elements_of(std::declval<std::remove_reference_t<Range>&>()))::element_type;
+    typename decltype(elements_of(declval<remove_reference_t<Range>&>()))::element_type;
 
 template <class Range> copy_end copy_end_of(Range& range) noexcept {
   copy_end end;
@@ -50,11 +50,11 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
                 (host_range<Destination> || device_range<Destination>)) {
     using from = element_t<Source>;
     using to = element_t<Destination>;
-    static_assert(!std::is_const_v<to>, "the destination's elements are const");
-    static_assert(std::is_same_v<std::remove_cv_t<from>, std::remove_cv_t<to>>,
+    static_assert(!is_const<to>, "the destination's elements are const");
+    static_assert(same<remove_cv_t<from>, remove_cv_t<to>>,
                   "the source's elements are of another type than the destination's: a copy moves "
                   "bytes and converts nothing");
-    static_assert(std::is_trivially_copyable_v<to>,
+    static_assert(trivially_copyable<to>,
                   "a copy moves bytes, which only trivially copyable elements allow");
   }
 }

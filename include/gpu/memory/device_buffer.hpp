@@ -16,7 +16,7 @@ template <class T> class device_buffer {
  public:
   using value_type = T;
 
-  static_assert(std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 
@@ -34,7 +34,7 @@ template <class T> class device_buffer {
     GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;
     GPU_TRY(detail::allocate(stream, bytes, memory, where));
-    return device_buffer{std::move(memory), count};
+    return device_buffer{detail::move(memory), count};
   }
 
   /// Memory apart from any stream, which every stream may use at once. The destructor waits for
@@ -53,7 +53,7 @@ template <class T> class device_buffer {
     GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;
     GPU_TRY(detail::allocate(in, bytes, memory, where));
-    return device_buffer{std::move(memory), count};
+    return device_buffer{detail::move(memory), count};
   }
 
   /// Takes over memory of cuMemAllocAsync, to be freed in the order of `stream`.
@@ -71,9 +71,9 @@ template <class T> class device_buffer {
   }
 
   device_buffer(device_buffer&& other) noexcept
-      : memory_{std::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
+      : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
   device_buffer& operator=(device_buffer&& other) noexcept {
-    memory_ = std::move(other.memory_);
+    memory_ = detail::move(other.memory_);
     size_ = detail::exchange(other.size_, 0u);
     return *this;
   }
@@ -106,7 +106,7 @@ template <class T> class device_buffer {
 
  private:
   device_buffer(detail::device_memory memory, std::size_t size) noexcept
-      : memory_{std::move(memory)}, size_{size} {}
+      : memory_{detail::move(memory)}, size_{size} {}
 
   static device_buffer adopt(device_span<T> elements, const stream_ref& stream,
                              detail::allocation_kind kind) noexcept {

@@ -42,10 +42,10 @@ namespace detail {
 template <class T, std::size_t Extent = dynamic_extent> class device_span {
  public:
   using element_type = T;
-  using value_type = std::remove_cv_t<T>;
+  using value_type = detail::remove_cv_t<T>;
   static constexpr std::size_t extent = Extent;
 
-  static_assert(std::is_object_v<T> && std::is_trivially_copyable_v<T>,
+  static_assert(detail::is_object<T> && detail::trivially_copyable<T>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 
@@ -56,14 +56,14 @@ template <class T, std::size_t Extent = dynamic_extent> class device_span {
 
   /// A span with the same elements that may only be read, or whose extent is not static.
   template <class U, std::size_t OtherExtent>
-    requires(std::is_convertible_v<U (*)[], T (*)[]> &&
+    requires(detail::convertible<U (*)[], T (*)[]> &&
              (Extent == dynamic_extent || Extent == OtherExtent))
   constexpr device_span(device_span<U, OtherExtent> other) noexcept
       : data_{other.data()}, size_{other.size()} {}
 
   /// A static extent from a dynamic one: the length has to be right.
   template <class U>
-    requires(std::is_convertible_v<U (*)[], T (*)[]> && Extent != dynamic_extent)
+    requires(detail::convertible<U (*)[], T (*)[]> && Extent != dynamic_extent)
   constexpr explicit device_span(device_span<U, dynamic_extent> other,
                                  source_location where = source_location::current()) noexcept
       : data_{other.data()}, size_{other.size()} {
@@ -171,7 +171,7 @@ device_span<const std::byte> as_bytes(device_span<T, Extent> span) noexcept {
 
 /// The bytes of the elements, to be written too.
 template <class T, std::size_t Extent>
-  requires(!std::is_const_v<T>)
+  requires(!detail::is_const<T>)
 device_span<std::byte> as_writable_bytes(device_span<T, Extent> span) noexcept {
   return device_span<std::byte>::from_native(span.native(), span.size_bytes());
 }
@@ -191,7 +191,7 @@ inline constexpr bool is_device_span<device_span<T, Extent>> = true;
 
 /// What `range` names on the device: a span as it is, an owner by its `span()`.
 template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
-  if constexpr (is_device_span<std::remove_cvref_t<Range>>) {
+  if constexpr (is_device_span<remove_cvref_t<Range>>) {
     return range;
   } else {
     return static_cast<Range&&>(range).span();
@@ -203,7 +203,7 @@ template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
 /// A `device_span`, or an lvalue of something that has one by its `span()`, as `device_buffer` has.
 template <class Range>
 concept device_range =
-    detail::is_device_span<std::remove_cvref_t<Range>> || requires(Range&& range) {
+    detail::is_device_span<detail::remove_cvref_t<Range>> || requires(Range&& range) {
       requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
     };
 

@@ -42,10 +42,10 @@ inline result<> fill_on(const stream_ref& stream, const copy_end& destination, u
 /// Allowed in a capture. (cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async)
 template <device_range Destination>
 result<> fill(stream_ref stream, Destination&& destination,
-              const std::remove_cv_t<detail::element_t<Destination>>& value,
+              const detail::remove_cv_t<detail::element_t<Destination>>& value,
               source_location where = source_location::current()) noexcept {
   using element = detail::element_t<Destination>;
-  static_assert(!std::is_const_v<element>, "the destination's elements are const");
+  static_assert(!detail::is_const<element>, "the destination's elements are const");
   static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
                 "the driver fills with patterns of 1, 2 or 4 bytes; zeros of any type are "
                 "fill(stream, as_writable_bytes(span), std::byte{0}), other values need a kernel");

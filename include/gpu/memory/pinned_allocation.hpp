@@ -47,14 +47,14 @@ inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_f
   if (done.has_value()) [[likely]]
     return done;
   memory.reset();
-  cuda_error error = std::move(done).error();
+  cuda_error error = detail::move(done).error();
   if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
     text_builder out;
     out << "asked for " << bytes
         << " bytes of page-locked host memory, which the system has to keep in RAM";
-    error = std::move(error).with_details(out.finish()).with_values(bytes, 0);
+    error = detail::move(error).with_details(out.finish()).with_values(bytes, 0);
   }
-  return fail(std::move(error));
+  return fail(detail::move(error));
 }
 
 /// Sets `mapped` to where the device sees `address`. (cuMemHostGetDevicePointer)

@@ -13,7 +13,7 @@ namespace gpu {
 template <class T> class pinned_span {
  public:
   using element_type = T;
-  using value_type = std::remove_cv_t<T>;
+  using value_type = detail::remove_cv_t<T>;
   using size_type = std::size_t;
   using difference_type = std::ptrdiff_t;
   using pointer = T*;
@@ -22,7 +22,7 @@ template <class T> class pinned_span {
 
   constexpr pinned_span() noexcept = default;
   template <class U>
-    requires std::is_convertible_v<U (*)[], T (*)[]>
+    requires detail::convertible<U (*)[], T (*)[]>
   constexpr pinned_span(pinned_span<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
   /// Memory that the caller knows to be page-locked, by cuMemHostAlloc or cuMemHostRegister.

@@ -30,7 +30,7 @@ template <class T> class pinned_vector {
   using iterator = T*;
   using const_iterator = const T*;
 
-  static_assert(std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the device copies bytes: the elements have to be trivially copyable");
 
   /// `count` elements, each `T{}`, for use with a device. (cuMemHostAlloc)
@@ -67,22 +67,22 @@ template <class T> class pinned_vector {
   }
 
   pinned_vector(pinned_vector&& other) noexcept
-      : memory_{std::move(other.memory_)},
+      : memory_{detail::move(other.memory_)},
         context_{detail::exchange(other.context_, context_ref{})},
         size_{detail::exchange(other.size_, 0u)},
         capacity_{detail::exchange(other.capacity_, 0u)},
         flags_{other.flags_} {}
   pinned_vector& operator=(pinned_vector&& other) noexcept {
-    pinned_vector taken{std::move(other)};
+    pinned_vector taken{detail::move(other)};
     swap(taken);
     return *this;
   }
   void swap(pinned_vector& other) noexcept {
-    std::swap(memory_, other.memory_);
-    std::swap(context_, other.context_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
-    std::swap(flags_, other.flags_);
+    detail::swap_values(memory_, other.memory_);
+    detail::swap_values(context_, other.context_);
+    detail::swap_values(size_, other.size_);
+    detail::swap_values(capacity_, other.capacity_);
+    detail::swap_values(flags_, other.flags_);
   }
   friend void swap(pinned_vector& a, pinned_vector& b) noexcept { a.swap(b); }
 
@@ -259,7 +259,7 @@ template <class T> class pinned_vector {
     detail::pinned_memory memory;
     GPU_TRY(detail::allocate_pinned(context_, bytes, flags_, memory, where));
     move_bytes(static_cast<T*>(memory.get().address), data(), static_cast<std::ptrdiff_t>(size_));
-    memory_ = std::move(memory);
+    memory_ = detail::move(memory);
     capacity_ = capacity;
     return {};
   }

@@ -3,7 +3,7 @@
 /// Where a range of elements lives, as concepts: `host_range`, `pinned_range` and `device_range`.
 /// They ask no more than `data()` and `size()`, so that no `<ranges>` or `<span>` is included.
 
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 #include <cstddef>
 
@@ -26,21 +26,21 @@ constexpr auto size_of(Range& range) noexcept -> decltype(std::size_t{range.size
 
 /// The type of a host range's elements, const where they cannot be written.
 template <class Range>
-using host_element_t = std::remove_pointer_t<decltype(detail::data_of(std::declval<Range&>()))>;
+using host_element_t = remove_pointer_t<decltype(detail::data_of(declval<Range&>()))>;
 
 }  // namespace detail
 
 /// Contiguous elements in host memory: an array, a `std::vector`, a `std::span`, a `pinned_vector`.
 /// What lives on a device has no `begin`.
 template <class Range>
-concept host_range = requires(std::remove_reference_t<Range>& range) {
-  requires std::is_pointer_v<decltype(detail::data_of(range))>;
+concept host_range = requires(detail::remove_reference_t<Range>& range) {
+  requires detail::is_pointer<decltype(detail::data_of(range))>;
   detail::size_of(range);
-  requires std::is_array_v<std::remove_reference_t<Range>> || requires { range.begin(); };
+  requires detail::is_array<detail::remove_reference_t<Range>> || requires { range.begin(); };
 };
 
 /// A host range in page-locked memory, which asynchronous copies need.
 template <class Range>
-concept pinned_range = host_range<Range> && enable_pinned_range<std::remove_cvref_t<Range>>;
+concept pinned_range = host_range<Range> && enable_pinned_range<detail::remove_cvref_t<Range>>;
 
 }  // namespace gpu

@@ -1,0 +1,57 @@
+/// The functions of the C library that are declared under other names are those functions.
+
+#include <gpu/driver/operating_system.hpp>
+
+#include "support/catch.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <type_traits>
+
+namespace {
+
+// As a function that may throw, for C libraries differ in what they mark.
+template <class R, class... A> R (*plain(R (*f)(A...)))(A...) { return f; }
+template <class R, class... A> R (*plain(R (*f)(A...) noexcept))(A...) { return f; }
+
+}  // namespace
+
+TEST_CASE("functions under other names are the C library's", "[driver][operating_system]") {
+  using namespace gpu::detail;
+  // The comparisons do not compile where the types differ.
+  CHECK(plain(&gpu_c_close) == plain(&::close));
+  CHECK(plain(&gpu_c_ftruncate) == plain(&::ftruncate));
+  CHECK(plain(&gpu_c_read) == plain(&::read));
+  CHECK(plain(&gpu_c_write) == plain(&::write));
+  CHECK(plain(&gpu_c_atfork) == plain(&::pthread_atfork));
+  CHECK(plain(&gpu_c_mutex_lock) == plain(&::pthread_mutex_lock));
+  CHECK(plain(&gpu_c_mutex_unlock) == plain(&::pthread_mutex_unlock));
+}
+
+TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
+  const pthread_mutex_t native = PTHREAD_MUTEX_INITIALIZER;
+  const gpu::detail::mutex zeros{};
+  CHECK(std::memcmp(&native, &zeros.native, sizeof native) == 0);
+
+  gpu::detail::mutex mutex{};
+  int count = 0;
+  const auto add = [&] {
+    for (int i = 0; i < 10000; ++i) {
+      const gpu::detail::scoped_lock lock(mutex);
+      ++count;
+    }
+  };
+  std::thread other(add);
+  add();
+  other.join();
+  CHECK(count == 20000);
+  {
+    const gpu::detail::scoped_lock lock(mutex);
+    CHECK(pthread_mutex_trylock(&mutex.native) != 0);
+  }
+  CHECK(pthread_mutex_trylock(&mutex.native) == 0);
+  pthread_mutex_unlock(&mutex.native);
+}
