@@ -25,9 +25,15 @@ struct program_origin {
   template <class Builder = detail::text_builder> text message() const noexcept {
     Builder out;
     switch (kind) {
-      case origin_kind::memory: out << "from memory"; break;
-      case origin_kind::disk: out << "from disk"; break;
-      case origin_kind::compiled: out << "compiled"; break;
+      case origin_kind::memory:
+        out << "from memory";
+        break;
+      case origin_kind::disk:
+        out << "from disk";
+        break;
+      case origin_kind::compiled:
+        out << "compiled";
+        break;
     }
     if (!reason.empty()) out << ": " << reason;
     if (!not_stored.empty()) out << "; not stored: " << not_stored;

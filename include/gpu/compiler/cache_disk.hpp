@@ -1,0 +1,138 @@
+#pragma once
+/// \file
+/// Programs in the cache's folder: finding one whose conditions are met, and storing one.
+
+#include <gpu/compiler/cache_memory.hpp>
+#include <gpu/compiler/cache_summary.hpp>
+#include <gpu/compiler/cache_usage.hpp>
+
+namespace gpu {
+
+/// What a cache did so far in this process.
+struct cache_counters {
+  std::uint64_t from_memory = 0;  ///< programs that this process had already
+  std::uint64_t from_disk = 0;    ///< programs that the folder had
+  std::uint64_t compiled = 0;     ///< programs that had to be compiled
+  std::uint64_t waited = 0;   ///< of the first two, those that another thread or process just made
+  std::uint64_t stored = 0;   ///< programs put into the folder
+  std::uint64_t damaged = 0;  ///< files that were not what they should be, and were taken away
+  std::uint64_t evicted = 0;  ///< files taken away to stay below the limit
+};
+
+namespace detail {
+
+inline void count_one(std::uint64_t& counter, std::uint64_t by = 1) noexcept {
+  __atomic_fetch_add(&counter, by, __ATOMIC_RELAXED);
+}
+
+/// The programs of one folder. Up to eight are kept that differ in the conditions alone: compiler,
+/// contents of headers.
+class program_disk {
+ public:
+  program_disk(const cache_folder& folder, const digest& key, cache_counters& counters) noexcept
+      : folder_{folder}, key_{key}, counters_{counters} {}
+
+  /// Finds a program that holds now. `compiler` is empty on a machine without NVRTC, where that of
+  /// any is taken. Otherwise `reason` says what keeps the stored ones from being used; it stays
+  /// empty where there is none.
+  bool find(const text& compiler, const std::vector<text>& folders, kept_program& found,
+            text& reason) const {
+    text compiler_reason, file_reason;
+    bool damaged = false;
+    for (unsigned slot = 0; slot < slots; ++slot) {
+      const entry_name name = name_of(slot);
+      text sealed;
+      const auto state = folder_.read(name.characters, sealed);
+      if (state == cache_folder::reading::missing || state == cache_folder::reading::unreadable) {
+        continue;
+      }
+      string_ref contents;
+      text name_of_program;
+      byte_reader in{string_ref()};
+      bool whole = state == cache_folder::reading::done &&
+                   unseal(sealed, entry_kind::program, key_, contents);
+      if (whole) {
+        in = byte_reader(contents);
+        whole = read_conditions(in, found.conditions, name_of_program);
+      }
+      if (whole) {
+        if (!compiler.empty()) {
+          const text unmet = unmet_compiler_condition(found.conditions, compiler, folders);
+          if (!unmet.empty()) {
+            compiler_reason = unmet;
+            continue;
+          }
+        }
+        const text unmet = unmet_file_condition(found.conditions, compiler.empty(), found.seen);
+        if (!unmet.empty()) {
+          file_reason = unmet;
+          continue;
+        }
+        found.program = read_code(in);
+        whole = compiled_program_access::has_state(found.program);
+      }
+      if (whole) {
+        folder_.touch(name.characters);
+        return true;
+      }
+      damaged = true;
+      count_one(counters_.damaged);
+      folder_.remove(name.characters);
+    }
+    reason = !file_reason.empty()       ? file_reason
+             : !compiler_reason.empty() ? compiler_reason
+             : damaged                  ? text("the stored program was damaged")
+                                        : text();
+    return false;
+  }
+
+  /// Stores a program. On failure `trouble` says why.
+  bool store(const kept_program& made, const text& name, std::uint64_t limit, text& trouble) const {
+    const compiled_state& state = compiled_program_access::state(made.program);
+    const text sealed =
+        seal(entry_kind::program, key_, write_program(made.conditions, name, state));
+    if (sealed.empty()) {
+      trouble = text("the host had no memory left to write it");
+      return false;
+    }
+    if (sealed.size() > limit / 2) {
+      text_builder out;
+      out << "it takes " << sealed.size() << " bytes, more than half of the cache's limit of "
+          << limit << ". Set GPU_CACHE_SIZE to more";
+      trouble = out.finish();
+      return false;
+    }
+    if (!folder_.write(name_of(slot_to_fill()).characters, sealed, trouble)) return false;
+    count_one(counters_.stored);
+    count_one(counters_.evicted, note_stored(folder_, sealed.size(), limit));
+    return true;
+  }
+
+ private:
+  static constexpr unsigned slots = 8;
+
+  entry_name name_of(unsigned slot) const noexcept { return {key_, static_cast<char>('0' + slot)}; }
+
+  /// The first that is free, else the one that was not used for longest.
+  unsigned slot_to_fill() const noexcept {
+    unsigned oldest = 0;
+    std::uint64_t time = ~std::uint64_t{0};
+    for (unsigned slot = 0; slot < slots; ++slot) {
+      struct stat about{};
+      if (::fstatat(folder_.native(), name_of(slot).characters, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        return slot;
+      }
+      if (nanoseconds(about.st_mtim) >= time) continue;
+      time = nanoseconds(about.st_mtim);
+      oldest = slot;
+    }
+    return oldest;
+  }
+
+  const cache_folder& folder_;
+  const digest& key_;
+  cache_counters& counters_;
+};
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,162 @@
+#pragma once
+/// \file
+/// Tells why a program was not in the cache: a short note about what was stored before of the same
+/// source, to be compared with what is asked for.
+
+#include <gpu/compiler/cache_entry.hpp>
+
+namespace gpu::detail {
+
+/// What was compiled, without the texts.
+struct request_summary {
+  text name;
+  gpu::architecture architecture;
+  digest source;
+  std::vector<text> options;
+  std::vector<file_condition> headers;  // given as text
+  std::vector<text> instances;
+};
+
+inline byte_writer& operator<<(byte_writer& out, const request_summary& s) noexcept {
+  return out << s.name << s.architecture << s.source << s.options << s.headers << s.instances;
+}
+inline byte_reader& operator>>(byte_reader& in, request_summary& s) {
+  return in >> s.name >> s.architecture >> s.source >> s.options >> s.headers >> s.instances;
+}
+
+inline request_summary summary_of(const compile_request& request) {
+  const program& p = request.source;
+  request_summary made{p.name(), request.architecture, digest_of(p.source()), request.options, {},
+                       {}};
+  for (const program_header& header : p.headers()) {
+    made.headers.push_back({header.name, digest_of(header.source)});
+  }
+  for (const option_text& instance : p.instances()) made.instances.push_back(instance);
+  return made;
+}
+
+/// Collects the differences of two summaries in words.
+class summary_difference {
+ public:
+  summary_difference(const request_summary& now, const request_summary& before) {
+    if (!(now.source == before.source)) say("the source changed");
+    if (!(now.name == before.name)) say("it is named ", now.name, " instead of ", before.name);
+    if (!(now.architecture == before.architecture)) {
+      text_builder out;
+      out << "it is for ";
+      architecture_name(out, now.architecture);
+      out << " instead of ";
+      architecture_name(out, before.architecture);
+      say(out.finish());
+    }
+    compare("option ", now.options, before.options);
+    compare("instance ", now.instances, before.instances);
+    std::vector<text> names, names_before;
+    for (const file_condition& header : now.headers) names.push_back(header.path);
+    for (const file_condition& header : before.headers) names_before.push_back(header.path);
+    compare("header ", names, names_before);
+    for (const file_condition& a : now.headers) {
+      for (const file_condition& b : before.headers) {
+        if (a.path == b.path && !(a.content == b.content)) say("header ", a.path, " changed");
+      }
+    }
+  }
+
+  /// How many there are; the words for them.
+  std::size_t count() const noexcept { return count_; }
+  text finish() noexcept { return out_.finish(); }
+
+ private:
+  void say(const auto&... pieces) {
+    if (count_++ != 0) out_ << ", ";
+    (out_ << ... << pieces);
+  }
+  static bool has(const std::vector<text>& list, const text& word) {
+    for (const text& candidate : list) {
+      if (candidate == word) return true;
+    }
+    return false;
+  }
+  void compare(const char* what, const std::vector<text>& now, const std::vector<text>& before) {
+    for (const text& word : now) {
+      if (!has(before, word)) say(what, word, " is new");
+    }
+    for (const text& word : before) {
+      if (!has(now, word)) say(what, word, " is gone");
+    }
+  }
+  static void architecture_name(text_builder& out, architecture a) {
+    out << (a.kind() == architecture::kind_type::real ? "sm_" : "compute_") << a.number();
+    if (a.variant() != '\0') out << a.variant();
+  }
+
+  text_builder out_;
+  std::size_t count_ = 0;
+};
+
+/// The notes of a cache's folder.
+class summary_notes {
+ public:
+  explicit summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
+
+  /// What is different from the closest that was stored.
+  text explain(const request_summary& now) const {
+    std::vector<request_summary> before = read(source_key(now));
+    if (before.empty() && is_named(now)) before = read(name_key(now));
+    if (before.empty()) return text("it was not compiled before");
+    std::size_t closest = 0, least = ~std::size_t{0};
+    for (std::size_t i = before.size(); i-- > 0;) {
+      const std::size_t count = summary_difference(now, before[i]).count();
+      if (count >= least) continue;
+      least = count;
+      closest = i;
+    }
+    if (least == 0) return text("it was stored, and taken away since");
+    return summary_difference(now, before[closest]).finish();
+  }
+
+  void add(const request_summary& now) const {
+    append(source_key(now), now);
+    if (is_named(now)) append(name_key(now), now);
+  }
+
+ private:
+  /// Programs that were given no name of their own share one, which tells nothing.
+  static bool is_named(const request_summary& s) noexcept { return !(s.name == "program.cu"); }
+  static digest source_key(const request_summary& s) noexcept {
+    return (digest_builder() << string_ref("source") << s.source).finish();
+  }
+  static digest name_key(const request_summary& s) noexcept {
+    return (digest_builder() << string_ref("name") << string_ref(s.name)).finish();
+  }
+  static entry_name name_of(const digest& key) noexcept { return {key, 's'}; }
+
+  std::vector<request_summary> read(const digest& key) const {
+    std::vector<request_summary> notes;
+    text sealed;
+    string_ref contents;
+    if (folder_.read(name_of(key).characters, sealed) != cache_folder::reading::done ||
+        !unseal(sealed, entry_kind::summary, key, contents)) {
+      return notes;
+    }
+    byte_reader in(contents);
+    in >> notes;
+    if (!in.ok()) notes.clear();
+    return notes;
+  }
+  void append(const digest& key, const request_summary& now) const {
+    constexpr std::size_t most = 8;
+    std::vector<request_summary> notes = read(key);
+    if (notes.size() >= most) notes.erase(notes.begin());
+    notes.push_back(now);
+    text trouble;
+    byte_writer out;
+    out << notes;
+    const text contents = out.finish();
+    folder_.write(name_of(key).characters, seal(entry_kind::summary, key, contents), trouble);
+  }
+
+  const cache_folder& folder_;
+};
+
+}  // namespace gpu::detail

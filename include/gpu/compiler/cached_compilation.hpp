@@ -1,0 +1,193 @@
+#pragma once
+/// \file
+/// Compiles through a cache: looks in memory, then in the folder, then asks NVRTC, and keeps what
+/// came of it.
+
+#include <gpu/compiler/cache_gather.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/nvrtc_identity.hpp>
+
+namespace gpu::detail {
+
+/// One compilation. No lock is held while anything is read or compiled, but for the advice that
+/// other processes get about this one program.
+template <class Builder = text_builder> struct cached_compilation {
+  compile_cache& cache;
+  const compile_request& request;
+  source_location where;
+
+  result<compiled_program> run() {
+    const settled_cache settings = cache.settled();
+    if (settings.use == cache_use::off) {
+      kept_program made;
+      GPU_TRY(compile(made));
+      set_origin(made.program, {origin_kind::compiled, text("the cache is off"), {}});
+      count_one(cache.counters_.compiled);
+      return std::move(made.program);
+    }
+    for (;;) {
+      bool mine = false, waited = false;
+      program_memory::entry* entry = cache.memory_.acquire(request, mine, waited);
+      if (entry == nullptr) continue;  // the thread that was waited for failed: try it here
+      if (mine) {
+        const claim held{cache.memory_, entry};
+        return fill(settings, entry);
+      }
+      const user held{cache.memory_, entry};
+      if (still_holds(entry)) {
+        count_one(cache.counters_.from_memory);
+        if (waited) count_one(cache.counters_.waited);
+        compiled_program found = entry->kept.program;
+        set_origin(found, {origin_kind::memory, {}, {}});
+        return found;
+      }
+      cache.memory_.drop(entry);
+    }
+  }
+
+ private:
+  /// Gives an entry back; one that was not filled goes.
+  struct claim {
+    program_memory& memory;
+    program_memory::entry* entry;
+    ~claim() {
+      if (!entry->ready) memory.drop(entry);
+      memory.release(entry);
+    }
+  };
+  struct user {
+    program_memory& memory;
+    program_memory::entry* entry;
+    ~user() { memory.release(entry); }
+  };
+
+  /// The table in force.
+  static const nvrtc::entry_points* nvrtc_in_use() noexcept {
+    return &nvrtc::current_entry_points();
+  }
+
+  static void set_origin(compiled_program& program, program_origin&& origin) {
+    compiled_program_access::origin(program) = std::move(origin);
+  }
+
+  bool still_holds(program_memory::entry* entry) {
+    const cache_conditions& conditions = entry->kept.conditions;
+    const nvrtc::entry_points* table = nvrtc_in_use();
+    if (table != entry->kept.nvrtc && !(nvrtc_identity(*table) == conditions.compiler))
+      return false;
+    if (conditions.files.empty() && conditions.absent.empty() && conditions.present.empty()) {
+      return true;
+    }
+    if (same_files(conditions, cache.memory_.seen(entry))) return true;
+    std::vector<file_identity> seen;
+    if (!unmet_file_condition(conditions, false, seen).empty()) return false;
+    cache.memory_.refresh(entry, std::move(seen));
+    return true;
+  }
+
+  /// Fills an entry of the memory from the folder or by compiling.
+  result<compiled_program> fill(const settled_cache& settings, program_memory::entry* entry) {
+    program_origin origin;
+    kept_program made;
+    if (settings.use == cache_use::disk) {
+      GPU_TRY(through_folder(settings, made, origin));
+    } else {
+      GPU_TRY(compile(made));
+      made.conditions.compiler = nvrtc_identity(nvrtc::current_entry_points());
+      origin.reason = text("this process did not compile it before");
+      origin.not_stored =
+          settings.trouble.empty() ? text("the cache is set to memory alone") : settings.trouble;
+    }
+    count_one(origin.kind == origin_kind::disk ? cache.counters_.from_disk
+                                               : cache.counters_.compiled);
+    compiled_program program = made.program;
+    made.nvrtc = nvrtc_in_use();
+    if (made.storable) cache.memory_.publish(entry, std::move(made), settings.memory_limit);
+    set_origin(program, std::move(origin));
+    return program;
+  }
+
+  result<> through_folder(const settled_cache& settings, kept_program& made,
+                          program_origin& origin) {
+    const digest key = key_of(request);
+    const std::vector<text> folders = folders_of(request);
+    const text compiler = nvrtc_identity(nvrtc::current_entry_points());
+    const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
+    if (!folder) {
+      origin.reason = origin.not_stored;
+      return compile(made);
+    }
+    const program_disk disk(folder, key, cache.counters_);
+    if (disk.find(compiler, folders, made, origin.reason)) {
+      origin = {origin_kind::disk, {}, {}};
+      return {};
+    }
+    const cache_lock lock(folder, key);
+    if (lock.waited() && disk.find(compiler, folders, made, origin.reason)) {
+      count_one(cache.counters_.waited);
+      origin = {origin_kind::disk, {}, {}};
+      return {};
+    }
+    const request_summary summary = summary_of(request);
+    const summary_notes notes(folder);
+    if (origin.reason.empty()) origin.reason = notes.explain(summary);
+    made = {};
+    GPU_TRY(compile(made, &origin.not_stored));
+    if (!made.storable) return {};
+    made.conditions.compiler = compiler;
+    if (disk.store(made, request.source.name(), settings.folder_limit, origin.not_stored)) {
+      notes.add(summary);
+    }
+    return {};
+  }
+
+  /// Asks NVRTC, and gathers on what the program depends. Where that cannot be known, `unstorable`
+  /// says why.
+  result<> compile(kept_program& made, text* unstorable = nullptr) {
+    auto* state = new (std::nothrow) compiled_state;
+    if (state == nullptr) {
+      return fail(
+          refusal(errc::out_of_host_memory, "gpu::compile",
+                  text("the host had no memory left for the compiled program. Free host memory."),
+                  where, sizeof *state));
+    }
+    made.program = compiled_program_access::adopt(state);
+    const std::vector<text> folders = folders_of(request);
+    const file_clock started = condition_gatherer::wait_for_fresh_files(request.source, folders);
+    GPU_TRY(nvrtc_compile(request, *state, where));
+    condition_gatherer gatherer(request.source, folders, started);
+    text why = option_with_files();
+    if (why.empty()) {
+      why = gatherer.gather(state->headers, state->headers_complete, made.conditions);
+    }
+    made.storable = why.empty();
+    const file_clock now = file_clock::now();
+    for (const file_identity& identity : gatherer.seen_files()) {
+      made.seen.push_back(certain(identity, now));
+    }
+    if (unstorable != nullptr) *unstorable = std::move(why);
+    return {};
+  }
+
+  /// An option by which the compilation reads or writes a file of its own.
+  text option_with_files() const {
+    for (const text& option : request.options) {
+      string_ref name = option;
+      while (!name.empty() && name[0] == '-') name = name.substring(1, name.size() - 1);
+      for (const string_ref with_files :
+           {string_ref("pch"), string_ref("create-pch"), string_ref("use-pch"), string_ref("time"),
+            string_ref("fdevice-time-trace"), string_ref("options-file"), string_ref("optf")}) {
+        if (name.size() < with_files.size() ||
+            !(name.substring(0, with_files.size()) == with_files)) {
+          continue;
+        }
+        Builder out;
+        out << "option " << option << " reads or writes files of its own";
+        return out.finish();
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace gpu::detail

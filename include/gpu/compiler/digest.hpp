@@ -1,0 +1,159 @@
+#pragma once
+/// \file
+/// BLAKE2b-256 (RFC 7693): the digest that names and checks what the cache keeps.
+
+#include <gpu/core/string_ref.hpp>
+
+namespace gpu::detail {
+
+/// 32 bytes that stand for any number of bytes: who finds two contents with one digest has broken
+/// BLAKE2b.
+struct digest {
+  unsigned char bytes[32] = {};
+
+  friend bool operator==(const digest& a, const digest& b) noexcept {
+    return __builtin_memcmp(a.bytes, b.bytes, sizeof a.bytes) == 0;
+  }
+
+  /// 64 hexadecimal digits and a terminating zero.
+  struct hexadecimal {
+    char digits[65];
+  };
+  hexadecimal hex() const noexcept {
+    hexadecimal made;
+    for (std::size_t i = 0; i < sizeof bytes; ++i) {
+      made.digits[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
+      made.digits[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+    }
+    made.digits[64] = '\0';
+    return made;
+  }
+};
+
+/// Computes a digest from bytes that come piece by piece.
+class digest_builder {
+ public:
+  digest_builder() noexcept {
+    for (int i = 0; i < 8; ++i) state_[i] = initial[i];
+    state_[0] ^= 0x01010000u ^ sizeof(digest);  // no key, one leaf, 32 bytes of output
+  }
+
+  /// Takes bytes as they are.
+  digest_builder& append(const void* data, std::size_t size) noexcept {
+    const auto* from = static_cast<const unsigned char*>(data);
+    while (size > 0) {
+      // The last block is compressed with a mark of its own, so a full one waits for what follows.
+      if (filled_ == sizeof block_) compress(block_, false);
+      if (filled_ == 0 && size > sizeof block_) {
+        filled_ = sizeof block_;
+        compress(from, false);
+        from += sizeof block_;
+        size -= sizeof block_;
+        continue;
+      }
+      const std::size_t room = sizeof block_ - filled_;
+      const std::size_t count = size < room ? size : room;
+      __builtin_memcpy(block_ + filled_, from, count);
+      filled_ += count;
+      from += count;
+      size -= count;
+    }
+    return *this;
+  }
+  /// Takes a number of eight bytes, the lowest first.
+  digest_builder& operator<<(std::uint64_t number) noexcept {
+    unsigned char bytes[8];
+    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(number >> (8 * i));
+    return append(bytes, sizeof bytes);
+  }
+  /// Takes a string with its length in front, so that two strings do not run into each other.
+  digest_builder& operator<<(string_ref string) noexcept {
+    return (*this << std::uint64_t{string.size()}).append(string.data(), string.size());
+  }
+  digest_builder& operator<<(const digest& other) noexcept {
+    return append(other.bytes, sizeof other.bytes);
+  }
+
+  /// The digest of all that was taken; the builder is spent afterwards.
+  digest finish() noexcept {
+    __builtin_memset(block_ + filled_, 0, sizeof block_ - filled_);
+    compress(block_, true);
+    digest made;
+    for (std::size_t i = 0; i < sizeof made.bytes; ++i) {
+      made.bytes[i] = static_cast<unsigned char>(state_[i / 8] >> (8 * (i % 8)));
+    }
+    return made;
+  }
+
+ private:
+  using word = std::uint64_t;
+
+  static constexpr word initial[8] = {0x6a09e667f3bcc908, 0xbb67ae8584caa73b, 0x3c6ef372fe94f82b,
+                                      0xa54ff53a5f1d36f1, 0x510e527fade682d1, 0x9b05688c2b3e6c1f,
+                                      0x1f83d9abfb41bd6b, 0x5be0cd19137e2179};
+  static constexpr unsigned char order[10][16] = {
+      {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+      {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+      {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
+      {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+      {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
+      {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+      {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
+      {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+      {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
+      {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
+
+  static word rotate_right(word value, int count) noexcept {
+    return value >> count | value << (64 - count);
+  }
+
+  /// Mixes `filled_` bytes of a block into the state.
+  void compress(const unsigned char* block, bool last) noexcept {
+    count_ += filled_;
+    word m[16], v[16];
+    for (int i = 0; i < 16; ++i) {
+      m[i] = 0;
+      for (int byte = 7; byte >= 0; --byte) m[i] = m[i] << 8 | block[8 * i + byte];
+    }
+    for (int i = 0; i < 8; ++i) {
+      v[i] = state_[i];
+      v[i + 8] = initial[i];
+    }
+    v[12] ^= count_;
+    if (last) v[14] = ~v[14];
+    const auto mix = [&v](int a, int b, int c, int d, word x, word y) {
+      v[a] += v[b] + x;
+      v[d] = rotate_right(v[d] ^ v[a], 32);
+      v[c] += v[d];
+      v[b] = rotate_right(v[b] ^ v[c], 24);
+      v[a] += v[b] + y;
+      v[d] = rotate_right(v[d] ^ v[a], 16);
+      v[c] += v[d];
+      v[b] = rotate_right(v[b] ^ v[c], 63);
+    };
+    for (int round = 0; round < 12; ++round) {
+      const unsigned char* s = order[round % 10];
+      mix(0, 4, 8, 12, m[s[0]], m[s[1]]);
+      mix(1, 5, 9, 13, m[s[2]], m[s[3]]);
+      mix(2, 6, 10, 14, m[s[4]], m[s[5]]);
+      mix(3, 7, 11, 15, m[s[6]], m[s[7]]);
+      mix(0, 5, 10, 15, m[s[8]], m[s[9]]);
+      mix(1, 6, 11, 12, m[s[10]], m[s[11]]);
+      mix(2, 7, 8, 13, m[s[12]], m[s[13]]);
+      mix(3, 4, 9, 14, m[s[14]], m[s[15]]);
+    }
+    for (int i = 0; i < 8; ++i) state_[i] ^= v[i] ^ v[i + 8];
+    filled_ = 0;
+  }
+
+  word state_[8];
+  word count_ = 0;
+  std::size_t filled_ = 0;
+  unsigned char block_[128];
+};
+
+inline digest digest_of(string_ref contents) noexcept {
+  return digest_builder().append(contents.data(), contents.size()).finish();
+}
+
+}  // namespace gpu::detail

@@ -1,0 +1,135 @@
+#pragma once
+/// \file
+/// Finds the directives of a source that depend on files: what it could include, and what it asks
+/// for with `__has_include`.
+
+#include <gpu/core/string_ref.hpp>
+
+#include <cstring>
+
+namespace gpu::detail {
+
+/// What a directive names: `<name>` or `"name"`.
+struct include_name {
+  string_ref name;
+  bool quoted;
+};
+
+/// Looks through a source without evaluating anything: it may find a directive that is in a comment
+/// or never reached, which costs the cache a look at a file, but it misses none.
+class include_scan {
+ public:
+  explicit include_scan(string_ref source) noexcept : begin_{source.begin()}, end_{source.end()} {}
+
+  /// Calls `visit(include_name)` for each. Returns false where one asks for a file under a name
+  /// that only the preprocessor could tell.
+  template <class Visit> bool for_each(Visit visit) const {
+    for (const char* at = begin_; (at = find(at, "#", 1)) != nullptr;) directive(++at, visit);
+    for (const char* at = begin_; (at = find(at, "%:", 2)) != nullptr;) directive(at += 2, visit);
+    bool followed = true;
+    for (const char* word : {"has_include", "HAS_INCLUDE"}) {
+      constexpr std::size_t size = sizeof "has_include" - 1;
+      for (const char* at = begin_; (at = find(at, word, size)) != nullptr;) {
+        at += size;
+        if (!question(at, visit)) followed = false;
+      }
+    }
+    return followed;
+  }
+
+  /// Whether the source has one of the macros that are different in each compilation.
+  bool reads_clock() const noexcept {
+    return find(begin_, "__DATE__", 8) != nullptr || find(begin_, "__TIME__", 8) != nullptr ||
+           find(begin_, "__TIMESTAMP__", 13) != nullptr;
+  }
+
+ private:
+  const char* find(const char* from, const char* word, std::size_t size) const noexcept {
+    return static_cast<const char*>(
+        ::memmem(from, static_cast<std::size_t>(end_ - from), word, size));
+  }
+
+  /// Past a line's end that a backslash takes away.
+  const char* after_splice(const char* at) const noexcept {
+    while (at < end_ && *at == '\\') {
+      const char* next = at + 1;
+      while (next < end_ && (*next == ' ' || *next == '\t' || *next == '\r')) ++next;
+      if (next == end_ || *next != '\n') break;
+      at = next + 1;
+    }
+    return at;
+  }
+
+  /// Past blanks and comments on the same logical line.
+  const char* after_blanks(const char* at) const noexcept {
+    for (;;) {
+      const char* next = after_splice(at);
+      if (next < end_ && (*next == ' ' || (*next >= '\t' && *next <= '\r' && *next != '\n'))) {
+        ++next;
+      } else if (end_ - next >= 2 && next[0] == '/' && next[1] == '*') {
+        next = find(next + 2, "*/", 2);
+        next = next == nullptr ? end_ : next + 2;
+      }
+      if (next == at) return at;
+      at = next;
+    }
+  }
+
+  template <class Visit> void directive(const char* at, Visit& visit) const {
+    char word[16];
+    std::size_t size = 0;
+    at = after_blanks(at);
+    while (at < end_ && size < sizeof word) {
+      at = after_splice(at);
+      if (at == end_ || !((*at >= 'a' && *at <= 'z') || *at == '_')) break;
+      word[size++] = *at++;
+    }
+    const string_ref name(word, size);
+    if (name == "include" || name == "include_next" || name == "import") named(at, visit);
+  }
+
+  /// Reads `<name>` or `"name"`; false where something else stands there.
+  template <class Visit> bool named(const char* at, Visit& visit) const {
+    at = after_blanks(at);
+    if (at == end_ || (*at != '<' && *at != '"')) return false;
+    const char close = *at == '<' ? '>' : '"';
+    const char* first = ++at;
+    while (at < end_ && *at != close && *at != '\n') ++at;
+    if (at == end_ || *at != close || at == first) return false;
+    visit(include_name{{first, static_cast<std::size_t>(at - first)}, close == '"'});
+    return true;
+  }
+
+  /// What follows a `has_include`; false where it asks for a name that is not spelled out.
+  template <class Visit> bool question(const char* at, Visit& visit) const {
+    const char* word = at;
+    while (at < end_ && *at == '_') ++at;
+    at = after_blanks(at);
+    if (at == end_ || *at != '(') return true;  // `#ifdef __has_include` and the like
+    if (named(at + 1, visit)) return true;
+    // `#define X_HAS_INCLUDE(x) __has_include(x)`: its uses are found by their own name.
+    const char* line = word;
+    while (line > begin_ && line[-1] != '\n') --line;
+    line = after_blanks(line);
+    if (line == end_ || *line != '#') return false;
+    line = after_blanks(line + 1);
+    if (end_ - line < 6 || __builtin_memcmp(line, "define", 6) != 0) return false;
+    line = after_blanks(line + 6);
+    const char* last = line;
+    while (last < end_ && *last != '(' && *last > ' ') ++last;
+    for (; line < last; ++line) {
+      constexpr std::size_t size = sizeof "has_include" - 1;
+      if (static_cast<std::size_t>(last - line) < size) return false;
+      if (__builtin_memcmp(line, "has_include", size) == 0 ||
+          __builtin_memcmp(line, "HAS_INCLUDE", size) == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const char* begin_;
+  const char* end_;
+};
+
+}  // namespace gpu::detail

@@ -1,0 +1,91 @@
+#pragma once
+/// \file
+/// Which NVRTC this is, to the build: two of one version may make different code.
+
+#include <gpu/compiler/nvrtc_entry_points.hpp>
+#include <gpu/core/text.hpp>
+
+#include <sys/stat.h>
+
+namespace gpu::detail {
+
+/// The build identifier that the linker wrote into the library that has `function`, as hexadecimal
+/// digits; empty where there is none.
+inline text build_of_library(const void* function) noexcept {
+  Dl_info info{};
+  if (::dladdr(function, &info) == 0 || info.dli_fbase == nullptr) return {};
+  const auto* base = static_cast<const char*>(info.dli_fbase);
+  const auto read = [](const char* from, auto& number) {
+    __builtin_memcpy(&number, from, sizeof number);
+  };
+  // The few fields of an ELF file that are needed, by their offsets: <elf.h> is long.
+  constexpr char magic[] = "\177ELF\2\1";
+  if (__builtin_memcmp(base, magic, sizeof magic - 1) != 0) return {};
+  std::uint16_t type = 0, entry_size = 0, count = 0;
+  std::uint64_t table = 0;
+  read(base + 16, type);
+  read(base + 32, table);
+  read(base + 54, entry_size);
+  read(base + 56, count);
+  constexpr std::uint16_t fixed_address = 2;
+  const char* const start = type == fixed_address ? nullptr : base;
+  for (std::uint16_t i = 0; i < count; ++i) {
+    const char* segment = base + table + std::size_t{entry_size} * i;
+    std::uint32_t kind = 0;
+    std::uint64_t address = 0, size = 0;
+    read(segment, kind);
+    read(segment + 16, address);
+    read(segment + 40, size);
+    constexpr std::uint32_t notes = 4, build_identifier = 3;
+    if (kind != notes) continue;
+    const char* note = start + address;
+    const char* const end = note + size;
+    while (end - note >= 16) {
+      std::uint32_t name_size = 0, size_of_content = 0, note_type = 0;
+      read(note, name_size);
+      read(note + 4, size_of_content);
+      read(note + 8, note_type);
+      const std::size_t content = 12 + (std::size_t{name_size} + 3) / 4 * 4;
+      const std::size_t whole = content + (std::size_t{size_of_content} + 3) / 4 * 4;
+      if (whole > static_cast<std::size_t>(end - note)) break;
+      if (note_type == build_identifier && name_size == 4 &&
+          __builtin_memcmp(note + 12, "GNU", 4) == 0) {
+        text_builder digits;
+        for (std::size_t byte = 0; byte < size_of_content && byte < 8; ++byte) {
+          const auto value = static_cast<unsigned char>(note[content + byte]);
+          digits << "0123456789abcdef"[value >> 4] << "0123456789abcdef"[value & 15];
+        }
+        return digits.finish();
+      }
+      note += whole;
+    }
+  }
+  return {};
+}
+
+/// The NVRTC of a table by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`; empty for
+/// a table without functions.
+inline text nvrtc_identity(const nvrtc::entry_points& table) noexcept {
+  if (table.version == nullptr) return {};
+  int major = 0, minor = 0;
+  table.version(&major, &minor);
+  text_builder out;
+  out << "NVRTC " << major << '.' << minor << ", build ";
+  const auto* function = reinterpret_cast<const void*>(table.version);
+  const text build = build_of_library(function);
+  if (!build.empty()) {
+    out << build;
+    return out.finish();
+  }
+  Dl_info info{};
+  struct stat about{};
+  if (::dladdr(function, &info) != 0 && ::stat(info.dli_fname, &about) == 0) {
+    out << info.dli_fname << ' ' << about.st_size << ' ' << about.st_mtim.tv_sec << '.'
+        << about.st_mtim.tv_nsec;
+  } else {
+    out << "unknown";
+  }
+  return out.finish();
+}
+
+}  // namespace gpu::detail
