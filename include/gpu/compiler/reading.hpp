@@ -2,6 +2,7 @@
 /// \file
 /// What it takes to read logs and options: lines, beginnings, digits.
 
+#include <gpu/core/name_writer.hpp>
 #include <gpu/core/string_ref.hpp>
 
 namespace gpu::detail {
@@ -33,7 +34,5 @@ inline bool starts_with(string_ref whole, string_ref start) noexcept {
 inline string_ref without_front(string_ref whole, std::size_t count) noexcept {
   return whole.substring(count, whole.size() - count);
 }
-
-inline bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 }  // namespace gpu::detail
