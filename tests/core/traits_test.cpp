@@ -88,12 +88,15 @@ template <class T> constexpr bool same_kind() {
   static_assert(own::is_const<T> == std::is_const_v<T>);
   static_assert(own::is_volatile<T> == std::is_volatile_v<T>);
   static_assert(own::is_reference<T> == std::is_reference_v<T>);
+  static_assert(own::is_lvalue_reference<T> == std::is_lvalue_reference_v<T>);
   static_assert(own::is_void<T> == std::is_void_v<T>);
   static_assert(own::is_null_pointer<T> == std::is_null_pointer_v<T>);
   static_assert(own::is_object<T> == std::is_object_v<T>);
+  static_assert(own::is_function<T> == std::is_function_v<T>);
   static_assert(own::is_enum<T> == std::is_enum_v<T>);
   static_assert(own::is_pointer<T> == std::is_pointer_v<T>);
   static_assert(own::is_array<T> == std::is_array_v<T>);
+  static_assert(own::extent<T> == std::extent_v<T>);
   static_assert(own::is_member_pointer<T> == std::is_member_pointer_v<T>);
   static_assert(own::is_member_function_pointer<T> == std::is_member_function_pointer_v<T>);
   static_assert(own::is_integral<T> == std::is_integral_v<T>);
@@ -101,6 +104,9 @@ template <class T> constexpr bool same_kind() {
   static_assert(own::is_arithmetic<T> == std::is_arithmetic_v<T>);
   static_assert(own::is_signed<T> == std::is_signed_v<T>);
   static_assert(std::is_same_v<own::remove_reference_t<T>, std::remove_reference_t<T>>);
+  static_assert(std::is_same_v<own::remove_extent_t<T>, std::remove_extent_t<T>>);
+  static_assert(std::is_same_v<own::conditional_t<std::is_const_v<T>, int, T>,
+                               std::conditional_t<std::is_const_v<T>, int, T>>);
   static_assert(std::is_same_v<own::remove_const_t<T>, std::remove_const_t<T>>);
   static_assert(std::is_same_v<own::remove_cv_t<T>, std::remove_cv_t<T>>);
   static_assert(std::is_same_v<own::remove_cvref_t<T>, std::remove_cvref_t<T>>);
@@ -192,7 +198,13 @@ static_assert(own::convertible<int[3], int*> == std::is_convertible_v<int[3], in
 static_assert(own::one_of<int, char, int> && !own::one_of<int, char, const int> &&
               !own::one_of<int>);
 
+static_assert(std::is_same_v<own::underlying_type_t<scoped>, unsigned char>);
+static_assert(std::is_same_v<own::underlying_type_t<unscoped>, std::underlying_type_t<unscoped>>);
+
 static_assert(std::is_same_v<decltype(own::move(std::declval<int&>())), int&&>);
+static_assert(std::is_same_v<own::underlying_type_t<scoped>, unsigned char>);
+static_assert(std::is_same_v<own::underlying_type_t<unscoped>, std::underlying_type_t<unscoped>>);
+
 static_assert(std::is_same_v<decltype(own::move(std::declval<const int&>())), const int&&>);
 static_assert(std::is_same_v<decltype(own::forward<int&>(std::declval<int&>())), int&>);
 static_assert(std::is_same_v<decltype(own::forward<int>(std::declval<int&>())), int&&>);

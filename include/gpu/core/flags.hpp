@@ -13,11 +13,11 @@ template <class Enum>
 concept flag_set = detail::is_enum<Enum> && is_flag_set<Enum>;
 
 template <flag_set Enum> constexpr Enum operator|(Enum a, Enum b) noexcept {
-  using bits = __underlying_type(Enum);
+  using bits = detail::underlying_type_t<Enum>;
   return static_cast<Enum>(static_cast<bits>(a) | static_cast<bits>(b));
 }
 template <flag_set Enum> constexpr Enum operator&(Enum a, Enum b) noexcept {
-  using bits = __underlying_type(Enum);
+  using bits = detail::underlying_type_t<Enum>;
   return static_cast<Enum>(static_cast<bits>(a) & static_cast<bits>(b));
 }
 template <flag_set Enum> constexpr Enum& operator|=(Enum& a, Enum b) noexcept { return a = a | b; }

@@ -41,6 +41,13 @@ template <class T> struct without_pointer<T* volatile> : type_is<T> {};
 template <class T> struct without_pointer<T* const volatile> : type_is<T> {};
 template <class T> using remove_pointer_t = typename without_pointer<T>::type;
 
+template <bool, class Then, class> struct either : type_is<Then> {};
+template <class Then, class Else> struct either<false, Then, Else> : type_is<Else> {};
+template <bool Condition, class Then, class Else>
+using conditional_t = typename either<Condition, Then, Else>::type;
+
+template <class T> inline constexpr bool is_lvalue_reference = false;
+template <class T> inline constexpr bool is_lvalue_reference<T&> = true;
 template <class T> inline constexpr bool is_reference = false;
 template <class T> inline constexpr bool is_reference<T&> = true;
 template <class T> inline constexpr bool is_reference<T&&> = true;
@@ -56,13 +63,22 @@ concept is_null_pointer = same<const volatile T, decltype(nullptr) const volatil
 template <class T>
 concept is_object = is_const<const T> && !is_void<T>;  // no reference or function is ever const
 template <class T>
+concept is_function = !is_const<const T> && !is_reference<T>;
+template <class T>
 concept is_enum = __is_enum(T);
+template <class T> using underlying_type_t = __underlying_type(T);
 template <class T>
 concept is_pointer = is_object<T> && !same<T, remove_pointer_t<T>>;
 
 template <class T> inline constexpr bool is_array = false;
 template <class T> inline constexpr bool is_array<T[]> = true;
 template <class T, decltype(sizeof 0) N> inline constexpr bool is_array<T[N]> = true;
+template <class T> inline constexpr decltype(sizeof 0) extent = 0;
+template <class T, decltype(sizeof 0) N> inline constexpr decltype(sizeof 0) extent<T[N]> = N;
+template <class T> struct without_extent : type_is<T> {};
+template <class T> struct without_extent<T[]> : type_is<T> {};
+template <class T, decltype(sizeof 0) N> struct without_extent<T[N]> : type_is<T> {};
+template <class T> using remove_extent_t = typename without_extent<T>::type;
 
 template <class T> struct without_class : type_is<T> {};
 template <class T, class C> struct without_class<T C::*> : type_is<T> {};
@@ -70,7 +86,7 @@ template <class T> using pointed_member_t = typename without_class<remove_cv_t<T
 template <class T>
 concept is_member_pointer = !same<pointed_member_t<T>, remove_cv_t<T>>;
 template <class T>
-concept is_member_function_pointer = is_member_pointer<T> && !is_const<const pointed_member_t<T>>;
+concept is_member_function_pointer = is_member_pointer<T> && is_function<pointed_member_t<T>>;
 
 template <class T>
 concept is_integral = one_of<remove_cv_t<T>, bool, char, signed char, unsigned char, char8_t,

@@ -56,7 +56,7 @@ template <class T> constexpr string_ref printed_type() noexcept {
 /// Clang prints local types without the function that they are in, but not their members.
 template <class T> constexpr name_fault hidden_fault() noexcept {
 #if defined(__clang__)
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (is_enum<T>) {
     return fault_in(printed_value<T{}>());
   } else if constexpr (requires { static_cast<T& (T::*)(const T&)>(&T::operator=); }) {
     constexpr string_ref whole = printed_value<static_cast<T& (T::*)(const T&)>(&T::operator=)>();
@@ -157,33 +157,31 @@ template <class R, class... A> struct function_parts<R(A..., ...)> : known_funct
 };
 
 /// Whether a pointer to `T` needs parentheses around its `*`.
-template <class T>
-inline constexpr bool binds_tighter = std::is_array_v<T> || function_parts<T>::known;
+template <class T> inline constexpr bool binds_tighter = is_array<T> || function_parts<T>::known;
 
 template <class T> constexpr void write_qualifiers(name_writer& out, bool in_front) noexcept {
-  if (std::is_const_v<T>) out.put(in_front ? "const " : " const");
-  if (std::is_volatile_v<T>) out.put(in_front ? "volatile " : " volatile");
+  if (is_const<T>) out.put(in_front ? "const " : " const");
+  if (is_volatile<T>) out.put(in_front ? "volatile " : " volatile");
 }
 
 /// Writes what stands before the name in a declaration of a variable of type `T`.
 template <class T> constexpr void write_before(name_writer& out) noexcept {
-  if constexpr (std::is_pointer_v<T> || std::is_reference_v<T>) {
-    using pointed_at = std::conditional_t<std::is_pointer_v<T>, std::remove_pointer_t<T>,
-                                          std::remove_reference_t<T>>;
+  if constexpr (is_pointer<T> || is_reference<T>) {
+    using pointed_at = conditional_t<is_pointer<T>, remove_pointer_t<T>, remove_reference_t<T>>;
     write_before<pointed_at>(out);
     if (binds_tighter<pointed_at>) out.put('(');
-    out.put(std::is_pointer_v<T> ? "*" : std::is_lvalue_reference_v<T> ? "&" : "&&");
+    out.put(is_pointer<T> ? "*" : is_lvalue_reference<T> ? "&" : "&&");
     write_qualifiers<T>(out, false);
-  } else if constexpr (std::is_array_v<T>) {
-    write_before<std::remove_extent_t<T>>(out);
+  } else if constexpr (is_array<T>) {
+    write_before<remove_extent_t<T>>(out);
   } else if constexpr (function_parts<T>::known) {
     write_before<typename function_parts<T>::result>(out);
-  } else if constexpr (!std::is_same_v<T, std::remove_cv_t<T>>) {
-    const bool behind = std::is_member_pointer_v<T>;
+  } else if constexpr (!same<T, remove_cv_t<T>>) {
+    const bool behind = is_member_pointer<T>;
     if (!behind) write_qualifiers<T>(out, true);
-    write_before<std::remove_cv_t<T>>(out);
+    write_before<remove_cv_t<T>>(out);
     if (behind) write_qualifiers<T>(out, false);
-  } else if constexpr (std::is_null_pointer_v<T>) {
+  } else if constexpr (is_null_pointer<T>) {
     out.put("decltype(nullptr)");
   } else {
     if constexpr (has_device_name<T>) {
@@ -191,7 +189,7 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
     }
     constexpr string_ref printed = printed_type<T>();
     if (out.for_device) {
-      if (std::is_same_v<T, long double>) out.blame(name_fault::long_double);
+      if (same<T, long double>) out.blame(name_fault::long_double);
       // What is wrong with arguments that are written one by one shows there.
       constexpr std::size_t start = start_of_arguments(printed);
       out.blame(fault_in(template_parts<T>::known ? printed.substring(0, start) : printed));
@@ -209,17 +207,17 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
 
 /// Writes what stands behind it.
 template <class T> constexpr void write_after(name_writer& out) noexcept {
-  if constexpr (std::is_pointer_v<T>) {
-    if (binds_tighter<std::remove_pointer_t<T>>) out.put(')');
-    write_after<std::remove_pointer_t<T>>(out);
-  } else if constexpr (std::is_reference_v<T>) {
-    if (binds_tighter<std::remove_reference_t<T>>) out.put(')');
-    write_after<std::remove_reference_t<T>>(out);
-  } else if constexpr (std::is_array_v<T>) {
+  if constexpr (is_pointer<T>) {
+    if (binds_tighter<remove_pointer_t<T>>) out.put(')');
+    write_after<remove_pointer_t<T>>(out);
+  } else if constexpr (is_reference<T>) {
+    if (binds_tighter<remove_reference_t<T>>) out.put(')');
+    write_after<remove_reference_t<T>>(out);
+  } else if constexpr (is_array<T>) {
     out.put('[');
-    if (std::extent_v<T> != 0) out.put_decimal(std::extent_v<T>);
+    if (extent<T> != 0) out.put_decimal(extent<T>);
     out.put(']');
-    write_after<std::remove_extent_t<T>>(out);
+    write_after<remove_extent_t<T>>(out);
   } else if constexpr (function_parts<T>::known) {
     function_parts<T>::write(out, function_parts<T>::end);
     write_after<typename function_parts<T>::result>(out);

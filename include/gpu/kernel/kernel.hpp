@@ -109,7 +109,7 @@ namespace detail {
 
 /// The list of parameters in the type of a function.
 template <class Function> struct kernel_parameters {
-  static_assert(!std::is_function_v<Function>,
+  static_assert(!is_function<Function>,
                 "gpu::module::kernel: a kernel's function type is void(Parameters...), without "
                 "noexcept and without an ellipsis");
   template <class Module>

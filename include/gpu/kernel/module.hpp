@@ -141,7 +141,7 @@ template <class Self> class module_operations {
   ///     gpu::kernel<float, const float*, float*, int> axpy =
   ///         GPU_TRY(code.kernel<axpy_signature>("axpy"));
   template <class Function>
-    requires std::is_function_v<Function>
+    requires detail::is_function<Function>
   auto kernel(string_ref name, source_location where = source_location::current()) const noexcept {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
