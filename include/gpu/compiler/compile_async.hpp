@@ -1,0 +1,175 @@
+#pragma once
+/// \file
+/// `compile_async`, `compile_all`: compiling while something else goes on, and many programs at
+/// once.
+
+#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_queue.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// A compilation that a thread of the queue runs.
+struct queued_compilation : queued_work {
+  program source;
+  compile_request request;
+  source_location where;
+  result<compiled_program> made;
+
+  queued_compilation(const program& p, source_location w)
+      : queued_work{compile_queued},
+        source{p},
+        request{source, {}},
+        where{w},
+        made{compiled_program()} {}
+
+ private:
+  static void compile_queued(queued_work& work) noexcept {
+    auto& self = static_cast<queued_compilation&>(work);
+#if defined(__cpp_exceptions)
+    try {
+      self.made = compile_settled(self.request, self.where);
+    } catch (...) {  // of what can be thrown there is only std::bad_alloc
+      self.made = fail(refusal(errc::out_of_host_memory, "gpu::compile_async", {}, self.where));
+    }
+#else
+    self.made = compile_settled(self.request, self.where);
+#endif
+  }
+};
+
+/// Settles in this thread, for the architecture may be that of its current context, and leaves the
+/// rest to another.
+template <class Builder = text_builder>
+queued_compilation* start_compilation(const program& source, const compile_options& options,
+                                      source_location where) {
+  auto* work = new queued_compilation(source, where);
+  result<> settled = settle(work->request, options, where);
+  if (settled.has_value()) {
+    compile_queue().add(*work);
+  } else {
+    work->made = fail(std::move(settled).error());
+    work->done = true;
+  }
+  return work;
+}
+
+struct pending_compilation_access;
+
+}  // namespace detail
+
+/// A program that is being compiled. Move-only; empty after a move or after `get`.
+/// **Ownership**: its destructor waits for the compilation.
+/// **Threads**: one at a time.
+class [[nodiscard]] pending_compilation {
+ public:
+  constexpr pending_compilation() noexcept = default;
+  pending_compilation(pending_compilation&& other) noexcept
+      : work_{detail::exchange(other.work_, nullptr)} {}
+  pending_compilation& operator=(pending_compilation&& other) noexcept {
+    if (this == &other) return *this;
+    drop();
+    work_ = detail::exchange(other.work_, nullptr);
+    return *this;
+  }
+  ~pending_compilation() { drop(); }
+
+  /// Whether `get` will not wait. Never blocks. True of an empty one.
+  bool ready() const noexcept {
+    return work_ == nullptr || detail::compile_queue().is_done(*work_);
+  }
+  /// Blocks until the compilation is done.
+  void wait() const noexcept {
+    if (work_ != nullptr) detail::compile_queue().wait(*work_);
+  }
+  /// Waits, and gives what `compile` would have given.
+  /// **Errors**: those of `compile`; `errc::empty_handle` where it was moved from or asked before;
+  /// `errc::process_forked` in a child of the process that began the compilation.
+  template <class Program = compiled_program>
+  result<Program> get(source_location where = source_location::current()) {
+    constexpr const char* function = "gpu::pending_compilation::get";
+    if (work_ == nullptr) {
+      return detail::fail(detail::refusal(
+          errc::empty_handle, function,
+          text(
+              "the pending_compilation is empty: it was moved from, or asked before. Ask it once."),
+          where));
+    }
+    if (!detail::compile_queue().wait(*work_)) {
+      return detail::fail(detail::refusal(
+          errc::process_forked, function,
+          text(
+              "the compilation belongs to the process that this one was forked from. Compile after "
+              "the fork."),
+          where));
+    }
+    result<Program> made = std::move(work_->made);
+    drop();
+    return made;
+  }
+
+ private:
+  friend struct detail::pending_compilation_access;
+
+  void drop() noexcept {
+    if (work_ == nullptr) return;
+    wait();
+    delete detail::exchange(work_, nullptr);
+  }
+
+  detail::queued_compilation* work_ = nullptr;
+};
+
+namespace detail {
+
+struct pending_compilation_access {
+  template <class Pending = pending_compilation>
+  static Pending make(queued_compilation* work) noexcept {
+    Pending pending;
+    pending.work_ = work;
+    return pending;
+  }
+};
+
+}  // namespace detail
+
+/// Compiles on another thread, of as many as there are processors:
+///
+///     gpu::pending_compilation pending = gpu::compile_async(source);
+///     ...
+///     const gpu::compiled_program compiled = GPU_TRY(pending.get());
+///
+/// `source` and `options` are copied, and the architecture is settled before this returns: it may
+/// be that of this thread's current context.
+/// **Errors**: all of them come from `get`. Where no thread can be started, this compiles before it
+/// returns.
+/// **Cost**: NVRTC itself lets only one thread at a time do much of its work; what is gained is the
+/// time of this thread, and what the cache has is loaded side by side.
+template <class Source>
+  requires std::is_convertible_v<const Source&, program>
+pending_compilation compile_async(const Source& source, const compile_options& options = {},
+                                  source_location where = source_location::current()) {
+  return detail::pending_compilation_access::make(
+      detail::start_compilation(source, options, where));
+}
+
+/// Compiles many programs on as many threads as there are processors, and waits for all. `sources`
+/// is a range of programs or strings; the results are in its order.
+/// **Errors**: each result has those of `compile`.
+template <class Sources>
+  requires requires(const Sources& sources) {
+    requires std::is_convertible_v<decltype(*sources.begin()), program>;
+    sources.end();
+  }
+std::vector<result<compiled_program>> compile_all(
+    const Sources& sources, const compile_options& options = {},
+    source_location where = source_location::current()) {
+  std::vector<pending_compilation> pending;
+  for (const auto& source : sources) pending.push_back(compile_async(source, options, where));
+  std::vector<result<compiled_program>> made;
+  for (pending_compilation& one : pending) made.push_back(one.get(where));
+  return made;
+}
+
+}  // namespace gpu
