@@ -13,6 +13,7 @@ using listener_base = Catch::TestEventListenerBase;
 #endif
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,9 @@ std::size_t count_matching(Catch::Session& session, const std::vector<std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Tests leave the user's cache alone, and see each compilation: those of the cache make their
+  // own.
+  ::setenv("GPU_CACHE", "off", 1);
   Catch::Session session;
   if (const int refused = session.applyCommandLine(argc, argv); refused != 0) return refused;
   if (const std::string wrong = test::choose_driver(); !wrong.empty()) {

@@ -8,6 +8,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 CXX=${CXX:-g++}
 COMPILERS=${COMPILERS:-$CXX}
+# Nothing that is run here may read or fill the cache of the user.
+export GPU_CACHE=off
 CUDA_PATH=${CUDA_PATH:-/usr/local/cuda}
 STRUCTURE_BUILD=${STRUCTURE_BUILD:-$PWD/build/structure}
 JOBS=${JOBS:-$(nproc)}

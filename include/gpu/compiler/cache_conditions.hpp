@@ -28,6 +28,9 @@ struct cache_conditions {
   std::vector<file_condition> files;  ///< what it opened
   std::vector<text> absent;           ///< where it looked before, and there was nothing
   std::vector<text> present;          ///< where there was something, which it did not open
+
+  /// Whether it depends on any file or place.
+  bool on_files() const noexcept { return !(files.empty() && absent.empty() && present.empty()); }
 };
 
 inline byte_writer& operator<<(byte_writer& out, const cache_conditions& c) noexcept {
@@ -157,9 +160,7 @@ inline text unmet_compiler_condition(const cache_conditions& conditions, const t
     return out.finish();
   }
   // Folders matter to those that looked for something.
-  if (conditions.files.empty() && conditions.absent.empty() && conditions.present.empty()) {
-    return {};
-  }
+  if (!conditions.on_files()) return {};
   const std::size_t count = folders.size();
   if (count == conditions.folders.size()) {
     std::size_t same = 0;

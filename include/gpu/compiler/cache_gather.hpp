@@ -4,6 +4,7 @@
 
 #include <gpu/compiler/cache_conditions.hpp>
 #include <gpu/compiler/include_scan.hpp>
+#include <gpu/compiler/library_headers.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/text_set.hpp>
 
@@ -57,7 +58,7 @@ class condition_gatherer {
     scan_given();
     if (complete) {
       for (const text& path : opened) {
-        if (!given_.contains(path)) open(path);
+        if (!given_.contains(path) && !scan_own(path)) open(path);
       }
     }
     // Where the compiler could not tell, looking finds more files, and these have more lookups.
@@ -123,6 +124,7 @@ class condition_gatherer {
     const bool followed = found.for_each([&](include_name include) {
       const text name = include.name.to_text();
       if (given_.contains(name)) return;  // headers given as text come before all folders
+      if (!include.quoted || !complete_) scan_own(name);
       text_builder key;
       if (include.quoted) key << folder;
       key << '\n' << name;
@@ -131,6 +133,14 @@ class condition_gatherer {
     const text name = path.to_text();
     if (!followed) because("", name, " asks by a macro whether a header is there");
     if (found.reads_clock()) because("", name, " has __DATE__, __TIME__ or __TIMESTAMP__");
+  }
+
+  /// Takes in a header of the library's own, of which nothing but the library's version decides.
+  /// Returns whether there is one of that name.
+  bool scan_own(const text& name) {
+    const text source = library_header(name);
+    if (!source.empty() && own_headers_.insert(name)) scan(source, name);
+    return !source.empty();
   }
 
   /// Takes in a file that was opened.
@@ -235,7 +245,7 @@ class condition_gatherer {
   bool complete_ = true;
   cache_conditions* out_ = nullptr;
   text trouble_;
-  text_set given_, own_folders_, seen_, files_, explained_, absent_, present_;
+  text_set given_, own_headers_, own_folders_, seen_, files_, explained_, absent_, present_;
   std::vector<lookup> lookups_;
   std::vector<file_identity> seen_files_;
 };

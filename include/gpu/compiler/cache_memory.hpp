@@ -5,60 +5,9 @@
 #include <gpu/compiler/cache_conditions.hpp>
 #include <gpu/compiler/fork_mutex.hpp>
 #include <gpu/compiler/nvrtc_compile.hpp>
-#include <gpu/compiler/text_set.hpp>
+#include <gpu/compiler/remembered_request.hpp>
 
 namespace gpu::detail {
-
-/// What was asked for, kept to be compared with what is asked for later.
-class remembered_request {
- public:
-  explicit remembered_request(const compile_request& r)
-      : source_{r.source},
-        architecture_{r.architecture},
-        options_{r.options},
-        folders_{r.folders},
-        found_folders_{r.found_folders} {}
-
-  bool is(const compile_request& r) const noexcept {
-    const program& p = r.source;
-    if (!(source_.source() == p.source() && source_.name() == p.name() &&
-          architecture_ == r.architecture && same(source_.instances(), p.instances()) &&
-          same(options_, r.options) && same(folders_, r.folders) &&
-          same(found_folders_, r.found_folders) &&
-          source_.headers().size() == p.headers().size())) {
-      return false;
-    }
-    for (std::size_t i = 0; i < p.headers().size(); ++i) {
-      const program_header &a = source_.headers()[i], &b = p.headers()[i];
-      if (!(string_ref(a.name) == string_ref(b.name) &&
-            string_ref(a.source) == string_ref(b.source)))
-        return false;
-    }
-    return true;
-  }
-
-  static std::uint64_t hash_of(const compile_request& r) noexcept {
-    std::uint64_t hash = static_cast<std::uint64_t>(r.architecture.number());
-    hash = quick_hash(r.source.source(), hash);
-    for (const program_header& header : r.source.headers()) hash = quick_hash(header.source, hash);
-    for (const option_text& instance : r.source.instances()) hash = quick_hash(instance, hash);
-    for (const text& option : r.options) hash = quick_hash(option, hash);
-    return hash;
-  }
-
- private:
-  template <class List> static bool same(const List& a, const List& b) noexcept {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      if (!(string_ref(a[i]) == string_ref(b[i]))) return false;
-    }
-    return true;
-  }
-
-  program source_;
-  gpu::architecture architecture_;
-  std::vector<text> options_, folders_, found_folders_;
-};
 
 /// A compiled program with the conditions under which it holds, as memory and disk exchange it.
 struct kept_program {
@@ -140,6 +89,29 @@ class program_memory {
     }
   }
 
+  /// Finds a program by what was said in place of a settled request. Nothing about it is checked,
+  /// so `add_quick` takes only what depends on no file.
+  bool find_quick(const quick_request& request, compiled_program& found) noexcept {
+    const std::uint64_t hash = request.hash();
+    const guard lock(*this);
+    for (std::size_t i = quick_.size(); i-- > 0;) {
+      if (quick_[i].hash != hash || !quick_[i].said.is(request)) continue;
+      entry* kept = quick_[i].kept;
+      kept->last_use = ++uses_;
+      found = kept->kept.program;
+      return true;
+    }
+    return false;
+  }
+
+  /// Has `find_quick` find an entry. At most a few ways to say it are kept of each.
+  void add_quick(entry* filled, const quick_request& request) {
+    const guard lock(*this);
+    if (!filled->ready || filled->dropped || filled->kept.conditions.on_files()) return;
+    if (quick_.size() >= 4 * entries_.size() + 64) return;
+    quick_.push_back({request.hash(), filled, remembered_quick_request(request)});
+  }
+
   /// Takes an entry out of the table: it failed, or does not hold any more.
   void drop(entry* stale) noexcept {
     const guard lock(*this);
@@ -172,6 +144,7 @@ class program_memory {
     explicit guard(program_memory& memory) noexcept : memory_{memory} {
       if (!memory.mutex_.lock()) return;
       ::new (static_cast<void*>(&memory.entries_)) std::vector<slot>;
+      ::new (static_cast<void*>(&memory.quick_)) std::vector<quick_slot>;
       memory.bytes_ = 0;
     }
     guard(const guard&) = delete;
@@ -189,6 +162,11 @@ class program_memory {
       entries_.pop_back();
       break;
     }
+    for (std::size_t i = quick_.size(); i-- > 0;) {
+      if (quick_[i].kept != e) continue;
+      quick_[i] = std::move(quick_.back());
+      quick_.pop_back();
+    }
     if (e->ready) bytes_ -= e->bytes;
     e->dropped = true;
     drop_reference(e);
@@ -202,8 +180,15 @@ class program_memory {
     entry* kept;
   };
 
+  struct quick_slot {
+    std::uint64_t hash;
+    entry* kept;
+    remembered_quick_request said;
+  };
+
   fork_mutex mutex_;
   std::vector<slot> entries_;
+  std::vector<quick_slot> quick_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };

@@ -14,7 +14,16 @@ namespace gpu::detail {
 template <class Builder = text_builder> struct cached_compilation {
   compile_cache& cache;
   const compile_request& request;
+  const quick_request* said;  // null where it does not say all
   source_location where;
+
+  /// Finds what was compiled in this process for the very same words.
+  static bool find_quick(compile_cache& cache, const quick_request& said, compiled_program& found) {
+    if (!cache.memory_.find_quick(said, found)) return false;
+    set_origin(found, {origin_kind::memory, {}, {}});
+    count_one(cache.counters_.from_memory);
+    return true;
+  }
 
   result<compiled_program> run() {
     const settled_cache settings = cache.settled();
@@ -38,6 +47,7 @@ template <class Builder = text_builder> struct cached_compilation {
         count_one(cache.counters_.from_memory);
         if (waited) count_one(cache.counters_.waited);
         compiled_program found = entry->kept.program;
+        if (said != nullptr) cache.memory_.add_quick(entry, *said);
         set_origin(found, {origin_kind::memory, {}, {}});
         return found;
       }
@@ -75,9 +85,7 @@ template <class Builder = text_builder> struct cached_compilation {
     const nvrtc::entry_points* table = nvrtc_in_use();
     if (table != entry->kept.nvrtc && !(nvrtc_identity(*table) == conditions.compiler))
       return false;
-    if (conditions.files.empty() && conditions.absent.empty() && conditions.present.empty()) {
-      return true;
-    }
+    if (!conditions.on_files()) return true;
     if (same_files(conditions, cache.memory_.seen(entry))) return true;
     std::vector<file_identity> seen;
     if (!unmet_file_condition(conditions, false, seen).empty()) return false;

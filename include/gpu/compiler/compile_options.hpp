@@ -9,6 +9,8 @@
 
 namespace gpu {
 
+class compile_cache;
+
 /// A string of its own, made from whatever string the caller has.
 struct option_text : text {
   option_text() noexcept = default;
@@ -75,6 +77,9 @@ struct compile_options {
   /// "-opt-info=inline"}`. An unknown one is refused, and so is one that a member above has said
   /// already.
   std::vector<option_text> extra = {};
+
+  /// Where compiled programs are kept; null for the cache of the process.
+  compile_cache* cache = nullptr;
 };
 
 }  // namespace gpu

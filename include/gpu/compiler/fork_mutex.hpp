@@ -4,6 +4,10 @@
 
 #include <gpu/driver/operating_system.hpp>
 
+#include <pthread.h>
+
+#include <pthread.h>
+
 namespace gpu::detail {
 
 /// Grows in each forked child.
