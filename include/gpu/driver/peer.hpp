@@ -166,9 +166,12 @@ class [[nodiscard]] peer_access {
   /// (cuCtxDisablePeerAccess)
   result<> disable(source_location where = source_location::current()) noexcept {
     if (!pair_) return {};
-    const detail::peer_pair pair = pair_.release();
-    return driver::call_in<&driver::entry_points::ctx_disable_peer_access>(pair.from.native(),
-                                                                           where, pair.to.native());
+    const detail::peer_pair pair = pair_.get();
+    // Where the context could not be made current, the access stays, for another try.
+    return driver::in_context(pair.from.native(), where, [&] {
+      static_cast<void>(pair_.release());
+      return driver::call<&driver::entry_points::ctx_disable_peer_access>(where, pair.to.native());
+    });
   }
 
   /// Whether the end of this object ends the access: not where it had been there before.

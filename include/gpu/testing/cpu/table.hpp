@@ -13,6 +13,7 @@
 #include <gpu/testing/cpu/fills.hpp>
 #include <gpu/testing/cpu/functions.hpp>
 #include <gpu/testing/cpu/host_memory.hpp>
+#include <gpu/testing/cpu/ipc.hpp>
 #include <gpu/testing/cpu/launches.hpp>
 #include <gpu/testing/cpu/libraries.hpp>
 #include <gpu/testing/cpu/links.hpp>

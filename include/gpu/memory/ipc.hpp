@@ -1,0 +1,183 @@
+#pragma once
+/// \file
+/// Device memory and events of one process in another: exported as plain bytes, which go through
+/// any pipe, socket or file, and imported there.
+
+#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/event.hpp>
+#include <gpu/memory/device_span.hpp>
+
+namespace gpu {
+
+/// Stands for device memory in another process. A plain value, to be sent as bytes.
+struct memory_handle {
+  CUipcMemHandle native = {};
+  std::uint64_t offset = 0;  ///< of the exported bytes in the allocation that they are part of
+  std::uint64_t bytes = 0;   ///< how many were exported
+};
+
+/// Stands for an event in another process. A plain value, to be sent as bytes.
+struct event_handle {
+  CUipcEventHandle native = {};
+};
+
+namespace detail {
+
+inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_handle& made,
+                              source_location where) noexcept {
+  if (bytes == 0) {
+    return fail(refusal(errc::invalid_argument, "gpu::export_memory",
+                        text("there are no elements to export. Export a span that is not empty."),
+                        where));
+  }
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  return driver::in_any_context(where, [&]() -> result<> {
+    GPU_TRY(
+        driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address));
+    GPU_TRY(driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base));
+    made.offset = address - base;
+    made.bytes = bytes;
+    return {};
+  });
+}
+
+/// Memory of another process as it is mapped here.
+struct imported_mapping {
+  CUdeviceptr base = 0;
+  CUcontext context = nullptr;
+  friend bool operator==(const imported_mapping&, const imported_mapping&) noexcept = default;
+};
+
+struct close_imported_memory {
+  void operator()(const imported_mapping& mapping) const noexcept {
+    driver::destroy_in<&driver::entry_points::ipc_close_mem_handle>(mapping.context, mapping.base);
+  }
+};
+
+template <class Builder = text_builder>
+inline result<> check_imported_size(const memory_handle& handle, std::size_t element,
+                                    source_location where) noexcept {
+  const bool whole = handle.bytes != 0 && handle.bytes % element == 0;
+  if (whole) return {};
+  Builder out;
+  out << "the handle stands for " << handle.bytes << " bytes, which are not a whole number of "
+      << "elements of " << element
+      << " bytes. Import it as the type that it was exported as, and send all of its bytes.";
+  return fail(refusal(errc::size_mismatch, "gpu::imported_memory::open", out.finish(), where,
+                      handle.bytes, element));
+}
+
+}  // namespace detail
+
+/// Makes a handle of device memory for other processes on this machine. The memory has to come from
+/// cuMemAlloc, as `device_buffer::create(device, n)` makes it, and to stay until all of them have
+/// closed it; what is written to it is ordered by events or by waiting.
+/// **Errors**: `errc::invalid_argument` for no elements; the driver's
+/// CUDA_ERROR_INVALID_VALUE for memory of another kind, CUDA_ERROR_NOT_SUPPORTED.
+/// **Capture**: not affected. **Threads**: any. (cuIpcGetMemHandle, cuMemGetAddressRange)
+template <class T>
+result<memory_handle> export_memory(device_span<T> memory,
+                                    source_location where = source_location::current()) noexcept {
+  memory_handle made;
+  GPU_TRY(detail::export_memory(memory.native(), memory.size_bytes(), made, where));
+  return made;
+}
+
+/// Device memory of another process, for as long as it lives. Move-only; empty after a move.
+template <class T> class imported_memory {
+ public:
+  static_assert(detail::trivially_copyable<T>, "device memory holds trivially copyable objects");
+
+  /// Maps it into the primary context of `on`, which is the device that it was exported on, or one
+  /// that can reach it: access between the two is then enabled as it is needed.
+  /// **Errors**: `errc::size_mismatch` where the bytes are no whole number of `T`; the driver's,
+  /// CUDA_ERROR_INVALID_CONTEXT in the process that exported it.
+  /// **Capture**: not captured. **Threads**: any. (cuIpcOpenMemHandle)
+  static result<imported_memory> open(device on, const memory_handle& handle,
+                                      source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::check_imported_size(handle, sizeof(T), where));
+    detail::imported_mapping mapping;
+    GPU_TRY(detail::find_primary_context(on.native(), mapping.context, where));
+    result<> opened = driver::call_in<&driver::entry_points::ipc_open_mem_handle>(
+        mapping.context, where, &mapping.base, handle.native,
+        unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
+    imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
+    GPU_TRY(detail::move(opened));
+    return made;
+  }
+
+  /// Unmaps it now and returns the error that the destructor could only report; waits for work that
+  /// uses it. (cuIpcCloseMemHandle)
+  result<> close(source_location where = source_location::current()) noexcept {
+    if (!mapping_) return {};
+    const detail::imported_mapping mapping = mapping_.get();
+    // Where the context could not be made current, the mapping stays, for another try.
+    return driver::in_context(mapping.context, where, [&] {
+      static_cast<void>(mapping_.release());
+      return driver::call<&driver::entry_points::ipc_close_mem_handle>(where, mapping.base);
+    });
+  }
+
+  /// The elements that were exported; none after a move or `close`.
+  device_span<T> span() const& noexcept {
+    const CUdeviceptr base = mapping_.get().base;
+    return base == 0 ? device_span<T>{} : device_span<T>::from_native(base + offset_, size_);
+  }
+  void span() const&& = delete;  // a name must not outlive its owner
+  operator device_span<T>() const& noexcept { return span(); }
+  operator device_span<T>() const&& = delete;
+
+  explicit operator bool() const noexcept { return static_cast<bool>(mapping_); }
+
+ private:
+  imported_memory(const detail::imported_mapping& mapping, const memory_handle& handle) noexcept
+      : mapping_{mapping},
+        offset_{handle.offset},
+        size_{static_cast<std::size_t>(handle.bytes) / sizeof(T)} {}
+
+  unique_handle<detail::imported_mapping, detail::close_imported_memory> mapping_;
+  CUdeviceptr offset_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// Makes a handle of an event for other processes on this machine. The event has to be made with
+/// `{.timing = false, .interprocess = true}`.
+/// **Errors**: `errc::invalid_argument` for an event that notes the time; `errc::empty_handle`; the
+/// driver's. **Capture**: not affected. **Threads**: any. (cuIpcGetEventHandle)
+template <class Handle = event_handle>
+result<Handle> export_event(event_ref event,
+                            source_location where = source_location::current()) noexcept {
+  constexpr const char* function = "gpu::export_event";
+  GPU_TRY(detail::require(event, function, where));
+  if (event.has_timing()) {
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, function,
+                        text("an event that notes the time cannot be shared. Create it with "
+                             "event_options{.timing = false, .interprocess = true}."),
+                        where));
+  }
+  Handle made;
+  GPU_TRY(driver::call_in<&driver::entry_points::ipc_get_event_handle>(
+      event.context().native(), where, &made.native, event.native()));
+  return made;
+}
+
+/// The event of another process, in the primary context of a device: it can be recorded and waited
+/// for on both sides. **Errors**: the driver's. **Capture**: not captured. **Threads**: any.
+/// (cuIpcOpenEventHandle)
+template <class Event = event>
+result<Event> import_event(device on, const event_handle& handle,
+                           source_location where = source_location::current()) noexcept {
+  CUcontext primary = nullptr;
+  GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+  CUevent native = nullptr;
+  result<> opened = driver::call_in<&driver::entry_points::ipc_open_event_handle>(
+      primary, where, &native, handle.native);
+  Event made = Event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
+                                                   {.timing = false, .interprocess = true}));
+  GPU_TRY(detail::move(opened));
+  return made;
+}
+
+}  // namespace gpu

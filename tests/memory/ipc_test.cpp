@@ -1,0 +1,221 @@
+#include <gpu/driver/stream.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/ipc.hpp>
+#include <gpu/memory/pinned_vector.hpp>
+
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(std::is_trivially_copyable_v<gpu::memory_handle>);
+static_assert(std::is_trivially_copyable_v<gpu::event_handle>);
+static_assert(!std::is_copy_constructible_v<gpu::imported_memory<int>>);
+static_assert(std::is_nothrow_move_constructible_v<gpu::imported_memory<int>>);
+
+namespace {
+
+/// A driver on which a handle is the address itself: what the wrapper makes of it can be seen
+/// without a second process.
+class sharing_driver {
+ public:
+  sharing_driver() : table_{cpu_.table()}, in_force_{prepare(table_)} { opened = closed = 0; }
+
+  inline static int opened, closed;
+
+ private:
+  static const gpu::driver::entry_points& prepare(gpu::driver::entry_points& table) {
+    table.ipc_get_mem_handle = [](CUipcMemHandle* handle, CUdeviceptr address) {
+      std::memcpy(handle->reserved, &address, sizeof address);
+      return CUDA_SUCCESS;
+    };
+    table.ipc_open_mem_handle = [](CUdeviceptr* address, CUipcMemHandle handle, unsigned flags) {
+      CHECK(flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+      std::memcpy(address, handle.reserved, sizeof *address);
+      ++opened;
+      return CUDA_SUCCESS;
+    };
+    table.ipc_close_mem_handle = [](CUdeviceptr) {
+      ++closed;
+      return CUDA_SUCCESS;
+    };
+    return table;
+  }
+
+  test::own_cpu_driver cpu_;
+  gpu::driver::entry_points table_;
+  gpu::driver::scoped_entry_points in_force_;
+};
+
+template <class T> std::string as_hex(const T& value) {
+  unsigned char bytes[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof value);
+  std::string hex;
+  for (const unsigned char byte : bytes) {
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
+  }
+  return hex;
+}
+
+template <class T> T from_hex(const char* hex) {
+  REQUIRE(hex != nullptr);
+  REQUIRE(std::strlen(hex) == 2 * sizeof(T));
+  unsigned char bytes[sizeof(T)];
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    bytes[i] = static_cast<unsigned char>(std::stoi(std::string(hex + 2 * i, 2), nullptr, 16));
+  }
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("ipc: a part of an allocation keeps its place in it", "[memory][ipc][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 1000));
+  const gpu::device_span<int> part = buffer.span().subspan(100, 50);
+  const gpu::memory_handle handle = value_of(gpu::export_memory(part));
+  CHECK(handle.offset == 400);
+  CHECK(handle.bytes == 200);
+  {
+    const auto imported = value_of(gpu::imported_memory<int>::open(device, handle));
+    CHECK(imported);
+    CHECK(imported.span().native() == part.native());
+    CHECK(imported.span().size() == 50);
+    CHECK(sharing_driver::opened == 1);
+    CHECK(sharing_driver::closed == 0);
+  }
+  CHECK(sharing_driver::closed == 1);
+}
+
+TEST_CASE("ipc: imported memory is closed once, and moves", "[memory][ipc][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<float>::create(device, 8));
+  const gpu::memory_handle handle = value_of(gpu::export_memory(buffer.span()));
+  auto first = value_of(gpu::imported_memory<float>::open(device, handle));
+  auto second = std::move(first);
+  CHECK_FALSE(first);
+  CHECK(first.span().size() == 0);
+  CHECK(second.span().size() == 8);
+  CHECK(second.close().has_value());
+  CHECK(sharing_driver::closed == 1);
+  CHECK(second.close().has_value());
+  CHECK(sharing_driver::closed == 1);
+}
+
+TEST_CASE("ipc: another element type has to fit", "[memory][ipc][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<char>::create(device, 10));
+  const gpu::memory_handle handle = value_of(gpu::export_memory(buffer.span()));
+  const gpu::cuda_error error = error_of(gpu::imported_memory<int>::open(device, handle));
+  CHECK(error == gpu::errc::size_mismatch);
+  CHECK(says(error, "10 bytes", "of 4 bytes", "ipc_test.cpp"));
+  CHECK(error_of(gpu::imported_memory<int>::open(device, gpu::memory_handle{})) ==
+        gpu::errc::size_mismatch);
+  CHECK(sharing_driver::opened == 0);
+}
+
+TEST_CASE("ipc: nothing cannot be exported, nor an event that notes the time", "[memory][ipc]") {
+  const gpu::device device = test::first_device();
+  const gpu::cuda_error nothing = error_of(gpu::export_memory(gpu::device_span<int>{}));
+  CHECK(nothing == gpu::errc::invalid_argument);
+  CHECK(says(nothing, "not empty"));
+  const gpu::event timed = value_of(gpu::event::create(device));
+  const gpu::cuda_error error = error_of(gpu::export_event(timed));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, ".timing = false, .interprocess = true"));
+  CHECK(error_of(gpu::export_event(gpu::event_ref{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("ipc: the CPU driver shares nothing and says so", "[memory][ipc][cpu]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 4));
+  CHECK(error_of(gpu::export_memory(buffer.span())).code() == CUDA_ERROR_NOT_SUPPORTED);
+  gpu::memory_handle handle;
+  handle.bytes = 4;
+  CHECK(error_of(gpu::imported_memory<int>::open(device, handle)).code() ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(error_of(gpu::import_event(device, gpu::event_handle{})).code() ==
+        CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_CASE("ipc: every call that fails is told and nothing stays mapped", "[memory][ipc][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 4));
+  gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
+  const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  value_of(gpu::context::primary(device));
+  const gpu::testing::fault_sweep outcome =
+      gpu::testing::sweep_faults(faults, [&]() -> gpu::result<> {
+        const gpu::memory_handle handle = GPU_TRY(gpu::export_memory(buffer.span()));
+        auto imported = GPU_TRY(gpu::imported_memory<int>::open(device, handle));
+        return imported.close();
+      });
+  CHECK(outcome.text() == "");
+  // The one close that was made to fail is the one that did not happen.
+  CHECK(sharing_driver::opened - sharing_driver::closed == 1);
+}
+
+TEST_CASE("ipc: in the process that receives", "[.child]") {
+  const gpu::device device = test::first_device();
+  const auto memory = from_hex<gpu::memory_handle>(std::getenv("TEST_MEMORY_HANDLE"));
+  const auto mark = from_hex<gpu::event_handle>(std::getenv("TEST_EVENT_HANDLE"));
+  const auto imported = value_of(gpu::imported_memory<int>::open(device, memory));
+  REQUIRE(imported.span().size() == 1000);
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::event written = value_of(gpu::import_event(device, mark));
+  REQUIRE(gpu::wait(stream, written).has_value());
+  auto here = value_of(gpu::pinned_vector<int>::create(device, 1000));
+  REQUIRE(gpu::copy(stream, imported.span(), here).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  for (int i = 0; i < 1000; ++i) CHECK(here[static_cast<std::size_t>(i)] == i * 3);
+  // And an answer, in the same memory.
+  for (int& value : here) value = -value;
+  REQUIRE(gpu::copy(stream, here, imported.span()).has_value());
+  REQUIRE(stream.synchronize().has_value());
+}
+
+TEST_CASE("ipc: two processes write to one memory, in order", "[memory][ipc][hardware]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 1100));
+  const gpu::device_span<int> shared = buffer.span().subspan(100, 1000);
+  auto here = value_of(gpu::pinned_vector<int>::create(device, 1000));
+  for (int i = 0; i < 1000; ++i) here[static_cast<std::size_t>(i)] = i * 3;
+  REQUIRE(gpu::copy(stream, here, shared).has_value());
+  const gpu::event written =
+      value_of(gpu::event::create(device, {.timing = false, .interprocess = true}));
+  REQUIRE(gpu::record(stream, written).has_value());
+
+  const test::program_outcome other =
+      test::run_child("ipc: in the process that receives",
+                      {{"TEST_MEMORY_HANDLE", as_hex(value_of(gpu::export_memory(shared)))},
+                       {"TEST_EVENT_HANDLE", as_hex(value_of(gpu::export_event(written)))}});
+  INFO(other.output);
+  REQUIRE(other.succeeded());
+
+  REQUIRE(gpu::copy(stream, shared, here).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  for (int i = 0; i < 1000; ++i) CHECK(here[static_cast<std::size_t>(i)] == i * -3);
+}
+
+TEST_CASE("ipc: memory is not imported where it was exported", "[memory][ipc][hardware]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 16));
+  const gpu::memory_handle handle = value_of(gpu::export_memory(buffer.span()));
+  const gpu::cuda_error error = error_of(gpu::imported_memory<int>::open(device, handle));
+  CHECK(error.domain() == gpu::error_domain::driver);
+}
