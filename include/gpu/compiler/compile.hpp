@@ -6,25 +6,6 @@
 
 namespace gpu {
 
-namespace detail {
-
-/// Compiles what is settled. The cache is asked first, and given what was made.
-template <class Builder = text_builder>
-result<compiled_program> compile_settled(const compile_request& request, source_location where) {
-  auto* state = new (std::nothrow) compiled_state;
-  if (state == nullptr) {
-    return fail(
-        refusal(errc::out_of_host_memory, "gpu::compile",
-                text("the host had no memory left for the compiled program. Free host memory."),
-                where, sizeof *state));
-  }
-  compiled_program made = compiled_program_access::adopt(state);
-  GPU_TRY(nvrtc_compile(request, *state, where));
-  return made;
-}
-
-}  // namespace detail
-
 /// Compiles CUDA C++ for a device, at run time. `source` is a `program` or a string:
 ///
 ///     const gpu::compiled_program compiled = GPU_TRY(gpu::compile(source));

@@ -14,6 +14,7 @@ namespace detail {
 struct queued_compilation : queued_work {
   program source;
   compile_request request;
+  compile_cache* cache = nullptr;
   source_location where;
   result<compiled_program> made;
 
@@ -25,16 +26,20 @@ struct queued_compilation : queued_work {
         made{compiled_program()} {}
 
  private:
+  result<compiled_program> compile() const {
+    return cached_compilation<>{*cache, request, nullptr, where}.run();
+  }
+
   static void compile_queued(queued_work& work) noexcept {
     auto& self = static_cast<queued_compilation&>(work);
 #if defined(__cpp_exceptions)
     try {
-      self.made = compile_settled(self.request, self.where);
+      self.made = self.compile();
     } catch (...) {  // of what can be thrown there is only std::bad_alloc
       self.made = fail(refusal(errc::out_of_host_memory, "gpu::compile_async", {}, self.where));
     }
 #else
-    self.made = compile_settled(self.request, self.where);
+    self.made = self.compile();
 #endif
   }
 };
@@ -45,6 +50,7 @@ template <class Builder = text_builder>
 queued_compilation* start_compilation(const program& source, const compile_options& options,
                                       source_location where) {
   auto* work = new queued_compilation(source, where);
+  work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
   result<> settled = settle(work->request, options, where);
   if (settled.has_value()) {
     compile_queue().add(*work);
