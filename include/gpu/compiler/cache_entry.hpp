@@ -9,7 +9,7 @@
 namespace gpu::detail {
 
 /// What a file of the cache holds.
-enum class entry_kind : std::uint64_t { program = 1, summary = 2, measurement = 3, toolchain = 4 };
+enum class entry_kind : std::uint64_t { program = 1, summary, measurement, toolchain, archive };
 
 /// The name of a file: the key, a dot, and a letter or digit that tells the files of a key apart.
 struct entry_name {
@@ -137,7 +137,7 @@ inline digest key_of(const compile_request& request) noexcept {
       << static_cast<std::uint64_t>(request.architecture.number())
       << static_cast<std::uint64_t>(request.architecture.variant()) << string_ref(p.name())
       << string_ref(p.source());
-  key << std::uint64_t{p.headers().size()};
+  key << mark_of_library_headers() << std::uint64_t{p.headers().size()};
   for (const program_header& header : p.headers()) {
     key << string_ref(header.name) << string_ref(header.source);
   }

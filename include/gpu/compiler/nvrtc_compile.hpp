@@ -5,6 +5,7 @@
 #include <gpu/compiler/compile_error.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/header_trace.hpp>
+#include <gpu/compiler/library_headers.hpp>
 
 namespace gpu::detail {
 
@@ -62,19 +63,15 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
 
 /// Compiles with the options of the request and the extras that are not null.
 template <class Builder = text_builder>
-inline result<> nvrtc_compile_once(const compile_request& request, compile_extras& extras,
-                                   compiled_state& made, source_location where) {
+inline result<> nvrtc_compile_once(const compile_request& request, const given_headers& headers,
+                                   compile_extras& extras, compiled_state& made,
+                                   source_location where) {
   using table = nvrtc::entry_points;
   const program& p = request.source;
-  std::vector<const char*> names, sources, arguments;
-  for (const program_header& header : p.headers()) {
-    names.push_back(header.name.c_str());
-    sources.push_back(header.source.c_str());
-  }
+  std::vector<const char*> arguments;
   nvrtc::nvrtc_program raw = nullptr;
   GPU_TRY(nvrtc::call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
-                                              static_cast<int>(names.size()), sources.data(),
-                                              names.data()));
+                                              headers.count(), headers.sources(), headers.names()));
   const nvrtc::unique_program owner(raw);
   for (const option_text& expression : p.instances()) {
     GPU_TRY(nvrtc::call<&table::add_name_expression>(where, raw, expression.c_str()));
@@ -108,13 +105,16 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
                               source_location where) {
   made.architecture = request.architecture;
   made.options = whole_option_list(request);
+  given_headers headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");
   for (;;) {
-    const result<> done = nvrtc_compile_once(request, extras, made, where);
-    if (done.has_value() || !extras.in_use()) return done;
+    const result<> done = nvrtc_compile_once(request, headers, extras, made, where);
+    if (done.has_value()) return done;
     const cuda_error& error = done.error();
+    if (error == errc::compile_failed && headers.add_missing(made.log)) continue;
+    if (!extras.in_use()) return done;
     if (error == errc::not_supported || error.domain() == error_domain::nvrtc) {
       // An NVRTC may not know the options that are not in its manual: it has to do without them.
       constexpr int invalid_option = 5;

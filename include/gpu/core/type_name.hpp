@@ -133,6 +133,12 @@ template <template <class, std::size_t> class C, class A, std::size_t V>
 struct template_parts<C<A, V>> : known_template_parts<A, value<V>> {};
 #endif
 
+/// The arguments of a class template that a person wants to read, where those that the compiler
+/// prints are too many. A type specialises it with `known_template_parts`.
+template <class T> struct readable_parts {
+  static constexpr bool known = false;
+};
+
 template <class T> struct function_parts {
   static constexpr bool known = false;
 };
@@ -195,13 +201,16 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
       out.blame(fault_in(template_parts<T>::known ? printed.substring(0, start) : printed));
       if constexpr (start == printed.size()) out.blame(hidden_fault<T>());
     }
-    if constexpr (template_parts<T>::known) {
-      if (out.for_device) {
+    using parts =
+        conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
+    if constexpr (parts::known) {
+      // A person may do without the arguments that are the default, which the compiler leaves out.
+      if (out.for_device || readable_parts<T>::known) {
         write_canonical(out, printed.substring(0, start_of_arguments(printed)));
-        return template_parts<T>::write(out);
+        return parts::write(out);
       }
     }
-    write_canonical(out, printed);  // a person may do without arguments that are the default
+    write_canonical(out, printed);
   }
 }
 

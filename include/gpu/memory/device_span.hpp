@@ -3,6 +3,7 @@
 /// `device_span<T>`: a pointer and a length in device memory, that host code cannot follow.
 
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/type_name.hpp>
 #include <gpu/driver/process_state.hpp>
 #include <gpu/memory/ranges.hpp>
 
@@ -14,6 +15,8 @@ namespace gpu {
 
 /// The extent of a span whose length is known at run time only.
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
+
+template <class T, std::size_t Extent = dynamic_extent> class device_span;
 
 namespace detail {
 
@@ -31,6 +34,9 @@ namespace detail {
   __builtin_abort();
 }
 
+template <class T>
+struct readable_parts<device_span<T, dynamic_extent>> : known_template_parts<T> {};
+
 }  // namespace detail
 
 /// Names `size()` elements of type `T` in device memory that something else keeps alive. Copy it
@@ -39,7 +45,7 @@ namespace detail {
 /// There is no way to read an element on the host, and none to make one from host memory.
 /// **Errors**: `first`, `last` and `subspan` end the program where they would go past the end, with
 /// a message on the error reporter.
-template <class T, std::size_t Extent = dynamic_extent> class device_span {
+template <class T, std::size_t Extent> class device_span {
  public:
   using element_type = T;
   using value_type = detail::remove_cv_t<T>;
