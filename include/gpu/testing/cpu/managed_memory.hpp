@@ -9,8 +9,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace gpu::testing::cpu {
 
@@ -24,18 +31,23 @@ inline CUresult find_managed(call& c, CUdeviceptr pointer, std::size_t bytes,
   return CUDA_SUCCESS;
 }
 
-inline CUresult check_location(call& c, const CUmemLocation& location) {
+/// Whether a location exists here. The host has one NUMA node, number 0.
+inline bool exists(call& c, const CUmemLocation& location) {
   device_state* device = nullptr;
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-      return c.find_device(location.id, device);
+      return c.find_device(location.id, device) == CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST:
-      return CUDA_SUCCESS;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
+      return true;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return location.id == 0;
     default:
-      return CUDA_ERROR_INVALID_VALUE;  // this machine has no NUMA nodes to name
+      return false;
   }
 }
 
+/// The number of a location from before there were types of them.
 inline int id_of(const CUmemLocation& location) {
   switch (location.type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
@@ -47,6 +59,49 @@ inline int id_of(const CUmemLocation& location) {
   }
 }
 
+/// The number that goes with the type of a location.
+inline int typed_id_of(const CUmemLocation& location) {
+  return location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? location.id : id_of(location);
+}
+
+/// The pages that a range touches, as offsets from the start of its block.
+struct page_range {
+  static constexpr std::uint64_t page = 4096;
+  std::uint64_t begin, end;
+
+  page_range(const memory_block& block, CUdeviceptr pointer, std::size_t bytes)
+      : begin{(pointer - block.base) / page * page},
+        end{(pointer - block.base + bytes + page - 1) / page * page} {}
+};
+
+/// Makes `hints` have an entry that starts at `offset`.
+inline managed_hints& split_at(std::map<std::uint64_t, managed_hints>& hints,
+                               std::uint64_t offset) {
+  const auto after = hints.upper_bound(offset);
+  const managed_hints before = after == hints.begin() ? managed_hints{} : std::prev(after)->second;
+  return hints.try_emplace(offset, before).first->second;
+}
+
+/// Does `change` to the hints of all pages that the range touches.
+template <class Change>
+void change_hints(memory_block& block, const page_range& pages, Change change) {
+  split_at(block.hints, pages.end);
+  split_at(block.hints, pages.begin);
+  for (auto each = block.hints.find(pages.begin); each->first < pages.end; ++each)
+    change(each->second);
+}
+
+/// Whether `wanted` is the same for all pages that the range touches; if so, what it is.
+template <class Wanted>
+auto common_hint(memory_block& block, const page_range& pages, Wanted wanted)
+    -> std::optional<decltype(wanted(managed_hints{}))> {
+  const auto first = wanted(split_at(block.hints, pages.begin));
+  for (auto each = block.hints.find(pages.begin);
+       each != block.hints.end() && each->first < pages.end; ++each)
+    if (!(wanted(each->second) == first)) return std::nullopt;
+  return first;
+}
+
 }  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
@@ -55,27 +110,33 @@ inline CUresult mem_advise(call& c, CUdeviceptr pointer, std::size_t bytes, CUme
                            CUmemLocation location) {
   memory_block* block = nullptr;
   if (const CUresult bad = find_managed(c, pointer, bytes, block)) return bad;
-  const bool about_a_place = advice != CU_MEM_ADVISE_SET_READ_MOSTLY &&
-                             advice != CU_MEM_ADVISE_UNSET_READ_MOSTLY &&
-                             advice != CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION;
-  if (about_a_place)
-    if (const CUresult bad = check_location(c, location)) return bad;
+  if (location.type == CU_MEM_LOCATION_TYPE_NONE) return CUDA_ERROR_INVALID_VALUE;
+  const bool whole_place =
+      location.type == CU_MEM_LOCATION_TYPE_DEVICE || location.type == CU_MEM_LOCATION_TYPE_HOST;
+  const page_range pages(*block, pointer, bytes);
   switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-      block->read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+      change_hints(*block, pages, [&](managed_hints& hints) {
+        hints.read_mostly = advice == CU_MEM_ADVISE_SET_READ_MOSTLY;
+      });
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-      block->preferred = location;
+      if (!exists(c, location)) return CUDA_ERROR_INVALID_VALUE;
+      change_hints(*block, pages, [&](managed_hints& hints) { hints.preferred = location; });
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-      block->preferred = {};
+      change_hints(*block, pages, [&](managed_hints& hints) { hints.preferred = {}; });
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
-      block->accessed_by.insert(id_of(location));
+      if (!whole_place || !exists(c, location)) return CUDA_ERROR_INVALID_VALUE;
+      change_hints(*block, pages,
+                   [&](managed_hints& hints) { hints.accessed_by.insert(id_of(location)); });
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
-      block->accessed_by.erase(id_of(location));
+      if (!whole_place || !exists(c, location)) return CUDA_ERROR_INVALID_VALUE;
+      change_hints(*block, pages,
+                   [&](managed_hints& hints) { hints.accessed_by.erase(id_of(location)); });
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;
@@ -89,8 +150,12 @@ inline CUresult mem_prefetch_async(call& c, CUdeviceptr pointer, std::size_t byt
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
   if (const CUresult bad = find_managed(c, pointer, bytes, block)) return bad;
-  if (const CUresult bad = check_location(c, location)) return bad;
-  block->prefetched = location;
+  device_state* device = nullptr;
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+    if (const CUresult bad = c.find_device(location.id, device)) return bad;
+  if (!exists(c, location)) return CUDA_ERROR_INVALID_VALUE;
+  change_hints(*block, page_range(*block, pointer, bytes),
+               [&](managed_hints& hints) { hints.prefetched = location; });
   c.enqueue(stream, std::make_shared<operation>());
   return CUDA_SUCCESS;
 }
@@ -123,28 +188,51 @@ inline CUresult mem_range_get_attribute(call& c, void* data, std::size_t size,
     std::memcpy(data, &value, sizeof value);
     return CUDA_SUCCESS;
   };
+  const page_range pages(*block, pointer, bytes);
+  const auto place = [&](CUmemLocation managed_hints::* member) {
+    const auto same = common_hint(*block, pages, [&](const managed_hints& hints) {
+      const CUmemLocation& found = hints.*member;
+      return std::pair(found.type, found.id);
+    });
+    CUmemLocation location{};
+    if (same) {
+      location.type = same->first;
+      location.id = same->second;
+    }
+    return location;
+  };
   switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-      return give(block->read_mostly ? 1 : 0);
+      return give(common_hint(
+                      *block, pages,
+                      [](const managed_hints& hints) {
+                        return hints.read_mostly;
+                      }).value_or(false)
+                      ? 1
+                      : 0);
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION:
-      return give(id_of(block->preferred));
+      return give(id_of(place(&managed_hints::preferred)));
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION:
-      return give(id_of(block->prefetched));
+      return give(id_of(place(&managed_hints::prefetched)));
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE:
-      return give(static_cast<int>(block->preferred.type));
+      return give(static_cast<int>(place(&managed_hints::preferred).type));
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-      return give(block->preferred.id);
+      return give(typed_id_of(place(&managed_hints::preferred)));
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
-      return give(static_cast<int>(block->prefetched.type));
+      return give(static_cast<int>(place(&managed_hints::prefetched).type));
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-      return give(block->prefetched.id);
+      return give(typed_id_of(place(&managed_hints::prefetched)));
     case CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY: {
       if (size == 0 || size % sizeof(int) != 0) return CUDA_ERROR_INVALID_VALUE;
-      auto next = block->accessed_by.begin();
-      for (std::size_t i = 0; i < size / sizeof(int); ++i) {
-        const int id = next == block->accessed_by.end() ? CU_DEVICE_INVALID : *next++;
-        std::memcpy(static_cast<char*>(data) + i * sizeof id, &id, sizeof id);
-      }
+      // Those that all pages have; devices come before the host.
+      std::set<int> ids = common_hint(*block, pages, [](const managed_hints& hints) {
+                            return hints.accessed_by;
+                          }).value_or(std::set<int>{});
+      const bool host = ids.erase(CU_DEVICE_CPU) != 0;
+      std::vector<int> list(ids.begin(), ids.end());
+      if (host) list.push_back(CU_DEVICE_CPU);
+      list.resize(std::max(list.size(), size / sizeof(int)), CU_DEVICE_INVALID);
+      std::memcpy(data, list.data(), size);
       return CUDA_SUCCESS;
     }
     default:

@@ -1,0 +1,164 @@
+#pragma once
+/// \file
+/// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
+
+#include <gpu/memory/capture_check.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/memory_location.hpp>
+
+namespace gpu {
+
+/// What can be said about a range of managed memory; converts to `CUmem_advise` by cast.
+enum class memory_advice : int {
+  set_read_mostly = CU_MEM_ADVISE_SET_READ_MOSTLY,  ///< readers get copies of their own
+  unset_read_mostly = CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+  set_preferred_location = CU_MEM_ADVISE_SET_PREFERRED_LOCATION,  ///< pages stay there if they can
+  unset_preferred_location = CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+  set_accessed_by = CU_MEM_ADVISE_SET_ACCESSED_BY,  ///< kept mapped there, wherever the pages are
+  unset_accessed_by = CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+};
+
+/// The enumerator, such as "set_read_mostly"; null for a value that this library does not know.
+constexpr const char* name_of(memory_advice advice) noexcept {
+  switch (advice) {
+    case memory_advice::set_read_mostly:
+      return "set_read_mostly";
+    case memory_advice::unset_read_mostly:
+      return "unset_read_mostly";
+    case memory_advice::set_preferred_location:
+      return "set_preferred_location";
+    case memory_advice::unset_preferred_location:
+      return "unset_preferred_location";
+    case memory_advice::set_accessed_by:
+      return "set_accessed_by";
+    case memory_advice::unset_accessed_by:
+      return "unset_accessed_by";
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+/// `errc::invalid_argument` where advice and location do not go together.
+template <class Builder = text_builder>
+result<> check_advice(memory_advice advice, const memory_location& location,
+                      source_location where) noexcept {
+  const bool about_a_place = advice == memory_advice::set_preferred_location ||
+                             advice == memory_advice::set_accessed_by ||
+                             advice == memory_advice::unset_accessed_by;
+  const char* name = name_of(advice);
+  Builder out;
+  if (name == nullptr) {
+    out << static_cast<int>(advice) << " is no gpu::memory_advice.";
+  } else if (about_a_place && !location) {
+    out << name << " needs a location. Pass a device or gpu::memory_location::host().";
+  } else if (about_a_place && advice != memory_advice::set_preferred_location &&
+             location.type() != memory_location_type::device &&
+             location.type() != memory_location_type::host) {
+    out << name << " takes a device or the host as a whole, but " << location
+        << " was given. Pass gpu::memory_location::host().";
+  } else if (!about_a_place && location) {
+    out << name << " takes no location, but " << location << " was given. Leave it out.";
+  } else {
+    return {};
+  }
+  return fail(refusal(errc::invalid_argument, "gpu::advise", out.finish(), where,
+                      static_cast<std::uint64_t>(static_cast<int>(advice))));
+}
+
+template <class Builder = text_builder>
+result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
+                     const memory_location& to, source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::prefetch", where));
+  if (!to) {
+    Builder out;
+    out << "there is no location to prefetch to. Pass a device or gpu::memory_location::host().";
+    return fail(refusal(errc::invalid_argument, "gpu::prefetch", out.finish(), where));
+  }
+  if (bytes == 0) return {};
+  GPU_TRY(require_no_capture(stream, "gpu::prefetch",
+                             "Prefetch before the capture begins, or before the graph is launched.",
+                             where));
+  return on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::mem_prefetch_async>(
+        where, range.device_address(), bytes, to.native(), 0u, stream.native());
+  });
+}
+
+}  // namespace detail
+
+/// Queues moving the pages of `range` to a location, so that what is queued after it finds them
+/// there. `range` is managed memory, or a part of it: a `managed_buffer` or a `device_span`; where
+/// the device reaches all host memory (`device_attribute::pageable_memory_access`), any host range.
+/// No elements are fine.
+/// **Ordering**: after what was queued on `stream`, before what will be. The host may go on
+/// reading.
+/// **Errors**: `errc::invalid_argument` without a location; the driver's CUDA_ERROR_INVALID_VALUE
+/// for memory that is not managed, and CUDA_ERROR_INVALID_DEVICE for a device without
+/// `concurrent_managed_access`; `errc::capture_prohibited` in a capture, which goes on unharmed.
+/// (cuStreamIsCapturing, cuMemPrefetchAsync)
+template <class Range>
+  requires(device_range<Range> || host_range<Range>)
+result<> prefetch(stream_ref stream, Range&& range, memory_location to,
+                  source_location where = source_location::current()) noexcept {
+  const detail::copy_end end = detail::copy_end_of(range);
+  return detail::prefetch_on(stream, end, end.count * sizeof(detail::element_t<Range>), to, where);
+}
+
+/// Tells the driver how `range` is going to be used; takes effect at once, for the pages that the
+/// range touches. `location` goes with `set_preferred_location`, `set_accessed_by` and
+/// `unset_accessed_by`, and only with them.
+/// **Errors**: `errc::invalid_argument` where it is missing or too much; the driver's
+/// CUDA_ERROR_INVALID_VALUE for memory that is not managed. **Capture**: not affected; the advice
+/// is given now. (cuMemAdvise)
+template <class Range>
+  requires(device_range<Range> || host_range<Range>)
+result<> advise(Range&& range, memory_advice advice, memory_location location = {},
+                source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::check_advice(advice, location, where));
+  const detail::copy_end end = detail::copy_end_of(range);
+  if (end.count == 0) return {};
+  // What takes no location ignores it, but the driver wants a valid one all the same.
+  if (!location) location = memory_location::host();
+  return driver::call<&driver::entry_points::mem_advise>(
+      where, end.device_address(), end.count * sizeof(detail::element_t<Range>),
+      static_cast<CUmem_advise>(advice), location.native());
+}
+
+/// Queues a change of who may touch all of `buffer`: with `single`, as it is by default, kernels of
+/// this stream alone, so that the host may touch it whenever this stream is idle, whatever else
+/// runs. Of use on devices without `concurrent_managed_access`.
+/// **Ordering**: takes effect when the work queued on `stream` before it has finished.
+/// **Errors**: `errc::invalid_argument` for `single` on a default stream; `errc::wrong_context`;
+/// `errc::capture_prohibited` in a capture, which goes on unharmed.
+/// (cuStreamIsCapturing, cuStreamAttachMemAsync)
+template <class T>
+result<> attach(stream_ref stream, managed_buffer<T>& buffer,
+                memory_attach attach = memory_attach::single,
+                source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::attach", where));
+  GPU_TRY(detail::require(buffer.context(), "gpu::attach", where));
+  GPU_TRY(detail::require_context("gpu::attach", stream, "buffer", buffer.context(), where));
+  if (name_of(attach) == nullptr || (attach == memory_attach::single &&
+                                     detail::is_default_stream(stream.native()))) [[unlikely]] {
+    detail::text_builder out;
+    if (name_of(attach) == nullptr) {
+      out << static_cast<unsigned>(attach) << " is no gpu::memory_attach.";
+    } else {
+      out << "memory cannot be attached to a default stream alone. Create a gpu::stream for it, or "
+             "attach it as global.";
+    }
+    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::attach", out.finish(), where,
+                                        static_cast<unsigned>(attach)));
+  }
+  if (buffer.empty()) return {};
+  GPU_TRY(detail::require_no_capture(stream, "gpu::attach", "Attach before the capture begins.",
+                                     where));
+  return detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_attach_mem_async>(
+        where, stream.native(), buffer.native(), std::size_t{0}, static_cast<unsigned>(attach));
+  });
+}
+
+}  // namespace gpu

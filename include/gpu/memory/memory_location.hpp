@@ -1,0 +1,100 @@
+#pragma once
+/// \file
+/// `memory_location`: a place where memory can be, on a device or on a NUMA node of the host.
+
+#include <gpu/driver/device.hpp>
+
+#include <cuda.h>
+
+namespace gpu {
+
+/// The kinds of places; converts to `CUmemLocationType` and back by cast.
+enum class memory_location_type : int {
+  none = CU_MEM_LOCATION_TYPE_NONE,  ///< nowhere in particular
+  device = CU_MEM_LOCATION_TYPE_DEVICE,
+  host = CU_MEM_LOCATION_TYPE_HOST,
+  host_numa = CU_MEM_LOCATION_TYPE_HOST_NUMA,                  ///< one NUMA node of the host
+  host_numa_current = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,  ///< that of the calling thread
+};
+
+/// The enumerator, such as "host_numa"; null for a value that this library does not know.
+constexpr const char* name_of(memory_location_type type) noexcept {
+  switch (type) {
+    case memory_location_type::none:
+      return "none";
+    case memory_location_type::device:
+      return "device";
+    case memory_location_type::host:
+      return "host";
+    case memory_location_type::host_numa:
+      return "host_numa";
+    case memory_location_type::host_numa_current:
+      return "host_numa_current";
+  }
+  return nullptr;
+}
+
+/// Where memory is or should be. A `device` converts to one; default constructed it is nowhere.
+class memory_location {
+ public:
+  constexpr memory_location() noexcept = default;
+  constexpr memory_location(device on) noexcept
+      : memory_location{memory_location_type::device, on.native()} {}
+
+  /// The host, on whichever node.
+  static constexpr memory_location host() noexcept { return {memory_location_type::host, 0}; }
+  /// One NUMA node of the host.
+  static constexpr memory_location host_numa(int node) noexcept {
+    return {memory_location_type::host_numa, node};
+  }
+  /// The NUMA node that the calling thread runs on.
+  static constexpr memory_location host_numa_current() noexcept {
+    return {memory_location_type::host_numa_current, 0};
+  }
+  static constexpr memory_location from_native(CUmemLocation native) noexcept {
+    return {static_cast<memory_location_type>(native.type), native.id};
+  }
+
+  constexpr CUmemLocation native() const noexcept {
+    CUmemLocation native{};
+    native.type = static_cast<CUmemLocationType>(type_);
+    native.id = id_;
+    return native;
+  }
+  constexpr memory_location_type type() const noexcept { return type_; }
+  /// The number of the device or node; 0 where the type has none.
+  constexpr int id() const noexcept { return id_; }
+  constexpr bool is_device() const noexcept { return type_ == memory_location_type::device; }
+  constexpr explicit operator bool() const noexcept { return type_ != memory_location_type::none; }
+  friend constexpr bool operator==(const memory_location& a, const memory_location& b) noexcept {
+    return a.type_ == b.type_ && a.id_ == b.id_;
+  }
+
+ private:
+  constexpr memory_location(memory_location_type type, int id) noexcept : type_{type}, id_{id} {}
+
+  memory_location_type type_ = memory_location_type::none;
+  int id_ = 0;
+};
+
+namespace detail {
+
+/// A location in a message: "device 1", "NUMA node 0".
+inline text_builder& operator<<(text_builder& out, const memory_location& where) noexcept {
+  switch (where.type()) {
+    case memory_location_type::none:
+      return out << "no location";
+    case memory_location_type::device:
+      return out << "device " << where.id();
+    case memory_location_type::host:
+      return out << "the host";
+    case memory_location_type::host_numa:
+      return out << "NUMA node " << where.id();
+    case memory_location_type::host_numa_current:
+      return out << "the thread's NUMA node";
+  }
+  return out << "a location of unknown type " << static_cast<int>(where.type());
+}
+
+}  // namespace detail
+}  // namespace gpu

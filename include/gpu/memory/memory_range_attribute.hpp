@@ -1,0 +1,213 @@
+#pragma once
+/// \file
+/// `memory_range_attribute`: what the driver was told about a range of managed memory, and where it
+/// was last sent; each with the C++ type of its value.
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/memory_location.hpp>
+
+namespace gpu {
+
+/// What can be asked of managed memory; converts to `CUmem_range_attribute` by cast.
+enum class memory_range_attribute : int {
+  read_mostly = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+  preferred_location = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
+  accessed_by = CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+  last_prefetch_location = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION,
+  preferred_location_type = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+  preferred_location_id = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+  last_prefetch_location_type = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+  last_prefetch_location_id = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
+};
+
+/// The enumerator, such as "read_mostly"; null for a value that this library does not know.
+constexpr const char* name_of(memory_range_attribute attribute) noexcept {
+  switch (attribute) {
+    case memory_range_attribute::read_mostly:
+      return "read_mostly";
+    case memory_range_attribute::preferred_location:
+      return "preferred_location";
+    case memory_range_attribute::accessed_by:
+      return "accessed_by";
+    case memory_range_attribute::last_prefetch_location:
+      return "last_prefetch_location";
+    case memory_range_attribute::preferred_location_type:
+      return "preferred_location_type";
+    case memory_range_attribute::preferred_location_id:
+      return "preferred_location_id";
+    case memory_range_attribute::last_prefetch_location_type:
+      return "last_prefetch_location_type";
+    case memory_range_attribute::last_prefetch_location_id:
+      return "last_prefetch_location_id";
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+/// The driver's one number for a place, from before there were types of them.
+constexpr memory_location location_of_id(int id) noexcept {
+  if (id == CU_DEVICE_CPU) return memory_location::host();
+  return id < 0 ? memory_location{} : memory_location{device::from_native(id)};
+}
+
+}  // namespace detail
+
+/// The locations that managed memory is kept mapped for.
+class memory_location_list {
+ public:
+  static constexpr std::size_t capacity =
+      65;  // as many devices as a machine can have, and the host
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  const memory_location* begin() const noexcept { return locations_; }
+  const memory_location* end() const noexcept { return locations_ + size_; }
+  bool contains(const memory_location& wanted) const noexcept {
+    for (const memory_location& each : *this) {
+      if (each == wanted) return true;
+    }
+    return false;
+  }
+  /// Of the driver's numbers, until the first that names nothing.
+  static memory_location_list from_native(const int* ids, std::size_t count) noexcept {
+    memory_location_list list;
+    for (std::size_t i = 0; i < count && i < capacity && ids[i] != CU_DEVICE_INVALID; ++i) {
+      list.locations_[list.size_++] = detail::location_of_id(ids[i]);
+    }
+    return list;
+  }
+
+ private:
+  memory_location locations_[capacity];
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+template <memory_range_attribute> struct memory_range_attribute_value {
+  using type = int;
+};
+template <> struct memory_range_attribute_value<memory_range_attribute::read_mostly> {
+  using type = bool;
+};
+template <> struct memory_range_attribute_value<memory_range_attribute::preferred_location> {
+  using type = memory_location;
+};
+template <> struct memory_range_attribute_value<memory_range_attribute::last_prefetch_location> {
+  using type = memory_location;
+};
+template <> struct memory_range_attribute_value<memory_range_attribute::accessed_by> {
+  using type = memory_location_list;
+};
+template <> struct memory_range_attribute_value<memory_range_attribute::preferred_location_type> {
+  using type = memory_location_type;
+};
+template <>
+struct memory_range_attribute_value<memory_range_attribute::last_prefetch_location_type> {
+  using type = memory_location_type;
+};
+
+/// `errc::invalid_argument` where there is nothing to ask about.
+inline result<> require_elements(const char* function, const copy_end& range,
+                                 source_location where) noexcept {
+  if (range.count != 0) [[likely]]
+    return {};
+  return fail(refusal(errc::invalid_argument, function,
+                      text("the range is empty, and no memory has no attributes. Ask about a range "
+                           "with elements."),
+                      where));
+}
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value: `bool`, a `memory_location` or its parts, or a list.
+template <memory_range_attribute Attribute>
+using memory_range_attribute_t = typename detail::memory_range_attribute_value<Attribute>::type;
+
+/// One attribute of managed memory, in its own type:
+///
+///     gpu::attribute<gpu::memory_range_attribute::preferred_location>(buffer)
+///
+/// What differs between the pages of `range` is no location, or not read mostly.
+/// `preferred_location` and `last_prefetch_location` tell devices and the host; NUMA nodes only as
+/// the attributes for type and number, which came with CUDA 12.2.
+/// **Errors**: `errc::invalid_argument` for an empty range; the driver's CUDA_ERROR_INVALID_VALUE
+/// for memory that is not managed. **Capture**: not affected. **Threads**: any.
+/// (cuMemRangeGetAttribute)
+template <memory_range_attribute Attribute, class Range>
+  requires(device_range<Range> || host_range<Range>)
+result<memory_range_attribute_t<Attribute>> attribute(
+    Range&& of, source_location where = source_location::current()) noexcept {
+  using value = memory_range_attribute_t<Attribute>;
+  constexpr std::size_t count =
+      detail::same<value, memory_location_list> ? memory_location_list::capacity : std::size_t{1};
+  const detail::copy_end end = detail::copy_end_of(of);
+  GPU_TRY(detail::require_elements("gpu::attribute", end, where));
+  int answer[count] = {};
+  GPU_TRY(driver::call<&driver::entry_points::mem_range_get_attribute>(
+      where, static_cast<void*>(&answer[0]), sizeof answer,
+      static_cast<CUmem_range_attribute>(Attribute), end.device_address(),
+      end.count * sizeof(detail::element_t<Range>)));
+  if constexpr (detail::same<value, memory_location_list>) {
+    return memory_location_list::from_native(answer, count);
+  } else if constexpr (detail::same<value, memory_location>) {
+    return detail::location_of_id(answer[0]);
+  } else if constexpr (detail::same<value, bool>) {
+    return answer[0] != 0;
+  } else {
+    return static_cast<value>(answer[0]);
+  }
+}
+
+/// All that the driver keeps about a range of managed memory.
+struct memory_range_attributes {
+  bool read_mostly = false;
+  memory_location preferred_location;      ///< none where it was not set, or differs
+  memory_location last_prefetch_location;  ///< none where it was not prefetched, or differs
+  memory_location_list accessed_by;
+
+  /// Asks for everything with one call, NUMA nodes included.
+  /// **Errors**: as `attribute`; also CUDA_ERROR_INVALID_VALUE of a driver older than CUDA 12.2.
+  /// **Capture**: not affected. **Threads**: any. (cuMemRangeGetAttributes)
+  template <class Range>
+    requires(device_range<Range> || host_range<Range>)
+  static result<memory_range_attributes> of(
+      Range&& range, source_location where = source_location::current()) noexcept {
+    const detail::copy_end end = detail::copy_end_of(range);
+    GPU_TRY(detail::require_elements("gpu::memory_range_attributes::of", end, where));
+    int read_mostly = 0, ids[memory_location_list::capacity] = {};
+    int preferred[2] = {}, prefetched[2] = {};  // type and number
+    void* values[] = {&read_mostly,   &preferred[0],  &preferred[1],
+                      &prefetched[0], &prefetched[1], &ids[0]};
+    std::size_t sizes[] = {sizeof(int), sizeof(int), sizeof(int),
+                           sizeof(int), sizeof(int), sizeof ids};
+    CUmem_range_attribute wanted[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                      CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE,
+                                      CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID,
+                                      CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
+                                      CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
+                                      CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
+    GPU_TRY(driver::call<&driver::entry_points::mem_range_get_attributes>(
+        where, &values[0], &sizes[0], &wanted[0], sizeof wanted / sizeof wanted[0],
+        end.device_address(), end.count * sizeof(detail::element_t<Range>)));
+    memory_range_attributes found;
+    found.read_mostly = read_mostly != 0;
+    found.preferred_location = location_of(preferred);
+    found.last_prefetch_location = location_of(prefetched);
+    found.accessed_by = memory_location_list::from_native(ids, memory_location_list::capacity);
+    return found;
+  }
+
+ private:
+  static memory_location location_of(const int (&pair)[2]) noexcept {
+    CUmemLocation native{};
+    native.type = static_cast<CUmemLocationType>(pair[0]);
+    const bool numbered =
+        native.type == CU_MEM_LOCATION_TYPE_DEVICE || native.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+    native.id = numbered ? pair[1] : 0;
+    return memory_location::from_native(native);
+  }
+};
+
+}  // namespace gpu

@@ -1,0 +1,154 @@
+#include <gpu/memory/managed_hints.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/memory/device_buffer.hpp>
+
+#include <string>
+#include <vector>
+
+using gpu::managed_buffer;
+using gpu::memory_advice;
+using gpu::memory_attach;
+using gpu::memory_location;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+/// One of the driver's own answers about the range, as a number.
+int raw(CUmem_range_attribute which, CUdeviceptr address, std::size_t bytes) {
+  int value = -77;
+  REQUIRE(test::driver().mem_range_get_attribute(&value, sizeof value, which, address, bytes) ==
+          CUDA_SUCCESS);
+  return value;
+}
+
+constexpr std::size_t page = 1 << 21;  // more than a page of host or device
+
+}  // namespace
+
+TEST_CASE("prefetch: the driver remembers where the range went", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(managed_buffer<char>::create(device, 2 * page));
+  for (char& each : buffer) each = 1;
+  REQUIRE(prefetch(stream, buffer.span().first(page), device).has_value());
+  REQUIRE(prefetch(stream, buffer.span().last(page), memory_location::host()).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  const auto last = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION;
+  CHECK(raw(last, buffer.native(), page) == device.native());
+  CHECK(raw(last, buffer.native() + page, page) == CU_DEVICE_CPU);
+  CHECK(raw(last, buffer.native(), 2 * page) == CU_DEVICE_INVALID);
+  CHECK(buffer[0] == 1);
+  REQUIRE(prefetch(stream, buffer.span().first(0), device).has_value());
+}
+
+TEST_CASE("prefetch: refuses what it cannot do", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(managed_buffer<char>::create(device, 10));
+  const gpu::cuda_error nowhere = error_of(prefetch(stream, buffer, memory_location{}));
+  CHECK(nowhere == gpu::errc::invalid_argument);
+  CHECK(says(nowhere, "no location", "gpu::memory_location::host()"));
+  CHECK(error_of(prefetch(gpu::stream_ref{}, buffer, device)) == gpu::errc::empty_handle);
+  auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
+  CHECK(error_of(prefetch(stream, plain, device)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("advise: the driver remembers what was said", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(managed_buffer<char>::create(device, page));
+  const auto has = [&](CUmem_range_attribute which) { return raw(which, buffer.native(), page); };
+  REQUIRE(advise(buffer, memory_advice::set_read_mostly).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) == 1);
+  REQUIRE(advise(buffer, memory_advice::unset_read_mostly).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) == 0);
+  REQUIRE(advise(buffer, memory_advice::set_preferred_location, device).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == device.native());
+  REQUIRE(advise(buffer, memory_advice::set_preferred_location, memory_location::host_numa(0))
+              .has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE) == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  REQUIRE(advise(buffer, memory_advice::unset_preferred_location).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == CU_DEVICE_INVALID);
+  REQUIRE(advise(buffer, memory_advice::set_accessed_by, device).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) == device.native());
+  REQUIRE(advise(buffer, memory_advice::unset_accessed_by, device).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) == CU_DEVICE_INVALID);
+}
+
+TEST_CASE("advise: location and advice have to go together", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(managed_buffer<char>::create(device, 10));
+  for (const memory_advice each :
+       {memory_advice::set_preferred_location, memory_advice::set_accessed_by,
+        memory_advice::unset_accessed_by}) {
+    const gpu::cuda_error error = error_of(advise(buffer, each));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, gpu::name_of(each), "needs a location"));
+  }
+  for (const memory_advice each : {memory_advice::set_read_mostly, memory_advice::unset_read_mostly,
+                                   memory_advice::unset_preferred_location}) {
+    const gpu::cuda_error error = error_of(advise(buffer, each, device));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, gpu::name_of(each), "takes no location", "device 0"));
+  }
+  CHECK(
+      says(error_of(advise(buffer, memory_advice::set_accessed_by, memory_location::host_numa(0))),
+           "a device or the host as a whole", "NUMA node 0"));
+  CHECK(says(error_of(advise(buffer, memory_advice{9})), "9 is no gpu::memory_advice"));
+  auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
+  CHECK(error_of(advise(plain, memory_advice::set_read_mostly)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("attach: to one stream, the host, or all", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(managed_buffer<int>::create(device, 10, memory_attach::host));
+  REQUIRE(attach(stream, buffer).has_value());
+  REQUIRE(attach(stream, buffer, memory_attach::host).has_value());
+  REQUIRE(attach(stream, buffer, memory_attach::global).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
+  REQUIRE(attach(legacy, buffer, memory_attach::global).has_value());
+  const gpu::cuda_error single = error_of(attach(legacy, buffer));
+  CHECK(single == gpu::errc::invalid_argument);
+  CHECK(says(single, "default stream", "gpu::stream"));
+  CHECK(says(error_of(attach(stream, buffer, memory_attach{3})), "3 is no gpu::memory_attach"));
+  auto none = value_of(managed_buffer<int>::create(device, 0));
+  CHECK(attach(stream, none).has_value());
+}
+
+TEST_CASE("attach: the stream has to be of the buffer's context", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  const gpu::context other = value_of(gpu::context::create(device));
+  const gpu::stream stream = value_of(gpu::stream::create(other));
+  auto buffer = value_of(managed_buffer<int>::create(device, 10));
+  CHECK(error_of(attach(stream, buffer)) == gpu::errc::wrong_context);
+}
+
+TEST_CASE("prefetch, advise, attach: survive every failing call", "[memory][managed][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+              const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+              gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              auto buffer = GPU_TRY(managed_buffer<int>::create(device, 100));
+              GPU_TRY(advise(buffer, memory_advice::set_preferred_location, device));
+              GPU_TRY(prefetch(stream, buffer, device));
+              GPU_TRY(attach(stream, buffer));
+              return stream.synchronize();
+            },
+            {"cuCtxGetCurrent"}) == "");
+}
+
+TEST_CASE("memory_advice: every value has a name", "[memory][managed]") {
+  const char* names[] = {"set_read_mostly",          "unset_read_mostly", "set_preferred_location",
+                         "unset_preferred_location", "set_accessed_by",   "unset_accessed_by"};
+  for (int value = 1; value <= CU_MEM_ADVISE_UNSET_ACCESSED_BY; ++value)
+    CHECK(gpu::name_of(memory_advice{value}) == std::string(names[value - 1]));
+  CHECK(gpu::name_of(memory_advice{0}) == nullptr);
+  CHECK(gpu::name_of(memory_advice{7}) == nullptr);
+}
