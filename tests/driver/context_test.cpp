@@ -85,8 +85,8 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   CHECK(has(value_of(own.flags()), gpu::context_flags::blocking_sync));
   CHECK(!has(value_of(own.flags()), gpu::context_flags::spin));
 
-  REQUIRE(own.set_limit(CU_LIMIT_STACK_SIZE, 4096).has_value());
-  CHECK(value_of(own.limit(CU_LIMIT_STACK_SIZE)) >= 4096);
+  REQUIRE(own.set_limit(gpu::context_limit::stack_size, 4096).has_value());
+  CHECK(value_of(own.limit(gpu::context_limit::stack_size)) >= 4096);
 
   REQUIRE(own.set_cache_config(CU_FUNC_CACHE_PREFER_L1).has_value());
   const CUfunc_cache config = value_of(own.cache_config());
@@ -160,7 +160,8 @@ TEST_CASE("context: calls leave what is current alone", "[driver][context]") {
   const gpu::context_scope scope = value_of(gpu::context_scope::enter(a));
   CHECK(b.synchronize().has_value());
   CHECK(b.memory_info().has_value());
-  CHECK(error_of(b.set_limit(CU_LIMIT_MAX, 1)).domain() == gpu::error_domain::driver);
+  CHECK(error_of(b.set_limit(static_cast<gpu::context_limit>(CU_LIMIT_MAX), 1)).domain() ==
+        gpu::error_domain::driver);
   CHECK(current_now() == a.native());
 }
 
@@ -192,8 +193,8 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
               const gpu::device device = GPU_TRY(gpu::device::get(0));
               gpu::context own = GPU_TRY(gpu::context::create(device));
               GPU_TRY(own.synchronize());
-              GPU_TRY(own.limit(CU_LIMIT_STACK_SIZE));
-              GPU_TRY(own.set_limit(CU_LIMIT_STACK_SIZE, 2048));
+              GPU_TRY(own.limit(gpu::context_limit::stack_size));
+              GPU_TRY(own.set_limit(gpu::context_limit::stack_size, 2048));
               GPU_TRY(own.cache_config());
               GPU_TRY(own.set_cache_config(CU_FUNC_CACHE_PREFER_NONE));
               GPU_TRY(own.flags());
@@ -207,4 +208,34 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
               return {};
             },
             {"cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("context: every limit is the driver's, and has its name", "[driver][context]") {
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
+  for (int value = 0; value < CU_LIMIT_MAX; ++value) {
+    const auto limit = static_cast<gpu::context_limit>(value);
+    INFO(value);
+    CHECK(gpu::name_of(limit) != nullptr);
+    std::size_t raw = 0;
+    const CUresult code = test::driver().ctx_get_limit(&raw, static_cast<CUlimit>(value));
+    const gpu::result<std::size_t> asked = own.limit(limit);
+    CHECK(asked.has_value() == (code == CUDA_SUCCESS));
+    if (asked.has_value()) {
+      CHECK(*asked == raw);
+    } else {
+      CHECK(asked.error().code() == code);
+    }
+  }
+  CHECK(std::string(gpu::name_of(gpu::context_limit::malloc_heap_size)) == "malloc_heap_size");
+  CHECK(gpu::name_of(static_cast<gpu::context_limit>(CU_LIMIT_MAX)) == nullptr);
+}
+
+TEST_CASE("context: printf's buffer and the heap of kernels can be enlarged", "[driver][context]") {
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  for (const auto limit :
+       {gpu::context_limit::printf_fifo_size, gpu::context_limit::malloc_heap_size}) {
+    REQUIRE(own.set_limit(limit, std::size_t{32} << 20).has_value());
+    CHECK(value_of(own.limit(limit)) >= std::size_t{32} << 20);
+  }
 }

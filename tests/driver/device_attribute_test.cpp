@@ -48,6 +48,11 @@ TEST_CASE("device attributes: each has the driver's value", "[driver][device]") 
   const int warp = value_of(gpu::attribute<attribute::warp_size>(device));
   CHECK(warp == raw(CU_DEVICE_ATTRIBUTE_WARP_SIZE));
   CHECK(warp == 32);
+  CHECK(value_of(gpu::attribute(device, attribute::warp_size)) == warp);
+  CHECK(value_of(gpu::attribute(device, attribute::max_pitch)) ==
+        raw(CU_DEVICE_ATTRIBUTE_MAX_PITCH));
+  CHECK(error_of(gpu::attribute(device, gpu::device_attribute{0})).code() ==
+        CUDA_ERROR_INVALID_VALUE);
   const bool pools = value_of(gpu::attribute<attribute::memory_pools_supported>(device));
   CHECK(pools == (raw(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0));
   const gpu::compute_mode mode = value_of(gpu::attribute<attribute::compute_mode>(device));
@@ -98,6 +103,7 @@ TEST_CASE("device properties: every attribute that fails is told", "[driver][dev
           const gpu::device device = GPU_TRY(gpu::device::get(0));
           const int warp = GPU_TRY(gpu::attribute<gpu::device_attribute::warp_size>(device));
           if (warp != 32) FAIL("no warp");
+          GPU_TRY(gpu::attribute(device, gpu::device_attribute::warp_size));
           GPU_TRY(gpu::device_properties::of(device));
           return {};
         }) == "");

@@ -57,10 +57,6 @@ TEST_CASE("device: what it tells is what the driver tells", "[driver][device]") 
   REQUIRE(raw.device_get_pci_bus_id(bus, sizeof bus, native) == CUDA_SUCCESS);
   CHECK(value_of(device.pci_bus_id()) == bus);
   CHECK(value_of(gpu::device::from_pci_bus_id(bus)) == device);
-
-  int warp = 0;
-  raw.device_get_attribute(&warp, CU_DEVICE_ATTRIBUTE_WARP_SIZE, native);
-  CHECK(value_of(device.attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE)) == warp);
 }
 
 TEST_CASE("device: the launch limits are its attributes", "[driver][device]") {

@@ -6,6 +6,7 @@
 
 #include <gpu/core/flags.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context_limit.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/refusals.hpp>
 
@@ -18,6 +19,8 @@ enum class context_flags : unsigned {
   yield = CU_CTX_SCHED_YIELD,  ///< waiting threads give way to others
   blocking_sync = CU_CTX_SCHED_BLOCKING_SYNC,     ///< waiting threads sleep: the least CPU time
   keep_local_memory = CU_CTX_LMEM_RESIZE_TO_MAX,  ///< local memory stays at its largest size so far
+  coredump = CU_CTX_COREDUMP_ENABLE,              ///< a fault of a kernel writes a core dump
+  user_coredump = CU_CTX_USER_COREDUMP_ENABLE,    ///< so does writing to the driver's pipe
   sync_memory_operations = CU_CTX_SYNC_MEMOPS,    ///< synchronous copies always wait for the device
 };
 template <> inline constexpr bool is_flag_set<context_flags> = true;
@@ -73,17 +76,17 @@ template <class Self> class context_operations {
     return driver::call<&driver::entry_points::ctx_pop_current>(where, &popped);
   }
 
-  /// One of the context's limits, such as `CU_LIMIT_STACK_SIZE`, in bytes or as a number.
-  /// (cuCtxGetLimit)
-  result<std::size_t> limit(CUlimit which,
+  /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
+  result<std::size_t> limit(context_limit which,
                             source_location where = source_location::current()) const noexcept {
     return get<std::size_t, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
-                                                                  which);
+                                                                  static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
-  result<> set_limit(CUlimit which, std::size_t value,
+  result<> set_limit(context_limit which, std::size_t value,
                      source_location where = source_location::current()) const noexcept {
-    return in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where, which, value);
+    return in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
+                                                    static_cast<CUlimit>(which), value);
   }
 
   /// How L1 cache and shared memory divide what they share. (cuCtxGetCacheConfig)

@@ -83,12 +83,6 @@ template <class Self> class device_operations {
     return info;
   }
 
-  /// One of the driver's attributes. (cuDeviceGetAttribute)
-  result<int> attribute(CUdevice_attribute which,
-                        source_location where = source_location::current()) const noexcept {
-    return get<int, &driver::entry_points::device_get_attribute>(where, which);
-  }
-
   template <class Capability = gpu::compute_capability>
   result<Capability> compute_capability(
       source_location where = source_location::current()) const noexcept {

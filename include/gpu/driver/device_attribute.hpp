@@ -112,4 +112,14 @@ result<device_attribute_t<Attribute>> attribute(
   return static_cast<device_attribute_t<Attribute>>(value);
 }
 
+/// The same for an attribute that is only known at run time, as the driver gives it.
+template <class Number = int>
+result<Number> attribute(device of, device_attribute which,
+                         source_location where = source_location::current()) noexcept {
+  Number value = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+      where, &value, static_cast<CUdevice_attribute>(which), of.native()));
+  return value;
+}
+
 }  // namespace gpu
