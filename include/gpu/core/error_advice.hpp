@@ -148,6 +148,8 @@ constexpr const char* nvjitlink_advice(int code) noexcept {
       return "nvJitLink failed internally; try a newer version.";
     case 13:
       return "Compile the inputs for the architecture that is linked for, or an older one.";
+    case 18:
+      return "Set link_time_optimization in the link_options.";
     case 14:
       return "The LTO-IR is of a newer toolkit; use an nvJitLink at least as new as NVRTC.";
     case 16:

@@ -8,12 +8,13 @@
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/module_state.hpp>
 #include <gpu/kernel/name_suggestions.hpp>
+#include <gpu/kernel/program_loading.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu {
 
 /// Code in the two forms that a compiler gives, and what its names have become: what
-/// `compiled_program` is.
+/// `compiled_program` and `linked_program` are.
 template <class Program>
 concept compiled_code = requires(const Program& program) {
   bytes_ref(program.cubin());
@@ -86,22 +87,43 @@ template <class Self> class module_operations {
     return Self::adopt(library);
   }
 
-  /// Loads what `compile` made: its cubin, or its PTX where there is no cubin or the driver cannot
-  /// run it. Kernels can be asked for by the names they were instantiated with: `"axpy<float>"`.
+  /// The same with options for the driver's compiler, which works on PTX only. (CUjit_option)
+  /// **Errors**: `errc::invalid_argument` for options that contradict each other; those of `load`.
+  static result<Self> load(bytes_ref image, const jit_options& options,
+                           source_location where = source_location::current()) noexcept {
+    CUlibrary library = nullptr;
+    detail::jit_log* log = nullptr;
+    const result<> done = detail::load_library_with(image, options, library, log, where);
+    Self made = Self::adopt(library);
+    if (made.state() != nullptr) {
+      made.state()->log = log;
+    } else {
+      detail::jit_log::destroy(log);
+    }
+    if (!done.has_value()) return detail::fail(done.error());
+    return made;
+  }
+
+  /// Loads what `compile` or `link` made: its cubin, or its PTX where there is no cubin or the
+  /// driver cannot run it. Kernels can be asked for by the names they were instantiated with:
+  /// `"axpy<float>"`.
   template <compiled_code Program>
   static result<Self> load(const Program& program,
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
-    GPU_TRY(detail::load_library(program.cubin(), program.ptx(), library, where));
+    GPU_TRY(detail::load_program(program, library, where));
     Self made = Self::adopt(library);
-    bool complete = made.state() != nullptr;
-    program.for_each_name([&](string_ref written, string_ref lowered) {
-      complete = complete && made.state()->add_name(written, lowered);
-    });
-    if (!complete) {
-      return detail::fail(detail::out_of_host_memory_error("gpu::module::load",
-                                                           sizeof(detail::module_name), where));
-    }
+    GPU_TRY(detail::take_names(made.state(), program, where));
+    return made;
+  }
+
+  /// The same with options for the driver's compiler, which is given the PTX where there is some.
+  template <compiled_code Program>
+  static result<Self> load(const Program& program, const jit_options& options,
+                           source_location where = source_location::current()) noexcept {
+    const bytes_ref ptx(program.ptx());
+    Self made = GPU_TRY(load(ptx.empty() ? bytes_ref(program.cubin()) : ptx, options, where));
+    GPU_TRY(detail::take_names(made.state(), program, where));
     return made;
   }
 
@@ -112,6 +134,12 @@ template <class Self> class module_operations {
     text image;
     GPU_TRY(detail::read_file("gpu::module::load_file", path, image, where));
     return load(bytes_ref(image), where);
+  }
+  static result<Self> load_file(string_ref path, const jit_options& options,
+                                source_location where = source_location::current()) noexcept {
+    text image;
+    GPU_TRY(detail::read_file("gpu::module::load_file", path, image, where));
+    return load(bytes_ref(image), options, where);
   }
 
   /// The kernel of that name, which takes `Parameters`: the types of the `__global__` function's

@@ -6,6 +6,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/any_context.hpp>
 #include <gpu/kernel/image.hpp>
+#include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
 #include <new>
@@ -23,6 +24,7 @@ struct module_state {
   CUlibrary library = nullptr;
   kernel_record* kernels = nullptr;  ///< a list that only grows
   module_name* names = nullptr;      ///< complete before the module is handed out
+  jit_log* log = nullptr;            ///< where the driver may still write, or null
 
   module_state() noexcept = default;
   module_state(const module_state&) = delete;
@@ -30,6 +32,7 @@ struct module_state {
   ~module_state() {
     while (kernels != nullptr) delete exchange(kernels, kernels->next);
     while (names != nullptr) delete exchange(names, names->next);
+    jit_log::destroy(log);
   }
 
   /// The name that the driver knows for `written`.
@@ -99,17 +102,24 @@ template <class Builder = text_builder>
 /// images only when the first kernel is launched, and refuse them there. To be called where a
 /// context is current.
 template <class Builder = text_builder>
-inline result<> read_library(const void* image, CUlibrary& loaded, source_location where) noexcept {
+inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
+                             source_location where) noexcept {
+  jit_arguments* const with = log != nullptr ? &log->arguments : nullptr;
+  CUjit_option* const names = with != nullptr ? with->names : nullptr;
+  void** const values = with != nullptr ? with->values : nullptr;
+  const unsigned count = with != nullptr ? with->count : 0;
   GPU_TRY(driver::call<&driver::entry_points::library_load_data>(
-      where, &loaded, image, static_cast<CUjit_option*>(nullptr), static_cast<void**>(nullptr), 0u,
-      static_cast<CUlibraryOption*>(nullptr), static_cast<void**>(nullptr), 0u));
+      where, &loaded, image, names, values, count, static_cast<CUlibraryOption*>(nullptr),
+      static_cast<void**>(nullptr), 0u));
   CUmodule module = nullptr;
   return driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
 }
 
-/// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler.
+/// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler:
+/// `log`, which has to live as long as the library, or one that is made for the purpose.
 template <class Builder = text_builder>
-inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where) noexcept {
+inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where,
+                             jit_log* log = nullptr) noexcept {
   GPU_TRY(check_image(image, where));
   const void* bytes = image.data();
   // The driver is given no size: it reads PTX up to a zero, which a range of characters need not
@@ -125,8 +135,8 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   }
   CUlibrary loaded = nullptr;
   result<> done = driver::in_any_context(where, [&]() -> result<> {
-    result<> read = read_library(bytes, loaded, where);
-    if (read.has_value() || !is_ptx) return read;
+    result<> read = read_library(bytes, log, loaded, where);
+    if (read.has_value() || !is_ptx || log != nullptr) return read;
     return fail(with_compiler_log(detail::move(read).error(), bytes));
   });
   if (done.has_value()) {
@@ -137,16 +147,19 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   return done;
 }
 
+/// Whether machine code was refused because it is for another device.
+inline bool is_for_other_device(const result<>& loaded) noexcept {
+  return !loaded.has_value() && loaded.error().domain() == error_domain::driver &&
+         loaded.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 /// Loads machine code, or PTX where there is none or the driver cannot run it.
 template <class Builder = text_builder>
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
   result<> done = load_library(cubin, library, where);
-  const bool other_architecture = !done.has_value() &&
-                                  done.error().domain() == error_domain::driver &&
-                                  done.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
-  if (other_architecture && !ptx.empty()) return load_library(ptx, library, where);
+  if (is_for_other_device(done) && !ptx.empty()) return load_library(ptx, library, where);
   return done;
 }
 

@@ -1,0 +1,94 @@
+#pragma once
+/// \file
+/// `link_input`: a piece of compiled code that is linked with others.
+
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/driver/read_file.hpp>
+#include <gpu/kernel/image.hpp>
+
+namespace gpu {
+
+/// What a `link_input` was made of.
+enum class link_input_kind : unsigned char {
+  program,  ///< what `compile` made: LTO-IR, machine code, PTX
+  ptx,
+  cubin,
+  fatbin,
+  lto_ir,
+  object,   ///< a host object of nvcc's with device code inside
+  library,  ///< an archive of such objects
+  unknown,  ///< none of these, and refused by `link`
+};
+
+namespace detail {
+
+inline link_input_kind kind_of_link_input(bytes_ref image) noexcept {
+  constexpr std::uint32_t lto_ir_magic = 0x7f4e'43ed;
+  constexpr std::uint16_t cuda_machine = 190;
+  if (image.size() >= 8 && __builtin_memcmp(image.data(), "!<arch>\n", 8) == 0) {
+    return link_input_kind::library;
+  }
+  if (image.size() >= 4 && read_at<std::uint32_t>(image, 0) == lto_ir_magic) {
+    return link_input_kind::lto_ir;
+  }
+  switch (kind_of_image(image)) {
+    case image_kind::ptx:
+      return link_input_kind::ptx;
+    case image_kind::fatbin:
+      return link_input_kind::fatbin;
+    case image_kind::cubin: {
+      const bool host = image.size() >= 20 && read_at<std::uint16_t>(image, 18) != cuda_machine;
+      return host ? link_input_kind::object : link_input_kind::cubin;
+    }
+    case image_kind::unknown:
+      break;
+  }
+  return link_input_kind::unknown;
+}
+
+}  // namespace detail
+
+/// A piece of compiled code that is linked with others, under the name that messages call it by:
+/// a `compiled_program`, or the bytes of PTX, a cubin, a fatbin, LTO-IR, a host object or an
+/// archive of those, which are told apart by how they begin. A value; copies share the bytes.
+class link_input {
+ public:
+  /// What `compile` made, best compiled with `relocatable` or `link_time_optimization`. Of its
+  /// forms the linker takes LTO-IR before machine code, and PTX where that is for another device.
+  link_input(const compiled_program& program, string_ref name = {})
+      : kind_{link_input_kind::program}, program_{program}, name_{name.to_text()} {}
+
+  /// Bytes, which are copied.
+  template <class Bytes>
+    requires std::is_convertible_v<const Bytes&, bytes_ref>
+  link_input(const Bytes& image, string_ref name = {})
+      : kind_{detail::kind_of_link_input(image)}, name_{name.to_text()} {
+    const bytes_ref bytes = image;
+    image_ = text(bytes.characters(), bytes.size());
+  }
+
+  /// The contents of a file, whose path is its name in messages.
+  /// **Errors**: `errc::file_error` with the path and the reason.
+  template <class Input = link_input>
+  static result<Input> from_file(string_ref path,
+                                 source_location where = source_location::current()) {
+    text image;
+    GPU_TRY(detail::read_file("gpu::link_input::from_file", path, image, where));
+    return Input(image, path);
+  }
+
+  link_input_kind kind() const noexcept { return kind_; }
+  const text& name() const noexcept { return name_; }
+  /// The bytes it was made of; empty for a program.
+  const text& image() const noexcept { return image_; }
+  /// The program it was made of, or an empty one.
+  const compiled_program& program() const noexcept { return program_; }
+
+ private:
+  link_input_kind kind_;
+  text image_;
+  compiled_program program_;
+  text name_;
+};
+
+}  // namespace gpu

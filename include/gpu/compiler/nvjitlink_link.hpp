@@ -1,0 +1,122 @@
+#pragma once
+/// \file
+/// The one place that drives nvJitLink: from a plan to machine code or PTX.
+
+#include <gpu/compiler/link_plan.hpp>
+#include <gpu/compiler/nvjitlink_calls.hpp>
+
+namespace gpu::detail {
+
+/// The options of a link as nvJitLink takes them.
+template <class Builder = text_builder>
+inline std::vector<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
+  const link_options& o = plan.options;
+  std::vector<text> list;
+  const auto add = [&](const auto&... parts) {
+    Builder out;
+    (out << ... << parts);
+    list.push_back(out.finish());
+  };
+  Builder arch;
+  write_architecture(arch, plan.architecture);
+  add("-arch=", arch.finish());
+  if (plan.link_time_optimization) add("-lto");
+  if (as_ptx) add("-ptx");
+  if (!o.optimize) add("-O0");
+  if (o.max_registers > 0) add("-maxrregcount=", o.max_registers);
+  if (o.line_info) add("-lineinfo");
+  if (o.debug) add("-g");
+  if (o.verbose) add("-verbose");
+  if (o.compiler_threads != 1) add("-split-compile=", o.compiler_threads);
+  if (o.fast_math || o.flush_denormals) add("-ftz=1");
+  if (o.fast_math || !o.precise_division) add("-prec-div=0");
+  if (o.fast_math || !o.precise_square_root) add("-prec-sqrt=0");
+  if (!o.fused_multiply_add) add("-fma=0");
+  for (const option_text& name : o.kernels_used) add("-kernels-used=", name);
+  for (const option_text& name : o.variables_used) add("-variables-used=", name);
+  if (o.drop_unused_variables) add("-optimize-unused-variables");
+  for (const option_text& option : o.extra) list.push_back(option);
+  return list;
+}
+
+/// nvJitLink's number for a kind of input.
+constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
+  switch (kind) {
+    case link_input_kind::cubin:
+      return 1;
+    case link_input_kind::ptx:
+      return 2;
+    case link_input_kind::lto_ir:
+      return 3;
+    case link_input_kind::fatbin:
+      return 4;
+    case link_input_kind::object:
+      return 5;
+    case link_input_kind::library:
+      return 6;
+    case link_input_kind::program:
+    case link_input_kind::unknown:
+      break;
+  }
+  return 0;
+}
+
+/// The text of both logs, as far as nvJitLink gives them.
+template <class Builder = text_builder>
+inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location where) noexcept {
+  using table = nvjitlink::entry_points;
+  text errors, info;
+  const bool got_errors =
+      nvjitlink::get_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where)
+          .has_value();
+  const bool got_info =
+      nvjitlink::get_text<&table::get_info_log_size, &table::get_info_log>(link, info, where)
+          .has_value();
+  Builder out;
+  // Some logs count a terminator, and some have no end of line.
+  if (got_errors && !errors.empty()) out << errors.c_str();
+  if (out.size() != 0 && errors.c_str()[__builtin_strlen(errors.c_str()) - 1] != '\n') out << '\n';
+  if (got_info) out << info.c_str();
+  return out.finish();
+}
+
+/// Hands everything over and links. `raw` is to be destroyed, whatever comes of it.
+template <class Builder = text_builder>
+inline result<> run_nvjitlink(const link_plan& plan, const std::vector<text>& options,
+                              nvjitlink::nvjitlink_handle& raw, source_location where) {
+  using table = nvjitlink::entry_points;
+  std::vector<const char*> arguments;
+  for (const text& option : options) arguments.push_back(option.c_str());
+  GPU_TRY(nvjitlink::call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
+                                          arguments.data()));
+  for (const link_piece& piece : plan.pieces) {
+    GPU_TRY(nvjitlink::call<&table::add_data>(where, raw, nvjitlink_kind(piece.kind),
+                                              static_cast<const void*>(piece.bytes.data()),
+                                              piece.bytes.size(), piece.name.c_str()));
+  }
+  return nvjitlink::call<&table::complete>(where, raw);
+}
+
+/// Links with nvJitLink. `product` is machine code or, if `as_ptx`, PTX.
+/// **Threads**: any number at once.
+template <class Builder = text_builder>
+inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product, text& log,
+                               source_location where) {
+  using table = nvjitlink::entry_points;
+  nvjitlink::nvjitlink_handle raw = nullptr;
+  const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, where);
+  const nvjitlink::unique_link owner(raw);
+  if (raw != nullptr) log = nvjitlink_log(raw, where);
+  if (!done.has_value()) return fail(link_error(&done.error(), log, where));
+  if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
+  if (!as_ptx) {
+    return nvjitlink::get_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(
+        raw, product, where);
+  }
+  GPU_TRY((nvjitlink::get_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product,
+                                                                                    where)));
+  product = text(product.c_str());  // without the terminator, which is counted
+  return {};
+}
+
+}  // namespace gpu::detail

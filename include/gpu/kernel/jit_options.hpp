@@ -1,0 +1,189 @@
+#pragma once
+/// \file
+/// `jit_options`: how the driver compiles PTX when it loads it, and `jit_report`, what it says.
+
+#include <gpu/core/text.hpp>
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace gpu {
+
+/// What the driver compiles PTX for: the device of the context, or the compute capability named.
+/// Code with features of one architecture alone has an `a` behind the number, of a family an `f`.
+/// Converts to `CUjit_target` by cast.
+enum class jit_target : std::uint32_t {
+  of_context = 0,
+  compute_30 = CU_TARGET_COMPUTE_30,
+  compute_32 = CU_TARGET_COMPUTE_32,
+  compute_35 = CU_TARGET_COMPUTE_35,
+  compute_37 = CU_TARGET_COMPUTE_37,
+  compute_50 = CU_TARGET_COMPUTE_50,
+  compute_52 = CU_TARGET_COMPUTE_52,
+  compute_53 = CU_TARGET_COMPUTE_53,
+  compute_60 = CU_TARGET_COMPUTE_60,
+  compute_61 = CU_TARGET_COMPUTE_61,
+  compute_62 = CU_TARGET_COMPUTE_62,
+  compute_70 = CU_TARGET_COMPUTE_70,
+  compute_72 = CU_TARGET_COMPUTE_72,
+  compute_75 = CU_TARGET_COMPUTE_75,
+  compute_80 = CU_TARGET_COMPUTE_80,
+  compute_86 = CU_TARGET_COMPUTE_86,
+  compute_87 = CU_TARGET_COMPUTE_87,
+  compute_89 = CU_TARGET_COMPUTE_89,
+  compute_90 = CU_TARGET_COMPUTE_90,
+  compute_100 = CU_TARGET_COMPUTE_100,
+  compute_103 = CU_TARGET_COMPUTE_103,
+  compute_110 = CU_TARGET_COMPUTE_110,
+  compute_120 = CU_TARGET_COMPUTE_120,
+  compute_121 = CU_TARGET_COMPUTE_121,
+  compute_90a = CU_TARGET_COMPUTE_90A,
+  compute_100a = CU_TARGET_COMPUTE_100A,
+  compute_103a = CU_TARGET_COMPUTE_103A,
+  compute_110a = CU_TARGET_COMPUTE_110A,
+  compute_120a = CU_TARGET_COMPUTE_120A,
+  compute_121a = CU_TARGET_COMPUTE_121A,
+  compute_100f = CU_TARGET_COMPUTE_100F,
+  compute_103f = CU_TARGET_COMPUTE_103F,
+  compute_110f = CU_TARGET_COMPUTE_110F,
+  compute_120f = CU_TARGET_COMPUTE_120F,
+  compute_121f = CU_TARGET_COMPUTE_121F,
+};
+
+/// What the driver takes out of a fatbin that has no machine code for exactly this device.
+enum class jit_fallback : std::uint32_t {
+  prefer_ptx = CU_PREFER_PTX,        ///< compiles the PTX
+  prefer_binary = CU_PREFER_BINARY,  ///< takes machine code of a compatible, older device
+};
+
+/// Which caches loads from global memory go through (-dlcm).
+enum class jit_cache_mode : std::uint32_t {
+  unspecified = CU_JIT_CACHE_OPTION_NONE,
+  l2_only = CU_JIT_CACHE_OPTION_CG,  ///< cached globally
+  l1 = CU_JIT_CACHE_OPTION_CA,       ///< cached at all levels
+};
+
+/// What the driver's compiler says about a load, successful or not.
+struct jit_report {
+  text info;               ///< warnings; registers and memory of each kernel, if `verbose`
+  text errors;             ///< why it was refused
+  float milliseconds = 0;  ///< spent in the driver's compiler and linker
+  /// How many threads a block was compiled for, where `jit_options::threads_per_block` asked.
+  std::uint32_t threads_per_block = 0;
+};
+
+/// How the driver compiles PTX when it loads it. Machine code is loaded as it is: none of this
+/// changes it. A zero or a `false` leaves a matter to the driver.
+///
+///     gpu::jit_report report;
+///     gpu::module::load(ptx, {.max_registers = 32, .verbose = true, .report = &report});
+struct jit_options {
+  std::uint32_t max_registers = 0;  ///< of a thread
+  /// Keeps the registers so few that blocks of at least that many threads can be launched. Not
+  /// together with `target`.
+  std::uint32_t threads_per_block = 0;
+  std::uint32_t max_threads_per_block = 0;          ///< no block will have more
+  std::uint32_t min_blocks_per_multiprocessor = 0;  ///< needs `max_threads_per_block`
+  bool override_directives = false;                 ///< the four above win over those in the PTX
+  int optimization_level = 4;                       ///< 0, slow and quickly compiled, to 4
+  jit_target target = jit_target::of_context;
+  jit_fallback fallback = jit_fallback::prefer_ptx;
+  jit_cache_mode cache_mode = jit_cache_mode::unspecified;
+  bool debug = false;                  ///< what a debugger needs
+  bool line_info = false;              ///< source lines for profilers
+  bool position_independent = false;   ///< code that may be placed anywhere
+  std::uint32_t compiler_threads = 1;  ///< 0: as many as the machine has cores
+  bool verbose = false;                ///< `jit_report::info` tells what each kernel uses
+  std::size_t log_capacity = 65536;    ///< bytes of each log; what is longer is cut off
+  jit_report* report = nullptr;        ///< filled while loading, whether that succeeds or not
+};
+
+namespace detail {
+
+/// Options as the driver takes them: numbers in the place of pointers.
+struct jit_arguments {
+  static constexpr unsigned capacity = 24;
+  CUjit_option names[capacity];
+  void* values[capacity];
+  unsigned count = 0;
+
+  void add(CUjit_option name, void* value) noexcept {
+    names[count] = name;
+    values[count++] = value;
+  }
+  void add(CUjit_option name, std::uint64_t value) noexcept {
+    add(name, reinterpret_cast<void*>(static_cast<std::uintptr_t>(value)));
+  }
+  /// What the driver has put in the place of an option's value, or 0.
+  std::uint32_t value_of(CUjit_option name) const noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == name) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]));
+      }
+    }
+    return 0;
+  }
+};
+
+/// Adds what is not left to the driver.
+inline void add_jit_options(jit_arguments& to, const jit_options& options) noexcept {
+  const auto add = [&](CUjit_option name, std::uint64_t value) {
+    if (value != 0) to.add(name, value);
+  };
+  add(CU_JIT_MAX_REGISTERS, options.max_registers);
+  add(CU_JIT_THREADS_PER_BLOCK, options.threads_per_block);
+  add(CU_JIT_MAX_THREADS_PER_BLOCK, options.max_threads_per_block);
+  add(CU_JIT_MIN_CTA_PER_SM, options.min_blocks_per_multiprocessor);
+  add(CU_JIT_OVERRIDE_DIRECTIVE_VALUES, options.override_directives);
+  if (options.optimization_level != 4) {
+    to.add(CU_JIT_OPTIMIZATION_LEVEL, static_cast<std::uint64_t>(options.optimization_level));
+  }
+  add(CU_JIT_TARGET, static_cast<std::uint64_t>(options.target));
+  add(CU_JIT_FALLBACK_STRATEGY, static_cast<std::uint64_t>(options.fallback));
+  add(CU_JIT_CACHE_MODE, static_cast<std::uint64_t>(options.cache_mode));
+  add(CU_JIT_GENERATE_DEBUG_INFO, options.debug);
+  add(CU_JIT_GENERATE_LINE_INFO, options.line_info);
+  add(CU_JIT_POSITION_INDEPENDENT_CODE, options.position_independent);
+  if (options.compiler_threads != 1)
+    to.add(CU_JIT_SPLIT_COMPILE, std::uint64_t{options.compiler_threads});
+  add(CU_JIT_LOG_VERBOSE, options.verbose);
+}
+
+/// The driver's two logs and its clock, in memory that does not move: the driver writes to it when
+/// it compiles, and that may be as late as the library lives.
+struct jit_log {
+  jit_arguments arguments;
+  std::size_t capacity = 0;
+  char* info() noexcept { return reinterpret_cast<char*>(this + 1); }
+  char* errors() noexcept { return info() + capacity; }
+
+  /// Null where there is no memory.
+  static jit_log* create(std::size_t capacity) noexcept {
+    if (capacity < 2) capacity = 2;
+    if (capacity > 0x7fff'ffff) capacity = 0x7fff'ffff;
+    void* memory = __builtin_calloc(1, sizeof(jit_log) + 2 * capacity);
+    if (memory == nullptr) return nullptr;
+    auto* made = static_cast<jit_log*>(memory);
+    made->capacity = capacity;
+    const auto size = static_cast<std::uint64_t>(capacity - 1);
+    made->arguments.add(CU_JIT_INFO_LOG_BUFFER, made->info());
+    made->arguments.add(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, size);
+    made->arguments.add(CU_JIT_ERROR_LOG_BUFFER, made->errors());
+    made->arguments.add(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, size);
+    made->arguments.add(CU_JIT_WALL_TIME, std::uint64_t{0});
+    return made;
+  }
+  static void destroy(jit_log* log) noexcept { __builtin_free(log); }
+
+  void read(jit_report& report) noexcept {
+    report.info = text(info());
+    report.errors = text(errors());
+    const std::uint32_t time = arguments.value_of(CU_JIT_WALL_TIME);
+    __builtin_memcpy(&report.milliseconds, &time, sizeof time);
+    report.threads_per_block = arguments.value_of(CU_JIT_THREADS_PER_BLOCK);
+  }
+};
+
+}  // namespace detail
+}  // namespace gpu
