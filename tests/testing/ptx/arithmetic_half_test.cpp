@@ -146,8 +146,8 @@ TEMPLATE_TEST_CASE("half min, max, comparison, sign", "[ptx][arithmetic]", f16, 
     run.expect(ptx::compare<ptx::comparison::lt>(a, b), x < y, a.bits, b.bits);
     run.expect(ptx::compare<ptx::comparison::geu>(a, b), !(x < y), a.bits, b.bits);
     run.expect(ptx::compare<ptx::comparison::nan>(a, b), std::isnan(x) || std::isnan(y), a.bits);
-    one(ptx::neg(a), H{static_cast<std::uint16_t>(a.bits ^ 0x8000)});
-    one(ptx::abs(a), H{static_cast<std::uint16_t>(a.bits & 0x7fff)});
+    one(ptx::neg(a), std::isnan(x) ? nan : H{static_cast<std::uint16_t>(a.bits ^ 0x8000)});
+    one(ptx::abs(a), std::isnan(x) ? nan : H{static_cast<std::uint16_t>(a.bits & 0x7fff)});
   });
   run.finish(1000000);
 }

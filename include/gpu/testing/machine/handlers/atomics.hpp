@@ -49,16 +49,25 @@ template <class H> inline H combine_halves(ptx::operation op, H old, H b) {
   return ptx::add(old, b);
 }
 
-/// The same for every type; `flush` as the f32 addition in global memory does.
+/// The sum in global memory keeps a NaN as it is; in shared memory it is that of `add`.
+inline std::uint64_t add_doubles(bool global, std::uint64_t old, std::uint64_t b) {
+  const auto x = std::bit_cast<double>(old), y = std::bit_cast<double>(b);
+  if (global && ptx::detail::is_nan(y)) return b;
+  if (global && ptx::detail::is_nan(x)) return old;
+  return std::bit_cast<std::uint64_t>(ptx::add(y, x));
+}
+
+/// The same for every type. In global memory the f32 addition flushes.
 template <class U>
-inline U combine_values(ptx::operation op, ptx::type t, bool flush, U old, U b, U c) {
+inline U combine_values(ptx::operation op, ptx::type t, bool global, U old, U b, U c) {
   using ptx::type;
   const bool bitwise = op == ptx::operation::exch || op == ptx::operation::cas;
   if (!bitwise) {
     if constexpr (sizeof(U) == 4) {
       if (t == type::f32) {
         const auto x = std::bit_cast<float>(old), y = std::bit_cast<float>(b);
-        return std::bit_cast<U>(flush ? ptx::add<ptx::rounding::none, true>(x, y) : ptx::add(x, y));
+        return std::bit_cast<U>(global ? ptx::add<ptx::rounding::none, true>(x, y)
+                                       : ptx::add(x, y));
       }
       const auto halves = [&]<class H>(H) {
         return ptx::apply_x2<H>([op](H x, H y) { return combine_halves(op, x, y); }, old, b);
@@ -66,8 +75,7 @@ inline U combine_values(ptx::operation op, ptx::type t, bool flush, U old, U b, 
       if (t == type::f16x2) return halves(ptx::f16{});
       if (t == type::bf16x2) return halves(ptx::bf16{});
     } else if constexpr (sizeof(U) == 8) {
-      if (t == type::f64)
-        return std::bit_cast<U>(ptx::add(std::bit_cast<double>(old), std::bit_cast<double>(b)));
+      if (t == type::f64) return add_doubles(global, old, b);
     } else {
       if (t == type::f16) return combine_halves(op, ptx::f16{old}, ptx::f16{b}).bits;
       if (t == type::bf16) return combine_halves(op, ptx::bf16{old}, ptx::bf16{b}).bits;

@@ -150,7 +150,11 @@ template <class To, class From>
   } else {
     result = rounded(with.round, [from](auto r) { return ptx::cvt<To, decltype(r)::value>(from); });
   }
-  if (with.ftz) result = ptx::detail::flush_single<true>(result);
+  if (with.ftz) {
+    result = ptx::detail::flush_single<true>(result);
+    if constexpr (std::is_same_v<To, float> && !std::is_same_v<From, double>)
+      result = ptx::detail::with_nan(result);
+  }
   return bits_of(with.sat ? ptx::detail::saturate(result) : result);
 }
 
@@ -166,7 +170,8 @@ template <class H>
 template <class From>
 [[gnu::cold]] inline std::uint64_t convert_from(From from, ptx::type to,
                                                 const ptx::modifiers& with) {
-  if (with.ftz) from = ptx::detail::flush_single<true>(from);
+  // What becomes an f16 is not flushed, which rounding away from zero shows.
+  if (with.ftz && to != ptx::type::f16) from = ptx::detail::flush_single<true>(from);
   switch (to) {
     case ptx::type::f16:
       return convert_float<ptx::f16>(from, with);
@@ -215,12 +220,13 @@ template <class From>
     case type::f16: {
       const ptx::f16 half{static_cast<std::uint16_t>(bits)};
       if (to == from && i.with.round_to_integer) return half_to_integer(half, i.with);
+      if (to == type::f32) return convert_float<float>(half, i.with);
       return convert_from(ptx::to_float(half), to, i.with);
     }
     case type::bf16: {
       const ptx::bf16 half{static_cast<std::uint16_t>(bits)};
       if (to == from && i.with.round_to_integer) return half_to_integer(half, i.with);
-      if (to == type::f32) return convert_float<float>(half, i.with);  // no NaN is changed
+      if (to == type::f32) return convert_float<float>(half, i.with);
       return convert_from(ptx::to_float(half), to, i.with);
     }
     default: {

@@ -77,8 +77,9 @@ inline float tanh_approx(float a) {
 
 namespace detail {
 
-/// The gross f64 approximations read and write the high 32 bits of a double alone; subnormals are
-/// zeros, a NaN is the canonical one of these two instructions.
+/// The gross f64 approximations read and write the high 32 bits of a double alone, so that a NaN
+/// whose payload lies in the low half is an infinity to them; subnormals are zeros, a NaN is the
+/// canonical one of these two instructions.
 constexpr double upper_word(double a) {
   return std::bit_cast<double>(to_bits(flush<true>(a)) & static_cast<std::int64_t>(~0ull << 32));
 }
@@ -90,13 +91,12 @@ constexpr double gross_result(double r) {
 
 /// rcp.approx.ftz.f64
 constexpr double rcp_approx_ftz(double a) {
-  // A NaN whose payload lies in the low half alone stays one.
-  return detail::gross_result(a != a ? a : 1.0 / detail::upper_word(a));
+  return detail::gross_result(1.0 / detail::upper_word(a));
 }
 
 /// rsqrt.approx.ftz.f64
 inline double rsqrt_approx_ftz(double a) {
-  return detail::gross_result(a != a ? a : 1.0 / __builtin_sqrt(detail::upper_word(a)));
+  return detail::gross_result(1.0 / __builtin_sqrt(detail::upper_word(a)));
 }
 
 }  // namespace gpu::testing::ptx

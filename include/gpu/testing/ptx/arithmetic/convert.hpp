@@ -134,7 +134,10 @@ template <class To, rounding R, bool Ftz, floating From> constexpr To float_to_f
     }
     return To{static_cast<std::uint16_t>(encode<To, R>(static_cast<double>(widened(a))))};
   } else if constexpr (std::same_as<To, float> && std::same_as<From, bf16>) {
-    return flush<Ftz>(to_float(a));  // nothing but a shift, for NaN too
+    // Nothing but a shift, for NaN too, unless `.ftz` asks for arithmetic.
+    return Ftz ? with_nan(flush<Ftz>(to_float(a))) : to_float(a);
+  } else if constexpr (std::same_as<To, From> && !Ftz) {
+    return a;
   } else if constexpr (std::same_as<To, double>) {
     const auto wider = widened(a);
     return with_nan(static_cast<double>(wider), static_cast<double>(wider));
@@ -189,7 +192,9 @@ constexpr To cvt(From a) {
     if constexpr (std::integral<From>) {
       result = detail::integer_to_float<To, R>(a);
     } else {
-      result = detail::float_to_float<To, R, Ftz>(detail::flush_single<Ftz>(a));
+      // What becomes an f16 is not flushed, which rounding away from zero shows.
+      constexpr bool flushes = Ftz && !std::same_as<To, f16>;
+      result = detail::float_to_float<To, R, Ftz>(detail::flush_single<flushes>(a));
     }
     if constexpr (Sat) result = detail::saturate(result);
     return result;

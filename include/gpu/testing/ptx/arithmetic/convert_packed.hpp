@@ -40,15 +40,15 @@ constexpr std::uint32_t cvt_to_half_x2(float a, float b) {
 }
 
 /// cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32: the float rounded to 10 bits of mantissa, the low
-/// 13 bits zero. NaN becomes 0x7fffe000, or 0x7fffffff with `.rna`; but plain `.rna`, which devices
-/// compute with integers, clears the low bits of a NaN, which may leave an infinity.
+/// 13 bits zero. NaN becomes 0x7fffe000. But `.rna`, which devices compute with integers, clears
+/// the low bits of a NaN, which may leave an infinity; with `.satfinite` it then steps towards
+/// zero.
 template <rounding R, bool Relu = false, bool Satfinite = false>
 constexpr std::uint32_t cvt_to_tf32(float a) {
   if (detail::is_nan(a)) {
-    if constexpr (R == rounding::nearest_away && !Relu && !Satfinite) {
-      return std::bit_cast<std::uint32_t>(a) & 0xffffe000u;
-    }
-    return R == rounding::nearest_away ? 0x7fffffffu : 0x7fffe000u;
+    if constexpr (R != rounding::nearest_away) return 0x7fffe000u;
+    const std::uint32_t cut = std::bit_cast<std::uint32_t>(a) & 0xffffe000u;
+    return Satfinite ? cut - 0x2000u : cut;
   }
   return detail::encode<detail::tf32, R, Satfinite>(detail::rectified<Relu>(static_cast<double>(a)))
          << 13;

@@ -4,7 +4,8 @@
 /// instruction, its modifiers as template arguments, `rounding::none` meaning the default `.rn`.
 ///
 /// NaN results of f32 are the canonical 0x7fffffff; those of f64 are the second operand if that is
-/// a NaN, else the third, else the first, made quiet, or 0xfff8000000000000 if there was none.
+/// a NaN, else the third, else the first (of div, the first, else the second), made quiet, or
+/// 0xfff8000000000000 if there was none.
 /// `.ftz` makes subnormal operands and results zeros of their sign. `.sat` limits to [0, 1] and
 /// makes NaN +0.
 
@@ -93,8 +94,8 @@ template <rounding R = rounding::none, bool Ftz = false> constexpr float div(flo
 }
 
 template <rounding R = rounding::none> constexpr double div(double a, double b) {
-  if constexpr (detail::to_nearest(R)) return detail::with_nan(a / b, a, b);
-  return detail::with_nan(detail::exact_div<R>(a, b), a, b);
+  if constexpr (detail::to_nearest(R)) return detail::with_nan(a / b, b, a);
+  return detail::with_nan(detail::exact_div<R>(a, b), b, a);
 }
 
 template <rounding R = rounding::none, bool Ftz = false> constexpr float rcp(float a) {
@@ -115,14 +116,18 @@ template <rounding R = rounding::none> constexpr double sqrt(double a) {
   return detail::with_nan(detail::exact_sqrt<R>(a), a);
 }
 
-/// Clears the sign bit, also that of a NaN.
+/// Clears the sign bit. An addition on the device, which gives of a NaN what arithmetic gives.
 template <bool Ftz = false, std::floating_point F> constexpr F abs(F a) {
-  return std::bit_cast<F>(detail::to_bits(detail::flush<Ftz>(a)) & ~detail::sign_bit<F>);
+  const F flushed = detail::flush<Ftz>(a);
+  const F r = std::bit_cast<F>(detail::to_bits(flushed) & ~detail::sign_bit<F>);
+  return detail::with_nan(r, flushed);
 }
 
-/// Inverts the sign bit, also that of a NaN.
+/// Inverts the sign bit. An addition on the device, which gives of a NaN what arithmetic gives.
 template <bool Ftz = false, std::floating_point F> constexpr F neg(F a) {
-  return std::bit_cast<F>(detail::to_bits(detail::flush<Ftz>(a)) ^ detail::sign_bit<F>);
+  const F flushed = detail::flush<Ftz>(a);
+  const F r = std::bit_cast<F>(detail::to_bits(flushed) ^ detail::sign_bit<F>);
+  return detail::with_nan(r, flushed);
 }
 
 /// `b` with the sign of `a`: PTX names the operands the other way round than C.

@@ -77,13 +77,15 @@ constexpr H fma(H a, H b, H c) {
       detail::sum_to_odd(detail::wide<Ftz>(a) * detail::wide<Ftz>(b), detail::wide<Ftz>(c)));
 }
 
-/// Clears the sign bit, also that of a NaN.
+/// Clears the sign bit. A NaN becomes the canonical one.
 template <bool Ftz = false, half_float H> constexpr H abs(H a) {
+  if (detail::is_nan(a)) return H{0x7fff};
   return H{static_cast<std::uint16_t>(detail::flush<Ftz>(a).bits & 0x7fff)};
 }
 
-/// Inverts the sign bit, also that of a NaN.
+/// Inverts the sign bit. A NaN becomes the canonical one.
 template <bool Ftz = false, half_float H> constexpr H neg(H a) {
+  if (detail::is_nan(a)) return H{0x7fff};
   return H{static_cast<std::uint16_t>(detail::flush<Ftz>(a).bits ^ 0x8000)};
 }
 

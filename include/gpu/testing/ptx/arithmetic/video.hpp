@@ -134,8 +134,6 @@ constexpr std::int64_t video_result(video_operation operation, comparison compar
       return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;  // half away from zero
     case video_operation::set:
       return video_compare(compare, a, b) ? 1 : 0;
-    // At most 32 bits are moved by at most 32, which a signed 64-bit value holds for .u32 as well,
-    // except for 2^31 and above moved by 32: their low 32 bits and their sign still come out right.
     case video_operation::shl:
       return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << (b & 63));
     case video_operation::shr:
@@ -144,9 +142,41 @@ constexpr std::int64_t video_result(video_operation operation, comparison compar
   return 0;
 }
 
+/// `.sat` of a scalar instruction.
+constexpr std::int64_t video_saturate(const video_scalar& how, std::int64_t wide) {
+  if (how.operation == video_operation::shl || how.operation == video_operation::shr) {
+    const std::int64_t cut = video_field(static_cast<std::uint64_t>(wide), 0, 34, true);
+    return video_clamp(cut, 32, how.d_signed);
+  }
+  if (how.d_part != merge_position::none) {  // a negative number is larger than all others
+    const int bits = range_of(how.d_part).width - (how.d_signed ? 1 : 0);
+    const std::int64_t limit = (std::int64_t{1} << bits) - 1;
+    return static_cast<std::uint64_t>(wide) > static_cast<std::uint64_t>(limit) ? limit : wide;
+  }
+  if (how.d_signed) return video_clamp(wide, 32, true);
+  return wide < 0 ? 0 : wide;  // above, the low 32 bits are left
+}
+
+/// Whether the result is less than c, as `.min` and `.max` see it.
+constexpr bool video_less(const video_scalar& how, std::int64_t wide, std::uint32_t c) {
+  const bool shifts =
+      how.operation == video_operation::shl || how.operation == video_operation::shr;
+  const bool sums = how.operation == video_operation::add || how.operation == video_operation::sub;
+  if (sums || (shifts && how.sat)) wide = static_cast<std::int32_t>(wide);
+  const bool is_signed = how.operation == video_operation::set ? how.a_signed : how.d_signed;
+  return is_signed ? wide < static_cast<std::int32_t>(c) : static_cast<std::uint64_t>(wide) < c;
+}
+
 }  // namespace detail
 
-/// vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vset
+/// vadd, vsub, vabsdiff, vmin, vmax, vshl, vshr, vset.
+///
+/// Devices of compute capability 9.0 have none of these instructions: the driver's compiler makes
+/// several others of each. Where these do not give what the PTX manual says, the result here is
+/// theirs. With `.sat`, an unsigned word is limited below only, a part of one takes a negative
+/// result for a large one, and shifts saturate to the whole word what is left of 34 bits. `.min`
+/// and `.max` compare 64 bits, after sums the sign-extended low 32. A result for `.h1` is not
+/// moved: its own upper half is merged.
 constexpr std::uint32_t video(const video_scalar& how, std::uint32_t a, std::uint32_t b,
                               std::uint32_t c) {
   const bool shifts =
@@ -156,53 +186,46 @@ constexpr std::uint32_t video(const video_scalar& how, std::uint32_t a, std::uin
   if (shifts) y = how.shift == overflow_mode::wrap ? (y & 31) : (y > 32 ? 32 : y);
 
   std::int64_t wide = detail::video_result(how.operation, how.compare, x, y);
-  const detail::bit_range target = detail::range_of(how.d_part);
-  if (how.sat) {
-    if (how.operation == video_operation::shl && !how.a_signed && x != 0 && y == 32) {
-      wide = std::int64_t{1} << 33;  // beyond every limit, whatever the shift left in 64 bits
-    }
-    wide = detail::video_clamp(wide, target.width, how.d_signed);
-  }
+  if (how.sat) wide = detail::video_saturate(how, wide);
   const auto result = static_cast<std::uint32_t>(wide);
 
-  const bool is_signed =
-      how.operation == video_operation::set ? how.a_signed || how.b_signed : how.d_signed;
-  const std::int64_t first = detail::video_field(result, 0, 32, is_signed);
-  const std::int64_t second = detail::video_field(c, 0, 32, is_signed);
   switch (how.second) {
     case ptx::operation::add:
       return result + c;
     case ptx::operation::min:
-      return first < second ? result : c;
+      return detail::video_less(how, wide, c) ? result : c;
     case ptx::operation::max:
-      return first < second ? c : result;
+      return detail::video_less(how, wide, c) ? c : result;
     default:
       break;
   }
   if (how.d_part == merge_position::none) return result;
+  if (how.d_part == merge_position::h1) return (result & 0xffff0000u) | (c & 0xffffu);
+  const detail::bit_range target = detail::range_of(how.d_part);
   const std::uint32_t field = ((1u << target.width) - 1) << target.first;
   return (result << target.first & field) | (c & ~field);
 }
 
 /// vmad: the product plus c, shifted right, then limited to 32 bits.
+///
+/// As on devices of compute capability 9.0, which have no such instruction: c and a whole word of a
+/// or b are signed always, and the sum of an unsigned vmad is limited as a signed one of 64 bits,
+/// but shifted as an unsigned one.
 constexpr std::uint32_t vmad(const video_mad& how, std::uint32_t a, std::uint32_t b,
                              std::uint32_t c) {
-  const detail::int128 x = detail::video_part(a, how.a_part, how.a_signed);
-  const detail::int128 y = detail::video_part(b, how.b_part, how.b_signed);
+  const auto part = [](std::uint32_t word, merge_position p, bool is_signed) {
+    return detail::video_part(word, p, is_signed || p == merge_position::none);
+  };
+  const std::int64_t product =
+      part(a, how.a_part, how.a_signed) * part(b, how.b_part, how.b_signed);
+  const std::int64_t addend = static_cast<std::int32_t>(c);
   const bool negated = how.a_negated != how.b_negated;
   const bool is_signed = how.a_signed || how.b_signed || negated || how.c_negated;
-  detail::int128 sum = negated ? -(x * y) : x * y;
-  // Without .sat, c is signed always, which a shift brings to light.
-  const detail::int128 z = detail::video_field(c, 0, 32, is_signed || !how.sat);
-  sum += how.c_negated ? -z : z;
+  std::int64_t sum = (negated ? -product : product) + (how.c_negated ? -addend : addend);
   if (how.plus_one) sum += 1;
-  sum >>= how.shift_right;
-  if (how.sat) {
-    const detail::int128 low = is_signed ? -(detail::int128{1} << 31) : detail::int128{0};
-    const detail::int128 high = (detail::int128{1} << (is_signed ? 31 : 32)) - 1;
-    sum = sum < low ? low : sum > high ? high : sum;
-  }
-  return static_cast<std::uint32_t>(sum);
+  sum = is_signed ? sum >> how.shift_right
+                  : static_cast<std::int64_t>(static_cast<std::uint64_t>(sum) >> how.shift_right);
+  return static_cast<std::uint32_t>(how.sat ? detail::video_clamp(sum, 32, is_signed) : sum);
 }
 
 /// vadd2, vadd4 and their relatives.
