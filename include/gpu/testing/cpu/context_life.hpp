@@ -115,6 +115,12 @@ inline void drop_everything(driver_state& driver) {
     context->default_stream.reset();
     context->heap.reset();
   }
+  driver.captures.clear();
+  driver.graph_execs.clear();
+  for (const node_ptr& each : driver.graph_nodes.all()) each->after.clear();
+  driver.graph_nodes.clear();
+  driver.graphs.clear();
+  driver.user_objects.clear();
   driver.events.clear();
   driver.streams.clear();
   driver.functions.clear();

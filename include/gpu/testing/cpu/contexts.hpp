@@ -196,6 +196,7 @@ inline CUresult ctx_get_stream_priority_range(call& c, int* least, int* greatest
 inline CUresult ctx_synchronize(call& c) {
   context_ptr context;
   if (const CUresult bad = c.current(context)) return bad;
+  if (const CUresult bad = c.refuse_capture(*context)) return bad;
   c.finish(context);
   settle_pools(c.driver, *context->device);
   return c.tell_fault(*context);

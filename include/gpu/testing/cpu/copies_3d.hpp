@@ -68,6 +68,17 @@ inline CUresult locate(const box_end& box, transfer& what, endpoint& end, named_
   return CUDA_SUCCESS;
 }
 
+/// Finds out what a copy of boxes, whose extents `what` has, moves.
+inline CUresult check_boxes(call& c, const box_end& to, const box_end& from, transfer& what) {
+  named_as to_name{};
+  named_as from_name{};
+  if (const CUresult bad = locate(to, what, what.to, to_name)) return bad;
+  if (const CUresult bad = locate(from, what, what.from, from_name)) return bad;
+  if (const CUresult bad = check_end(c, what.to, what, to_name)) return bad;
+  if (const CUresult bad = check_end(c, what.from, what, from_name)) return bad;
+  return CUDA_SUCCESS;
+}
+
 inline CUresult copy_box(call& c, const box_end& to, const box_end& from, std::uint64_t width,
                          std::uint64_t height, std::uint64_t depth, copy_order order) {
   stream_ptr stream;
@@ -77,12 +88,7 @@ inline CUresult copy_box(call& c, const box_end& to, const box_end& from, std::u
   what.height = height;
   what.depth = depth;
   if (what.empty()) return CUDA_SUCCESS;
-  named_as to_name{};
-  named_as from_name{};
-  if (const CUresult bad = locate(to, what, what.to, to_name)) return bad;
-  if (const CUresult bad = locate(from, what, what.from, from_name)) return bad;
-  if (const CUresult bad = check_end(c, what.to, what, to_name)) return bad;
-  if (const CUresult bad = check_end(c, what.from, what, from_name)) return bad;
+  if (const CUresult bad = check_boxes(c, to, from, what)) return bad;
   return enqueue_transfer(c, stream, what, order.blocking);
 }
 

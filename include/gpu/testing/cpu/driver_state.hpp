@@ -21,6 +21,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ inline constexpr std::size_t slot_count = 8;
 struct context_stack {
   std::uint64_t driver = 0;  // number of the driver that the stack belongs to
   std::vector<CUcontext> contexts;
+  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 };
 
 struct driver_state {
@@ -65,6 +67,14 @@ struct driver_state {
   handle_table<CUlibrary, library_state, handle_kind::library> libraries;
   handle_table<CUkernel, kernel_state, handle_kind::kernel> kernels;
   handle_table<CUlinkState, link_state, handle_kind::link> links;
+  handle_table<CUgraph, graph_state, handle_kind::graph> graphs;
+  handle_table<CUgraphNode, graph_node_state, handle_kind::graph_node> graph_nodes;
+  handle_table<CUgraphExec, graph_exec_state, handle_kind::graph_exec> graph_execs;
+  handle_table<CUuserObject, user_object_state, handle_kind::user_object> user_objects;
+  std::vector<capture_ptr> captures;  // those that are going on
+  std::mutex conditions_mutex;        // held with or without the driver's lock
+  std::map<CUgraphConditionalHandle, std::weak_ptr<conditional_value>> conditions;
+  cuuint64_t last_capture_id = 0;
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address
   place_table places;
 
@@ -101,6 +111,16 @@ struct driver_state {
     printed.clear();
   }
 
+  node_ptr make_node(graph_state& graph, node_work what, std::vector<node_ptr> after) {
+    auto made = std::make_shared<graph_node_state>();
+    made->graph = &graph;
+    made->what = std::move(what);
+    made->after = std::move(after);
+    (void)graph_nodes.add(made);
+    graph.nodes.push_back(made);
+    return made;
+  }
+
   /// The block that an address lies in, or null.
   memory_block* find_block(std::uint64_t address) {
     auto after = blocks_of_memory.upper_bound(address);
@@ -128,6 +148,7 @@ inline context_stack& stack_of_thread(const driver_state& driver) {
   if (stack.driver != driver.number) {
     stack.driver = driver.number;
     stack.contexts.clear();
+    stack.capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   }
   return stack;
 }
@@ -227,8 +248,11 @@ struct call {
     return static_cast<CUresult>(fault);
   }
 
-  /// Puts work into a stream. `what->work` is skipped once the context has a fault.
-  void enqueue(const stream_ptr& stream, const operation_ptr& what) {
+  /// Puts work into a stream, or into the graph that the stream is being captured to. `what->work`
+  /// is skipped once the context has a fault.
+  CUresult enqueue(const stream_ptr& stream, const operation_ptr& what) {
+    if (const CUresult bad = refuse_implicit(*stream)) return bad;
+    if (stream->capture) return capture(stream, std::move(*what));
     context_state& context = *stream->context;
     if (stream->is_default) {
       for (const stream_ptr& each : context.streams)
@@ -238,14 +262,83 @@ struct call {
     }
     driver.work.enqueue(stream, what, lock);
     drop_finished_streams(context);
+    return CUDA_SUCCESS;
   }
-  operation_ptr enqueue(const stream_ptr& stream, std::function<void()> work) {
-    auto what = std::make_shared<operation>();
-    if (work) {
-      what->work = [context = stream->context, work = std::move(work)] { do_work(*context, work); };
+
+  /// Adds what a captured stream does next to its graph.
+  CUresult capture(const stream_ptr& stream, node_work what) {
+    if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    stream->capture_after = {
+        driver.make_node(*stream->capture->graph, std::move(what), stream->capture_after)};
+    return CUDA_SUCCESS;
+  }
+  CUresult capture(const stream_ptr& stream, operation what) {
+    if (what.node_type < 0) {
+      stream->capture->invalidated = true;
+      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
-    enqueue(stream, what);
-    return what;
+    node_work node;
+    node.type = static_cast<CUgraphNodeType>(what.node_type);
+    node.context = stream->context;
+    node.work = std::move(what.work);
+    node.reads = std::move(what.reads);
+    node.reads_any_host_memory = what.reads_any_host_memory;
+    node.reads_mapped_host_memory = what.reads_mapped_host_memory;
+    return capture(stream, std::move(node));
+  }
+
+  /// The default stream cannot be used while a blocking stream of its context is being captured,
+  /// for the two would wait for each other.
+  CUresult refuse_implicit(const stream_state& stream, bool invalidate = true) {
+    if (!stream.is_default || driver.captures.empty()) return CUDA_SUCCESS;
+    bool implicit = false;
+    for (const capture_ptr& each : driver.captures) {
+      for (const stream_ptr& captured : each->streams) {
+        if (captured->context != stream.context || !captured->blocking()) continue;
+        implicit = true;
+        if (invalidate) each->invalidated = true;
+      }
+    }
+    return implicit ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
+  }
+
+  /// What a call that no capture allows, such as one that waits, answers for a stream. It spoils
+  /// the capture.
+  CUresult refuse_capture(const stream_state& stream) {
+    if (const CUresult bad = refuse_implicit(stream)) return bad;
+    if (!stream.capture) return refuse_unsafe_call();
+    stream.capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+
+  /// The same for a call that waits for all of a context.
+  CUresult refuse_capture(const context_state& context) {
+    if (driver.captures.empty()) return CUDA_SUCCESS;
+    CUresult refused = refuse_unsafe_call();
+    for (const stream_ptr& each : context.streams) {
+      if (!each->capture) continue;
+      each->capture->invalidated = true;
+      refused = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return refused;
+  }
+
+  /// What a call that waits, or that changes the address space, answers while a capture is going on
+  /// that forbids such calls in this thread. It spoils the capture.
+  CUresult refuse_unsafe_call() {
+    const CUstreamCaptureMode own = stack_of_thread(driver).capture_mode;
+    if (driver.captures.empty() || own == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+    CUresult refused = CUDA_SUCCESS;
+    for (const capture_ptr& each : driver.captures) {
+      const bool in_thread = each->thread == std::this_thread::get_id();
+      const bool forbids = in_thread ? each->mode != CU_STREAM_CAPTURE_MODE_RELAXED
+                                     : own == CU_STREAM_CAPTURE_MODE_GLOBAL &&
+                                           each->mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+      if (!forbids) continue;
+      each->invalidated = true;
+      refused = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
+    return refused;
   }
 
   /// Waits for all work of a stream; for the default stream that is the blocking streams' too.

@@ -3,12 +3,58 @@
 /// Entry points: events, and waiting for them.
 
 #include <gpu/testing/cpu/accounts.hpp>
+#include <gpu/testing/cpu/captures.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 
 #include <cuda.h>
 
 #include <chrono>
 #include <memory>
+#include <utility>
+
+namespace gpu::testing::cpu {
+
+/// A node that records an event, or waits for it, when the graph runs.
+inline CUresult capture_event(call& c, const stream_ptr& stream, const event_ptr& event,
+                              CUgraphNodeType type) {
+  node_work what;
+  what.type = type;
+  what.context = stream->context;
+  what.event = event;
+  return c.capture(stream, std::move(what));
+}
+
+/// What a question about an event answers where the event marks a point of a capture, which no work
+/// ever reaches. It spoils a capture that is going on.
+inline CUresult refuse_captured(call& c, event_state& event) {
+  if (!event.capture) return c.refuse_unsafe_call();
+  if (event.capture->ended) return CUDA_ERROR_INVALID_VALUE;
+  event.capture->invalidated = true;
+  return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+/// What comes next in the stream comes after what the event marks in its capture, of which the
+/// stream becomes a part.
+inline CUresult join_capture(const stream_ptr& stream, const event_state& event) {
+  const capture_ptr& capture = event.capture;
+  if (capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (stream->capture && stream->capture != capture) {
+    stream->capture->invalidated = capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_MERGE;
+  }
+  if (stream->is_default) {
+    capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  if (!stream->capture) {
+    stream->capture = capture;
+    capture->streams.push_back(stream);
+  }
+  join_nodes(stream->capture_after, event.captured_after);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
 
@@ -45,12 +91,23 @@ inline CUresult event_record_with_flags(call& c, CUevent handle, CUstream stream
   if (const CUresult bad = c.find_event(handle, event)) return bad;
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
   if (stream->context != event->context) return CUDA_ERROR_INVALID_HANDLE;
-  // "External" is for captured streams, and this one is not captured.
-  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (stream->capture) {
+    if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (flags != CU_EVENT_RECORD_DEFAULT)
+      return capture_event(c, stream, event, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+    event->recorded = nullptr;
+    event->capture = stream->capture;
+    event->captured_after = stream->capture_after;
+    return CUDA_SUCCESS;
+  }
+  // "External" is for captured streams.
+  if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
+  if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
   auto what = std::make_shared<operation>();
+  event->capture = nullptr;
+  event->captured_after.clear();
   event->recorded = what;
-  c.enqueue(stream, what);
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, what);
 }
 
 inline CUresult event_record(call& c, CUevent event, CUstream stream) {
@@ -60,6 +117,7 @@ inline CUresult event_record(call& c, CUevent event, CUstream stream) {
 inline CUresult event_query(call& c, CUevent handle) {
   event_ptr event;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
+  if (const CUresult bad = refuse_captured(c, *event)) return bad;
   const bool done = c.driver.work.poll(event->recorded, c.lock);
   if (const CUresult fault = c.tell_fault(*event->context)) return fault;
   return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -68,6 +126,7 @@ inline CUresult event_query(call& c, CUevent handle) {
 inline CUresult event_synchronize(call& c, CUevent handle) {
   event_ptr event;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
+  if (const CUresult bad = refuse_captured(c, *event)) return bad;
   const operation_ptr recorded = event->recorded;
   c.driver.work.finish(recorded, c.lock);
   settle_pools(c.driver, *event->context->device);
@@ -81,6 +140,7 @@ inline CUresult event_elapsed_time(call& c, float* milliseconds, CUevent start_h
   if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_event(start_handle, start)) return bad;
   if (const CUresult bad = c.find_event(end_handle, end)) return bad;
+  if (start->capture || end->capture) return CUDA_ERROR_CAPTURED_EVENT;
   if (start->context != end->context || !start->recorded || !end->recorded)
     return CUDA_ERROR_INVALID_HANDLE;
   if (((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) != 0)
@@ -97,14 +157,28 @@ inline CUresult event_elapsed_time(call& c, float* milliseconds, CUevent start_h
 inline CUresult stream_wait_event(call& c, CUstream stream_handle, CUevent handle, unsigned flags) {
   event_ptr event;
   stream_ptr stream;
-  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+  if ((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
+  if (event->capture && event->capture->ended) {  // what it marked is no place in time
+    if (stream->capture) stream->capture->invalidated = true;
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (flags == CU_EVENT_WAIT_EXTERNAL && stream->capture)
+    return capture_event(c, stream, event, CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+  if (event->capture) return join_capture(stream, *event);
+  if (stream->capture) {
+    if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    if (!event->recorded) return CUDA_SUCCESS;
+    stream->capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  }
+  if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
   if (!event->recorded || event->recorded->state == operation::progress::done) return CUDA_SUCCESS;
   auto what = std::make_shared<operation>();
   what->after.push_back(event->recorded);
-  c.enqueue(stream, what);
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, what);
 }
 
 }  // namespace gpu::testing::cpu::entry

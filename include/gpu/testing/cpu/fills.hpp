@@ -11,9 +11,48 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <vector>
 
 namespace gpu::testing::cpu {
+
+/// The filling of memory that was checked.
+template <class Value>
+std::function<void()> fill_work(driver_state& driver, const context_ptr& context, transfer what,
+                                Value value) {
+  return [&driver, context, what, value] {
+    do_work(*context, [&] {
+      constexpr std::uint64_t piece = 65536;  // bytes, a multiple of every width
+      std::vector<Value> pattern(
+          static_cast<std::size_t>(std::min(piece, what.width) / sizeof value), value);
+      for (std::uint64_t y = 0; y < what.height; ++y) {
+        const std::uint64_t row = what.to.address + y * what.to.pitch;
+        for (std::uint64_t done = 0; done < what.width; done += piece) {
+          const auto kind =
+              driver.memory.write(row + done, pattern.data(), std::min(piece, what.width - done));
+          if (kind != machine::fault_kind::none)
+            return fail_transfer(driver, *context, row, what.width, kind, "fills");
+        }
+      }
+    });
+  };
+}
+
+/// Checks what is to be filled: `height` rows of `width` values, of which there are some.
+template <class Value>
+CUresult check_fill(call& c, CUdeviceptr to, std::uint64_t pitch, std::uint64_t width,
+                    std::uint64_t height, transfer& what) {
+  if (__builtin_mul_overflow(width, std::uint64_t{sizeof(Value)}, &what.width))
+    return CUDA_ERROR_INVALID_VALUE;
+  what.height = height;
+  what.to.address = to;
+  what.to.pitch = pitch;
+  if (to % sizeof(Value) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (height > 1 && (pitch < what.width || pitch % sizeof(Value) != 0))
+    return CUDA_ERROR_INVALID_VALUE;
+  return check_end(c, what.to, what, named_as::device);
+}
 
 /// Fills `height` rows of `width` values. A blocking call only waits where the memory is the
 /// host's or managed; device memory is filled in the order of the default stream.
@@ -24,32 +63,13 @@ CUresult fill(call& c, CUdeviceptr to, std::uint64_t pitch, Value value, std::ui
   if (const CUresult bad = c.find_stream(order.stream, stream)) return bad;
   if (width == 0 || height == 0) return CUDA_SUCCESS;
   transfer what;
-  if (__builtin_mul_overflow(width, std::uint64_t{sizeof value}, &what.width))
-    return CUDA_ERROR_INVALID_VALUE;
-  what.height = height;
-  what.to.address = to;
-  what.to.pitch = pitch;
-  if (to % sizeof value != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (height > 1 && (pitch < what.width || pitch % sizeof value != 0))
-    return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = check_end(c, what.to, what, named_as::device)) return bad;
+  if (const CUresult bad = check_fill<Value>(c, to, pitch, width, height, what)) return bad;
   const bool waits = order.blocking && to < machine::device_window;
-  const operation_ptr made =
-      c.enqueue(stream, [&driver = c.driver, context = stream->context, what, value] {
-        constexpr std::uint64_t piece = 65536;  // bytes, a multiple of every width
-        std::vector<Value> pattern(
-            static_cast<std::size_t>(std::min(piece, what.width) / sizeof value), value);
-        for (std::uint64_t y = 0; y < what.height; ++y) {
-          const std::uint64_t row = what.to.address + y * what.to.pitch;
-          for (std::uint64_t done = 0; done < what.width; done += piece) {
-            const auto kind =
-                driver.memory.write(row + done, pattern.data(), std::min(piece, what.width - done));
-            if (kind != machine::fault_kind::none)
-              return fail_transfer(driver, *context, row, what.width, kind, "fills");
-          }
-        }
-      });
-  if (!waits) return CUDA_SUCCESS;
+  auto made = std::make_shared<operation>();
+  made->node_type = CU_GRAPH_NODE_TYPE_MEMSET;
+  made->work = fill_work(c.driver, stream->context, what, value);
+  if (const CUresult bad = c.enqueue(stream, made)) return bad;
+  if (!waits || stream->capture) return CUDA_SUCCESS;
   c.driver.work.finish(made, c.lock);
   return c.tell_fault(*stream->context);
 }

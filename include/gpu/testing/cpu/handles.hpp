@@ -27,6 +27,10 @@ enum class handle_kind : std::uint8_t {
   library,
   kernel,
   link,
+  graph,
+  graph_node,
+  graph_exec,
+  user_object,
 };
 
 /// No process can map this part of the address space: whoever dereferences a handle finds out.

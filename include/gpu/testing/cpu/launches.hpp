@@ -149,18 +149,24 @@ inline void run_kernel(driver_state& driver, context_state& context, const code_
   what.cancelled = &driver.cancelled;
   what.hook.print = [&driver](std::string_view text) { driver.print(text); };
   what.hook.report = [&driver](const machine::fault& found) { driver.report(found.text); };
+  what.hook.set_conditional = [&driver](std::uint64_t handle, std::uint32_t value) {
+    const std::lock_guard guard(driver.conditions_mutex);
+    const auto found = driver.conditions.find(handle);
+    const auto condition = found == driver.conditions.end() ? nullptr : found->second.lock();
+    if (condition) condition->now.store(value);
+    return condition != nullptr;
+  };
   const auto fault = machine::run(what, driver.memory, driver.blocks);
   if (!fault || driver.cancelled.load()) return;
   set_fault(context, code_of(fault->kind));
   driver.report(fault->text);
 }
 
-inline CUresult launch(call& c, CUfunction handle, const launch_order& order, void** pointers,
-                       void** extra, operation_ptr* made = nullptr) {
-  stream_ptr stream;
+/// Makes the work of a launch in a context, with its parameters as they are now.
+inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction handle,
+                               const launch_order& order, void** pointers, void** extra,
+                               operation_ptr& made) {
   function_ptr function;
-  if (const CUresult bad = c.find_stream(order.stream, stream)) return bad;
-  const context_ptr context = stream->context;
   if (const CUresult bad = find_function(c, handle, context, function)) return bad;
   if (function->context != context->handle) return CUDA_ERROR_INVALID_HANDLE;
   const machine::executable& kernel = *function->kernel;
@@ -187,9 +193,23 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
                     parameters = std::move(parameters)] {
     do_work(*context, [&] { run_kernel(driver, *context, code, what, parameters); });
   };
-  if (made != nullptr) *made = enqueued;
-  c.enqueue(stream, enqueued);
+  enqueued->node_type = CU_GRAPH_NODE_TYPE_KERNEL;
+  made = std::move(enqueued);
   return CUDA_SUCCESS;
+}
+
+inline CUresult launch(call& c, CUfunction handle, const launch_order& order, void** pointers,
+                       void** extra, operation_ptr* made = nullptr) {
+  stream_ptr stream;
+  operation_ptr what;
+  if (const CUresult bad = c.find_stream(order.stream, stream)) return bad;
+  const CUresult bad = prepare_launch(c, stream->context, handle, order, pointers, extra, what);
+  if (bad) {
+    if (stream->capture) stream->capture->invalidated = true;
+    return bad;
+  }
+  if (made != nullptr) *made = what;
+  return c.enqueue(stream, what);
 }
 
 /// What launch attributes ask for. Those that only tune the hardware are accepted and change

@@ -55,7 +55,7 @@ inline std::vector<live_object> list_live(driver_state& driver) {
   {
     const driver_lock lock(driver.mutex);
     for (const auto& [base, block] : driver.blocks_of_memory)
-      if (!block.free_enqueued)
+      if (!block.free_enqueued && block.graph.expired())
         list.push_back({name_of(block.from), base, block.size, block.place});
     for (const context_ptr& each : driver.contexts.all())
       if (!each->primary) add("context", each->handle, each->place);
@@ -65,6 +65,12 @@ inline std::vector<live_object> list_live(driver_state& driver) {
       if (!each->is_default) add("memory pool", each->handle, each->place);
     for (const module_ptr& each : driver.modules.all())
       if (!each->of_library) add("module", each->handle, each->place);
+    for (const graph_ptr& each : driver.graphs.all())
+      if (!each->owned_by_node && !each->captured_into) add("graph", each->handle, each->place);
+    for (const exec_ptr& each : driver.graph_execs.all())
+      add("executable graph", each->handle, each->place);
+    for (const auto& each : driver.user_objects.all())
+      add("user object", each->handle, each->place);
     for (const library_ptr& each : driver.libraries.all())
       add("library", each->handle, each->place);
     for (const link_ptr& each : driver.links.all()) add("link", each->handle, each->place);

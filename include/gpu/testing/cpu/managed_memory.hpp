@@ -156,8 +156,7 @@ inline CUresult mem_prefetch_async(call& c, CUdeviceptr pointer, std::size_t byt
   if (!exists(c, location)) return CUDA_ERROR_INVALID_VALUE;
   change_hints(*block, page_range(*block, pointer, bytes),
                [&](managed_hints& hints) { hints.prefetched = location; });
-  c.enqueue(stream, std::make_shared<operation>());
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, std::make_shared<operation>());
 }
 
 inline CUresult stream_attach_mem_async(call& c, CUstream handle, CUdeviceptr pointer,
@@ -173,8 +172,7 @@ inline CUresult stream_attach_mem_async(call& c, CUstream handle, CUdeviceptr po
       (bytes != 0 && bytes != block->size))
     return CUDA_ERROR_INVALID_VALUE;
   block->flags = flags;
-  c.enqueue(stream, std::make_shared<operation>());
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, std::make_shared<operation>());
 }
 
 inline CUresult mem_range_get_attribute(call& c, void* data, std::size_t size,

@@ -143,6 +143,11 @@ inline CUresult mem_free(call& c, CUdeviceptr pointer) {
       found->second.free_enqueued)
     return CUDA_ERROR_INVALID_VALUE;
   const context_ptr user = waits_for(found->second);
+  if (const auto graph = found->second.graph.lock()) {  // its node keeps the address
+    if (!std::exchange(graph->in_use, false)) return CUDA_ERROR_INVALID_VALUE;
+    c.finish(context);
+    return c.tell_fault(*context);
+  }
   found->second.free_enqueued = true;  // for others, while this call waits
   c.finish(user);
   if (user != context) c.finish(context);

@@ -2,6 +2,7 @@
 /// \file
 /// What the driver's handles name. All members belong to the driver's lock unless said otherwise.
 
+#include <gpu/testing/cpu/graph_objects.hpp>
 #include <gpu/testing/cpu/handles.hpp>
 #include <gpu/testing/cpu/jit_options.hpp>
 #include <gpu/testing/cpu/scheduler.hpp>
@@ -89,6 +90,10 @@ struct stream_state : work_queue {
   int priority = 0;
   unsigned long long id = 0;
   bool is_default = false;
+  std::map<int, CUstreamAttrValue> attributes;  // those that were set
+  capture_ptr capture;                          // null: not being captured
+  std::vector<node_ptr> capture_after;          // what the next captured node depends on
+  std::vector<CUgraphNode> capture_handles;     // the same, as the program was given them
   std::string place;
 
   bool blocking() const noexcept { return (flags & CU_STREAM_NON_BLOCKING) == 0; }
@@ -98,7 +103,9 @@ struct event_state {
   CUevent handle = nullptr;
   context_ptr context;
   unsigned flags = 0;
-  operation_ptr recorded;  // null: never recorded
+  operation_ptr recorded;                // null: never recorded
+  capture_ptr capture;                   // in which it was recorded last; null: in none
+  std::vector<node_ptr> captured_after;  // what it marks there
   std::string place;
 };
 using event_ptr = std::shared_ptr<event_state>;
@@ -122,9 +129,10 @@ struct memory_block {
   context_ptr context;  // null for memory of a pool
   int device = 0;
   pool_ptr pool;
-  unsigned flags = 0;           // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
-  bool free_enqueued = false;   // cuMemFreeAsync was called, and has not happened yet
-  bool seen_by_device = false;  // the program asked for its device address
+  std::weak_ptr<graph_allocation> graph;  // of memory that a graph allocates
+  unsigned flags = 0;                     // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
+  bool free_enqueued = false;             // cuMemFreeAsync was called, and has not happened yet
+  bool seen_by_device = false;            // the program asked for its device address
   bool sync_memops = false;
   std::uint64_t id = 0;
   /// Of managed memory: what holds from an offset to the next one.

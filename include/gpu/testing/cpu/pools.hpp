@@ -4,6 +4,7 @@
 
 #include <gpu/testing/cpu/accounts.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/graph_memory.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 
 #include <cuda.h>
@@ -38,6 +39,8 @@ inline pool_ptr make_pool(driver_state& driver, int device) {
 
 inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t bytes, pool_ptr pool,
                                    const stream_ptr& stream) {
+  if (stream->capture) return capture_allocation(c, stream, pool, bytes, *pointer);
+  if (const CUresult bad = c.refuse_unsafe_call()) return bad;
   const std::uint64_t charge = charge_for(bytes);
   if (charge == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!charge_pool(c.driver, *pool, charge)) {
@@ -59,8 +62,7 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
   }
   *pointer = *base;
   // The allocation takes its place in the order, so that whoever asks the stream sees it.
-  c.enqueue(stream, std::make_shared<operation>());
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, std::make_shared<operation>());
 }
 
 }  // namespace gpu::testing::cpu
@@ -117,6 +119,11 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
   const CUresult bad = c.find_stream(handle, stream);
   if (!stream || pointer == 0) return bad;
   const auto found = c.driver.blocks_of_memory.find(pointer);
+  if (stream->capture) return capture_free(c, stream, pointer);
+  if (!bad)
+    if (const CUresult unsafe = c.refuse_unsafe_call()) return unsafe;
+  if (found != c.driver.blocks_of_memory.end() && !found->second.graph.expired())
+    return free_graph_memory(c, stream, pointer);
   if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
       found->second.from == memory_block::origin::managed || found->second.free_enqueued)
     return bad ? bad : CUDA_ERROR_INVALID_VALUE;

@@ -34,7 +34,9 @@ struct operation {
   std::vector<host_range> reads;                  // host memory
   bool reads_any_host_memory = false;             // a host function, say
   bool reads_mapped_host_memory = false;          // a kernel
-  bool wanted = false;                            // somebody waits for it
+  /// The kind of a graph's node that stands for it (a CUgraphNodeType); -1: a capture refuses it.
+  int node_type = -1;
+  bool wanted = false;  // somebody waits for it
   progress state = progress::waiting;
   std::chrono::steady_clock::time_point finished{};
 };

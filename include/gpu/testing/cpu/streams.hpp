@@ -2,28 +2,27 @@
 /// \file
 /// Entry points: streams, and host functions in them.
 
+#include <gpu/testing/cpu/captures.hpp>
 #include <gpu/testing/cpu/context_life.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 
 #include <cuda.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
+#include <utility>
 
 namespace gpu::testing::cpu {
 
-/// Whether the calling thread is inside a host function, from where CUDA must not be called.
-inline bool& in_host_function() noexcept {
-  thread_local bool inside = false;
-  return inside;
+/// A call of a host function, unless the context has a fault.
+inline std::function<void()> host_work(context_ptr context, CUhostFn function, void* data) {
+  return [context = std::move(context), function, data] {
+    if (context->fault.load() != 0) return;
+    const host_function_scope inside;
+    function(data);
+  };
 }
-
-struct host_function_scope {
-  host_function_scope() noexcept { in_host_function() = true; }
-  ~host_function_scope() { in_host_function() = false; }
-  host_function_scope(const host_function_scope&) = delete;
-  host_function_scope& operator=(const host_function_scope&) = delete;
-};
 
 }  // namespace gpu::testing::cpu
 
@@ -57,6 +56,8 @@ inline CUresult stream_destroy(call& c, CUstream handle) {
   const CUresult bad = c.find_stream(handle, stream);
   if (!stream) return bad;
   (void)c.driver.streams.take(handle);  // also when its context has a fault
+  if (stream->capture && stream->capture->origin == stream.get())
+    abandon_capture(c.driver, *stream);
   c.driver.work.close(*stream);
   c.drop_finished_streams(*stream->context);
   return bad;
@@ -94,17 +95,10 @@ inline CUresult stream_get_priority(call& c, CUstream handle, int* priority) {
   return CUDA_SUCCESS;
 }
 
-inline CUresult stream_is_capturing(call& c, CUstream handle, CUstreamCaptureStatus* status) {
-  stream_ptr stream;
-  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = c.find_stream(handle, stream)) return bad;
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
 inline CUresult stream_query(call& c, CUstream handle) {
   stream_ptr stream;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  if (const CUresult bad = c.refuse_capture(*stream)) return bad;
   operation_ptr open = stream->last();
   if (!open && stream->is_default) {
     for (const stream_ptr& each : stream->context->streams)
@@ -118,6 +112,7 @@ inline CUresult stream_query(call& c, CUstream handle) {
 inline CUresult stream_synchronize(call& c, CUstream handle) {
   stream_ptr stream;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  if (const CUresult bad = c.refuse_capture(*stream)) return bad;
   c.finish(stream);
   settle_pools(c.driver, *stream->context->device);
   return c.tell_fault(*stream->context);
@@ -128,14 +123,10 @@ inline CUresult launch_host_func(call& c, CUstream handle, CUhostFn function, vo
   if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
   auto what = std::make_shared<operation>();
+  what->node_type = CU_GRAPH_NODE_TYPE_HOST;
   what->reads_any_host_memory = true;
-  what->work = [context = stream->context, function, data] {
-    if (context->fault.load() != 0) return;
-    const host_function_scope inside;
-    function(data);
-  };
-  c.enqueue(stream, what);
-  return CUDA_SUCCESS;
+  what->work = host_work(stream->context, function, data);
+  return c.enqueue(stream, what);
 }
 
 /// Unlike a host function, a callback is also called when the context has a fault, and told so.
@@ -150,8 +141,7 @@ inline CUresult stream_add_callback(call& c, CUstream handle, CUstreamCallback c
     const host_function_scope inside;
     callback(handle, static_cast<CUresult>(context->fault.load()), data);
   };
-  c.enqueue(stream, what);
-  return CUDA_SUCCESS;
+  return c.enqueue(stream, what);
 }
 
 }  // namespace gpu::testing::cpu::entry

@@ -12,6 +12,8 @@
 #include <gpu/testing/cpu/events.hpp>
 #include <gpu/testing/cpu/fills.hpp>
 #include <gpu/testing/cpu/functions.hpp>
+#include <gpu/testing/cpu/graph_execs.hpp>
+#include <gpu/testing/cpu/graph_user_objects.hpp>
 #include <gpu/testing/cpu/host_memory.hpp>
 #include <gpu/testing/cpu/ipc.hpp>
 #include <gpu/testing/cpu/launches.hpp>
@@ -24,6 +26,7 @@
 #include <gpu/testing/cpu/pointer_attributes.hpp>
 #include <gpu/testing/cpu/pools.hpp>
 #include <gpu/testing/cpu/primary_contexts.hpp>
+#include <gpu/testing/cpu/stream_attributes.hpp>
 #include <gpu/testing/cpu/streams.hpp>
 
 #include <array>
@@ -47,6 +50,18 @@ template <> inline constexpr bool always_allowed<&entry::driver_get_version> = t
 template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
 template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
 
+/// Calls that a stream capture may forbid because they wait or change the address space.
+template <auto Function> inline constexpr bool unsafe_in_capture = false;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_pitch> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_managed> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_free> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_host> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_alloc> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_free_host> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_register> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_unregister> = true;
+
 /// Does a call on a driver; once for each function, whatever the number of slots.
 template <auto Function, class... Arguments>
 [[gnu::noinline]] CUresult run_call(driver_state* driver, Arguments... arguments) {
@@ -54,6 +69,9 @@ template <auto Function, class... Arguments>
   if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   call c{*driver, driver_lock(driver->mutex)};
   if (!always_allowed<Function> && !driver->initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if constexpr (unsafe_in_capture<Function>) {
+    if (const CUresult bad = c.refuse_unsafe_call()) return bad;
+  }
 #if defined(__cpp_exceptions)
   try {
     return Function(c, arguments...);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -215,9 +216,39 @@ inline void poison_destination(call& c, const transfer& what) {
   });
 }
 
+/// The copying of what was checked. `staged` is what it reads in place of the source, or null.
+inline std::function<void()> copy_work(driver_state& driver, const context_ptr& context,
+                                       const transfer& what,
+                                       std::shared_ptr<std::vector<std::byte>> staged = nullptr) {
+  return [&driver, context, what, staged = std::move(staged)] {
+    do_work(*context, [&] { perform(driver, *context, what); });
+  };
+}
+
+/// A copy whose ends were checked, as a node.
+inline node_work transfer_node(call& c, const context_ptr& context, const transfer& what) {
+  node_work node;
+  node.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+  node.context = context;
+  node.work = copy_work(c.driver, context, what);
+  std::uint64_t bytes = 0;
+  (void)span_of(what.from, what, bytes);
+  if (what.from.on_host()) node.reads.push_back({what.from.address, what.from.address + bytes});
+  if (c.driver.work.deferred() && what.to.where == endpoint::place::host)
+    node.when_enqueued = [what](call& now) { poison_destination(now, what); };
+  return node;
+}
+
+/// Makes a copy whose ends were checked a node of the graph that the stream is being captured to.
+/// Pageable memory is then read and written when the graph runs.
+inline CUresult capture_transfer(call& c, const stream_ptr& stream, const transfer& what) {
+  return c.capture(stream, transfer_node(c, stream->context, what));
+}
+
 /// Enqueues a copy whose ends were checked. The call returns when the copy is done where the
 /// driver promises that; otherwise, pageable memory has been read by then.
 inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer what, bool blocking) {
+  if (stream->capture) return capture_transfer(c, stream, what);
   const bool both_on_host = what.to.on_host() && what.from.on_host();
   const bool waits = what.to.where == endpoint::place::pageable || both_on_host ||
                      (blocking && (what.to.on_host() || what.from.on_host()));
@@ -241,10 +272,8 @@ inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer wha
   }
   if (c.driver.work.deferred() && !waits && what.to.where == endpoint::place::host)
     poison_destination(c, what);
-  operation_made->work = [&driver = c.driver, context = stream->context, what, staged] {
-    do_work(*context, [&] { perform(driver, *context, what); });
-  };
-  c.enqueue(stream, operation_made);
+  operation_made->work = copy_work(c.driver, stream->context, what, std::move(staged));
+  if (const CUresult bad = c.enqueue(stream, operation_made)) return bad;
   if (!waits) return CUDA_SUCCESS;
   c.driver.work.finish(operation_made, c.lock);
   return c.tell_fault(*stream->context);

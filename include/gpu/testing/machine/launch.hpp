@@ -50,6 +50,8 @@ struct limits {
 struct hooks {
   std::function<void(std::string_view)> print;  // text of device printf and assert
   std::function<void(const fault&)> report;     // findings that do not end the grid
+  /// cudaGraphSetConditional(handle, value); false where there is no such handle.
+  std::function<bool(std::uint64_t, std::uint32_t)> set_conditional;
 };
 
 /// One launch. Everything it points to outlives `run`.

@@ -1,4 +1,5 @@
-// Handlers of calls to the device runtime: vprintf, malloc, free, __assertfail.
+// Handlers of calls to the device runtime: vprintf, malloc, free, __assertfail,
+// cudaGraphSetConditional.
 #pragma once
 
 #include <cstdint>
@@ -131,6 +132,18 @@ inline action run_assertfail(warp& w, const decoded& d, lane_mask mask) {
   return fail(w, fault_kind::assertion, first, std::move(note));
 }
 
+inline action run_set_conditional(warp& w, const decoded& d, lane_mask mask) {
+  const lowered_call& call = w.function->calls[d.list];
+  const auto& set = w.block->grid->what->hook.set_conditional;
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
+    const auto handle = argument<std::uint64_t>(w, call, 0, lane);
+    if (!set || !set(handle, argument<std::uint32_t>(w, call, 1, lane)))
+      return fail(w, fault_kind::trap, lane, "cudaGraphSetConditional: no such handle");
+  }
+  return action::next;
+}
+
 /// The handler of a function that the device runtime provides, if `f` declares it as it is; or
 /// null.
 inline handler runtime_function(const ptx::function& f) {
@@ -142,7 +155,8 @@ inline handler runtime_function(const ptx::function& f) {
   static const provided all[] = {{"vprintf", run_vprintf, {4, 8, 8}},
                                  {"malloc", run_malloc, {8, 8}},
                                  {"free", run_free, {8}},
-                                 {"__assertfail", run_assertfail, {8, 8, 4, 8, 8}}};
+                                 {"__assertfail", run_assertfail, {8, 8, 4, 8, 8}},
+                                 {"cudaGraphSetConditional", run_set_conditional, {8, 4}}};
   std::vector<std::uint32_t> sizes;
   for (const ptx::parameter& p : f.returns) sizes.push_back(p.size);
   for (const ptx::parameter& p : f.parameters) sizes.push_back(p.size);

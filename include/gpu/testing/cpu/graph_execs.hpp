@@ -1,0 +1,366 @@
+#pragma once
+/// \file
+/// Entry points: executable graphs. A launch puts the nodes' work into its stream one after the
+/// other, in an order that the dependencies allow.
+
+#include <gpu/testing/cpu/graph_nodes.hpp>
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing::cpu {
+
+inline CUresult find_exec(call& c, CUgraphExec handle, exec_ptr& exec) {
+  exec = handle == nullptr ? nullptr : c.driver.graph_execs.find(handle);
+  return exec ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+inline std::shared_ptr<exec_body> make_body(const graph_state& graph);
+
+/// What depends on what the node does; its bodies, too, are those of `what` from now on.
+inline void set_work(exec_node& node, const node_work& what) {
+  node.what = what;
+  node.bodies.clear();
+  if (what.child) node.bodies.push_back(make_body(*what.child));
+  for (const graph_ptr& each : what.bodies) node.bodies.push_back(make_body(*each));
+}
+
+/// Null where the nodes depend on each other in a circle.
+inline std::shared_ptr<exec_body> make_body(const graph_state& graph) {
+  auto body = std::make_shared<exec_body>();
+  const std::vector<node_ptr> order = in_order(graph);
+  if (order.size() != graph.nodes.size()) return nullptr;
+  for (const node_ptr& each : order) {
+    exec_node node;
+    node.source = each->handle;
+    set_work(node, each->what);
+    for (const auto& inner : node.bodies)
+      if (!inner) return nullptr;
+    body->nodes.push_back(std::move(node));
+  }
+  return body;
+}
+
+/// Makes `body` the work of `exec`, taken from `graph`; its nodes go by the names in `sources`.
+inline void set_body(call& c, graph_exec_state& exec, const graph_state& graph,
+                     std::shared_ptr<exec_body> body) {
+  if (exec.snapshot) destroy_graph(c.driver, exec.snapshot);
+  exec.body = std::move(body);
+  exec.snapshot = clone_graph(c.driver, graph);
+  exec.snapshot->owned_by_node = true;
+}
+
+inline operation_ptr operation_of(const exec_node& node) {
+  auto made = std::make_shared<operation>();
+  made->work = node.what.work;
+  made->reads = node.what.reads;
+  made->reads_any_host_memory = node.what.reads_any_host_memory;
+  made->reads_mapped_host_memory = node.what.reads_mapped_host_memory;
+  return made;
+}
+
+inline bool allocates(const exec_body& body) {
+  return std::any_of(body.nodes.begin(), body.nodes.end(),
+                     [](const exec_node& each) { return each.what.allocation != nullptr; });
+}
+
+/// Takes or gives back the memory that a launch allocates or frees.
+inline CUresult pass_allocations(const exec_body& body, bool automatic) {
+  for (const exec_node& each : body.nodes)
+    if (!automatic && each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+        each.what.allocation->in_use)
+      return CUDA_ERROR_INVALID_VALUE;
+  for (const exec_node& each : body.nodes)
+    if (each.what.allocation)
+      each.what.allocation->in_use = each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  return CUDA_SUCCESS;
+}
+
+/// All work of a body that has neither events nor host functions, to be done at once.
+inline std::function<void()> body_work(driver_state& driver,
+                                       const std::shared_ptr<exec_body>& body);
+
+inline std::function<void()> conditional_work(driver_state& driver, const exec_node& node) {
+  std::vector<std::function<void()>> bodies;
+  for (const auto& each : node.bodies) bodies.push_back(body_work(driver, each));
+  return [&driver, bodies = std::move(bodies), condition = node.what.condition,
+          type = node.what.condition_type] {
+    const auto goes_on = [&] {
+      return condition->context->fault.load() == 0 && !driver.cancelled.load();
+    };
+    switch (type) {
+      case CU_GRAPH_COND_TYPE_IF:
+        if (condition->now.load() != 0) {
+          bodies[0]();
+        } else if (bodies.size() > 1) {
+          bodies[1]();
+        }
+        break;
+      case CU_GRAPH_COND_TYPE_WHILE:
+        while (condition->now.load() != 0 && goes_on()) bodies[0]();
+        break;
+      default:
+        if (condition->now.load() < bodies.size()) bodies[condition->now.load()]();
+    }
+  };
+}
+
+inline std::function<void()> body_work(driver_state& driver,
+                                       const std::shared_ptr<exec_body>& body) {
+  std::vector<std::function<void()>> all;
+  for (const exec_node& each : body->nodes) {
+    if (each.what.child) {
+      all.push_back(body_work(driver, each.bodies[0]));
+    } else if (each.what.condition) {
+      all.push_back(conditional_work(driver, each));
+    } else if (each.what.work) {
+      all.push_back(each.what.work);
+    }
+  }
+  return [all = std::move(all)] {
+    for (const auto& each : all) each();
+  };
+}
+
+/// Enqueues the work of a body. What it keeps alive lives until its last piece is done.
+inline CUresult enqueue_body(call& c, const stream_ptr& stream,
+                             const std::shared_ptr<exec_body>& body) {
+  for (const exec_node& each : body->nodes) {
+    if (!each.enabled) continue;
+    if (each.what.child) {
+      if (const CUresult bad = enqueue_body(c, stream, each.bodies[0])) return bad;
+      continue;
+    }
+    const operation_ptr made = operation_of(each);
+    if (each.what.type == CU_GRAPH_NODE_TYPE_HOST) {
+      made->work = [context = stream->context, work = each.what.work] {
+        if (context->fault.load() == 0) work();
+      };
+    }
+    if (each.what.condition) made->work = conditional_work(c.driver, each);
+    if (each.what.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && each.what.event->recorded &&
+        each.what.event->recorded->state != operation::progress::done)
+      made->after.push_back(each.what.event->recorded);
+    if (each.what.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
+      each.what.event->capture = nullptr;
+      each.what.event->recorded = made;
+    }
+    if (each.what.when_enqueued) each.what.when_enqueued(c);
+    if (const CUresult bad = c.enqueue(stream, made)) return bad;
+  }
+  return CUDA_SUCCESS;
+}
+
+/// The nodes of an executable graph go by the names of those that it was made from.
+inline exec_node* find_in(const graph_exec_state& exec, CUgraphNode source) {
+  for (exec_node& each : exec.body->nodes)
+    if (source != nullptr && each.source == source) return &each;
+  return nullptr;
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgraph handle,
+                                              CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+  graph_ptr graph;
+  stream_ptr stream;
+  constexpr cuuint64_t known =
+      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+      CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  if (exec == nullptr || params == nullptr || (params->flags & ~known) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  params->hErrNode_out = nullptr;
+  params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0)
+    if (const CUresult bad = c.find_stream(params->hUploadStream, stream)) return bad;
+  for (const auto& each : graph->conditions) {
+    if (each->has_node) continue;
+    params->result_out = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  std::shared_ptr<exec_body> body = make_body(*graph);
+  if (!body) {
+    params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  auto made = std::make_shared<graph_exec_state>();
+  made->flags = params->flags;
+  made->place = c.driver.place();
+  set_body(c, *made, *graph, std::move(body));
+  for (const node_ptr& each : graph->nodes) made->sources.push_back(each->handle);
+  *exec = c.driver.graph_execs.add(made);
+  params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_exec_get_flags(call& c, CUgraphExec handle, cuuint64_t* flags) {
+  exec_ptr exec;
+  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  *flags = exec->flags & ~cuuint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};
+  return CUDA_SUCCESS;
+}
+
+/// Launches that are under way are finished, and keep what they need until then.
+inline CUresult graph_exec_destroy(call& c, CUgraphExec handle) {
+  exec_ptr exec;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  (void)c.driver.graph_execs.take(handle);
+  // What frees memory needs the driver's lock, which work that ends does not hold.
+  if (allocates(*exec->body)) c.driver.work.finish(exec->last, c.lock);
+  for (exec_node& each : exec->body->nodes) drop_allocation(c.driver, each.what);
+  destroy_graph(c.driver, exec->snapshot);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_upload(call& c, CUgraphExec handle, CUstream stream_handle) {
+  exec_ptr exec;
+  stream_ptr stream;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
+  return c.enqueue(stream, std::make_shared<operation>());
+}
+
+inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle) {
+  exec_ptr exec;
+  stream_ptr stream;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
+  if (stream->capture) {
+    node_work what;
+    what.type = CU_GRAPH_NODE_TYPE_GRAPH;
+    what.context = stream->context;
+    what.child = clone_graph(c.driver, *exec->snapshot);
+    what.child->owned_by_node = true;
+    return c.capture(stream, std::move(what));
+  }
+  if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
+  const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  if (const CUresult bad = pass_allocations(*exec->body, automatic)) return bad;
+  // One launch of a graph comes after the one before, whatever their streams.
+  auto first = std::make_shared<operation>();
+  first->work = [conditions = exec->snapshot->conditions] {
+    for (const auto& each : conditions)
+      if (each->set_at_launch) each->now.store(each->initial);
+  };
+  if (exec->last && exec->last->state != operation::progress::done)
+    first->after.push_back(exec->last);
+  if (const CUresult bad = c.enqueue(stream, first)) return bad;
+  if (const CUresult bad = enqueue_body(c, stream, exec->body)) return bad;
+  std::vector<std::shared_ptr<user_object>> kept;
+  for (const kept_object& each : exec->snapshot->kept) kept.push_back(each.object);
+  auto last = std::make_shared<operation>();
+  last->work = [kept = std::move(kept)] {};
+  exec->last = last;
+  return c.enqueue(stream, last);
+}
+
+/// Compares the shape of a graph with that of the one that was instantiated; then takes over what
+/// the nodes do.
+inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_handle,
+                                  CUgraphExecUpdateResultInfo* info) {
+  exec_ptr exec;
+  graph_ptr graph;
+  if (info == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *info = {};
+  info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
+  const auto refuse = [&](CUgraphExecUpdateResult why, CUgraphNode node,
+                          CUgraphNode from = nullptr) {
+    info->result = why;
+    info->errorNode = node;
+    info->errorFromNode = from;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  };
+  const std::vector<node_ptr>& before = exec->snapshot->nodes;
+  const std::vector<node_ptr>& now = graph->nodes;
+  if (before.size() != now.size())
+    return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  std::map<const graph_node_state*, const graph_node_state*> twin;
+  for (std::size_t i = 0; i < now.size(); ++i) twin[now[i].get()] = before[i].get();
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (now[i]->after.size() != before[i]->after.size())
+      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, now[i]->handle);
+    for (const node_ptr& each : now[i]->after) {
+      const bool same = std::any_of(before[i]->after.begin(), before[i]->after.end(),
+                                    [&](const node_ptr& n) { return n.get() == twin[each.get()]; });
+      if (!same)
+        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, now[i]->handle, each->handle);
+    }
+    if (now[i]->what.type != before[i]->what.type)
+      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, now[i]->handle);
+    if (now[i]->what.allocation)
+      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, now[i]->handle);
+    if (now[i]->what.context != before[i]->what.context)
+      return refuse(now[i]->what.type == CU_GRAPH_NODE_TYPE_KERNEL
+                        ? CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE
+                        : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+                    now[i]->handle);
+  }
+  std::shared_ptr<exec_body> body = make_body(*graph);
+  if (!body) return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  for (exec_node& each : body->nodes) {
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i]->handle != each.source) continue;
+      each.source = exec->sources[i];
+      if (const exec_node* old = find_in(*exec, each.source)) each.enabled = old->enabled;
+      break;
+    }
+  }
+  set_body(c, *exec, *graph, std::move(body));
+  info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphNode source,
+                                           CUgraphNodeParams* params) {
+  exec_ptr exec;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  exec_node* node = find_in(*exec, source);
+  if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  node_work what = node->what;
+  what.child = nullptr;
+  if (const CUresult bad = redescribe(c, params, *exec->snapshot, what)) return bad;
+  if (what.context != node->what.context && node->what.context) return CUDA_ERROR_INVALID_VALUE;
+  set_work(*node, what);
+  return CUDA_SUCCESS;
+}
+
+inline bool can_be_disabled(CUgraphNodeType type) {
+  return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+         type == CU_GRAPH_NODE_TYPE_MEMSET;
+}
+
+inline CUresult graph_node_set_enabled(call& c, CUgraphExec handle, CUgraphNode source,
+                                       unsigned enabled) {
+  exec_ptr exec;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  exec_node* node = find_in(*exec, source);
+  if (node == nullptr || !can_be_disabled(node->what.type)) return CUDA_ERROR_INVALID_VALUE;
+  node->enabled = enabled != 0;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_node_get_enabled(call& c, CUgraphExec handle, CUgraphNode source,
+                                       unsigned* enabled) {
+  exec_ptr exec;
+  if (enabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
+  const exec_node* node = find_in(*exec, source);
+  if (node == nullptr || !can_be_disabled(node->what.type)) return CUDA_ERROR_INVALID_VALUE;
+  *enabled = node->enabled ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,323 @@
+#pragma once
+/// \file
+/// Graphs as such: nodes, edges, clones, and what a graph keeps alive.
+
+#include <gpu/testing/cpu/context_life.hpp>
+#include <gpu/testing/cpu/driver_state.hpp>
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace gpu::testing::cpu {
+
+inline CUresult find_graph(call& c, CUgraph handle, graph_ptr& graph) {
+  graph = handle == nullptr ? nullptr : c.driver.graphs.find(handle);
+  return graph ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+inline CUresult find_node(call& c, CUgraphNode handle, node_ptr& node) {
+  node = handle == nullptr ? nullptr : c.driver.graph_nodes.find(handle);
+  return node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/// The nodes of a list, which have to be different nodes of one graph.
+inline CUresult find_nodes(call& c, const graph_state& graph, const CUgraphNode* list,
+                           std::size_t count, std::vector<node_ptr>& nodes) {
+  if (count != 0 && list == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; ++i) {
+    node_ptr node;
+    if (const CUresult bad = find_node(c, list[i], node)) return bad;
+    if (node->graph != &graph || std::find(nodes.begin(), nodes.end(), node) != nodes.end())
+      return CUDA_ERROR_INVALID_VALUE;
+    nodes.push_back(std::move(node));
+  }
+  return CUDA_SUCCESS;
+}
+
+inline graph_ptr make_graph(driver_state& driver) {
+  auto made = std::make_shared<graph_state>();
+  (void)driver.graphs.add(made);
+  return made;
+}
+
+/// Whether `first` is `last` or comes before it.
+inline bool comes_after(const node_ptr& last, const node_ptr& first) {
+  std::set<const graph_node_state*> seen;
+  std::vector<const graph_node_state*> open{last.get()};
+  while (!open.empty()) {
+    const graph_node_state* next = open.back();
+    open.pop_back();
+    if (next == first.get()) return true;
+    if (!seen.insert(next).second) continue;
+    for (const node_ptr& each : next->after) open.push_back(each.get());
+  }
+  return false;
+}
+
+/// The nodes in an order that their dependencies allow, otherwise that of their creation; fewer
+/// than there are where some depend on themselves.
+inline std::vector<node_ptr> in_order(const graph_state& graph) {
+  std::vector<node_ptr> order;
+  std::set<const graph_node_state*> done;
+  for (bool progress = true; progress && order.size() < graph.nodes.size();) {
+    progress = false;
+    for (const node_ptr& each : graph.nodes) {
+      if (done.count(each.get()) != 0) continue;
+      const bool ready = std::all_of(each->after.begin(), each->after.end(),
+                                     [&](const node_ptr& n) { return done.count(n.get()) != 0; });
+      if (!ready) continue;
+      done.insert(each.get());
+      order.push_back(each);
+      progress = true;
+    }
+  }
+  return order;
+}
+
+/// Frees memory that no other node has, unless a launch left it in use: then it is the program's.
+inline void drop_allocation(driver_state& driver, node_work& what) {
+  if (what.allocation && what.allocation.use_count() == 1 && !what.allocation->in_use)
+    free_block(driver, what.allocation->address);
+  what.allocation.reset();
+}
+
+inline void destroy_graph(driver_state& driver, const graph_ptr& graph);
+
+inline void end_node(driver_state& driver, const node_ptr& node) {
+  (void)driver.graph_nodes.take(node->handle);
+  node->graph = nullptr;
+  node->after.clear();
+  if (node->what.child) destroy_graph(driver, node->what.child);
+  for (const graph_ptr& each : node->what.bodies) destroy_graph(driver, each);
+  drop_allocation(driver, node->what);
+}
+
+inline void destroy_graph(driver_state& driver, const graph_ptr& graph) {
+  if (graph->handle != nullptr) (void)driver.graphs.take(graph->handle);
+  for (const node_ptr& each : graph->nodes) end_node(driver, each);
+  graph->nodes.clear();
+  graph->kept.clear();
+}
+
+inline graph_ptr clone_graph(driver_state& driver, const graph_state& from);
+
+inline node_work clone_work(driver_state& driver, const node_work& from) {
+  node_work copy = from;
+  if (from.child) {
+    copy.child = clone_graph(driver, *from.child);
+    copy.child->owned_by_node = true;
+  }
+  copy.body_handles.clear();
+  for (graph_ptr& each : copy.bodies) {
+    each = clone_graph(driver, *each);
+    each->owned_by_node = each->conditional_body = true;
+    copy.body_handles.push_back(each->handle);
+  }
+  return copy;
+}
+
+inline graph_ptr clone_graph(driver_state& driver, const graph_state& from) {
+  const graph_ptr copy = make_graph(driver);
+  copy->original = from.handle;
+  copy->kept = from.kept;
+  copy->conditions = from.conditions;
+  std::map<const graph_node_state*, node_ptr> twin;
+  for (const node_ptr& each : from.nodes) {
+    twin[each.get()] = driver.make_node(*copy, clone_work(driver, each->what), {});
+    twin[each.get()]->original = each->handle;
+  }
+  for (const node_ptr& each : from.nodes)
+    for (const node_ptr& before : each->after)
+      twin[each.get()]->after.push_back(twin[before.get()]);
+  return copy;
+}
+
+/// Writes handles into an array of the caller's that has room for `*count`: as many as fit, null
+/// behind them. Without an array it only counts.
+inline CUresult give_nodes(const std::vector<CUgraphNode>& all, CUgraphNode* list,
+                           std::size_t* count) {
+  if (count == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (list == nullptr) {
+    *count = all.size();
+    return CUDA_SUCCESS;
+  }
+  for (std::size_t i = 0; i < *count; ++i) list[i] = i < all.size() ? all[i] : nullptr;
+  *count = std::min(*count, all.size());
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu
+
+namespace gpu::testing::cpu::entry {
+
+inline CUresult graph_create(call& c, CUgraph* graph, unsigned flags) {
+  if (graph == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  const graph_ptr made = make_graph(c.driver);
+  made->place = c.driver.place();
+  *graph = made->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_destroy(call& c, CUgraph handle) {
+  graph_ptr graph;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  if (graph->captured_into) return CUDA_ERROR_ILLEGAL_STATE;
+  if (graph->owned_by_node) return CUDA_ERROR_INVALID_VALUE;
+  destroy_graph(c.driver, graph);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_clone(call& c, CUgraph* clone, CUgraph handle) {
+  graph_ptr graph;
+  if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  for (const node_ptr& each : graph->nodes)
+    if (each->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
+  const graph_ptr made = clone_graph(c.driver, *graph);
+  made->place = c.driver.place();
+  *clone = made->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_node_find_in_clone(call& c, CUgraphNode* found, CUgraphNode original,
+                                         CUgraph clone) {
+  graph_ptr graph;
+  if (found == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_graph(c, clone, graph)) return bad;
+  for (const node_ptr& each : graph->nodes) {
+    if (original == nullptr || each->original != original) continue;
+    *found = each->handle;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+inline CUresult graph_node_get_type(call& c, CUgraphNode handle, CUgraphNodeType* type) {
+  node_ptr node;
+  if (type == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  *type = node->what.type;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_get_nodes(call& c, CUgraph handle, CUgraphNode* list, std::size_t* count) {
+  graph_ptr graph;
+  std::vector<CUgraphNode> all;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  for (const node_ptr& each : graph->nodes) all.push_back(each->handle);
+  return give_nodes(all, list, count);
+}
+
+inline CUresult graph_get_root_nodes(call& c, CUgraph handle, CUgraphNode* list,
+                                     std::size_t* count) {
+  graph_ptr graph;
+  std::vector<CUgraphNode> all;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  for (const node_ptr& each : graph->nodes)
+    if (each->after.empty()) all.push_back(each->handle);
+  return give_nodes(all, list, count);
+}
+
+inline CUresult graph_get_edges(call& c, CUgraph handle, CUgraphNode* from, CUgraphNode* to,
+                                CUgraphEdgeData* edges, std::size_t* count) {
+  graph_ptr graph;
+  std::vector<CUgraphNode> froms;
+  std::vector<CUgraphNode> tos;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  if (count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  for (const node_ptr& each : graph->nodes) {
+    for (const node_ptr& before : each->after) {
+      froms.push_back(before->handle);
+      tos.push_back(each->handle);
+    }
+  }
+  std::size_t room = *count;
+  if (from != nullptr && edges != nullptr) std::fill_n(edges, room, CUgraphEdgeData{});
+  (void)give_nodes(froms, from, &room);
+  return give_nodes(tos, to, count);
+}
+
+inline CUresult graph_node_get_dependencies(call& c, CUgraphNode handle, CUgraphNode* list,
+                                            CUgraphEdgeData* edges, std::size_t* count) {
+  node_ptr node;
+  std::vector<CUgraphNode> all;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  for (const node_ptr& each : node->after) all.push_back(each->handle);
+  if (list != nullptr && edges != nullptr && count != nullptr)
+    std::fill_n(edges, *count, CUgraphEdgeData{});
+  return give_nodes(all, list, count);
+}
+
+inline CUresult graph_node_get_dependent_nodes(call& c, CUgraphNode handle, CUgraphNode* list,
+                                               CUgraphEdgeData* edges, std::size_t* count) {
+  node_ptr node;
+  std::vector<CUgraphNode> all;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  for (const node_ptr& each : node->graph->nodes)
+    if (std::find(each->after.begin(), each->after.end(), node) != each->after.end())
+      all.push_back(each->handle);
+  if (list != nullptr && edges != nullptr && count != nullptr)
+    std::fill_n(edges, *count, CUgraphEdgeData{});
+  return give_nodes(all, list, count);
+}
+
+/// Both ends of every edge have to be nodes of the graph, and different ones.
+inline CUresult find_edges(call& c, CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
+                           std::size_t count, std::vector<std::pair<node_ptr, node_ptr>>& edges) {
+  graph_ptr graph;
+  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
+  if (count != 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; ++i) {
+    node_ptr first, second;
+    if (const CUresult bad = find_node(c, from[i], first)) return bad;
+    if (const CUresult bad = find_node(c, to[i], second)) return bad;
+    if (first->graph != graph.get() || second->graph != graph.get() || first == second)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (first->what.allocation || second->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
+    edges.emplace_back(std::move(first), std::move(second));
+  }
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_add_dependencies(call& c, CUgraph graph, const CUgraphNode* from,
+                                       const CUgraphNode* to, const CUgraphEdgeData*,
+                                       std::size_t count) {
+  std::vector<std::pair<node_ptr, node_ptr>> edges;
+  if (const CUresult bad = find_edges(c, graph, from, to, count, edges)) return bad;
+  for (const auto& [first, second] : edges)
+    if (std::find(second->after.begin(), second->after.end(), first) != second->after.end())
+      return CUDA_ERROR_INVALID_VALUE;
+  for (const auto& [first, second] : edges) second->after.push_back(first);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_remove_dependencies(call& c, CUgraph graph, const CUgraphNode* from,
+                                          const CUgraphNode* to, const CUgraphEdgeData*,
+                                          std::size_t count) {
+  std::vector<std::pair<node_ptr, node_ptr>> edges;
+  if (const CUresult bad = find_edges(c, graph, from, to, count, edges)) return bad;
+  for (const auto& [first, second] : edges)
+    if (std::find(second->after.begin(), second->after.end(), first) == second->after.end())
+      return CUDA_ERROR_INVALID_VALUE;
+  for (const auto& [first, second] : edges) std::erase(second->after, first);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_destroy_node(call& c, CUgraphNode handle) {
+  node_ptr node;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  if (node->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
+  graph_state& graph = *node->graph;
+  std::erase(graph.nodes, node);
+  for (const node_ptr& each : graph.nodes) std::erase(each->after, node);
+  end_node(c.driver, node);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::testing::cpu::entry

@@ -1,0 +1,20 @@
+#pragma once
+/// \file
+/// Calls of the program's functions by the driver, from where CUDA must not be called.
+
+namespace gpu::testing::cpu {
+
+/// Whether the calling thread is inside a host function, from where CUDA must not be called.
+inline bool& in_host_function() noexcept {
+  thread_local bool inside = false;
+  return inside;
+}
+
+struct host_function_scope {
+  host_function_scope() noexcept { in_host_function() = true; }
+  ~host_function_scope() { in_host_function() = false; }
+  host_function_scope(const host_function_scope&) = delete;
+  host_function_scope& operator=(const host_function_scope&) = delete;
+};
+
+}  // namespace gpu::testing::cpu
