@@ -95,12 +95,24 @@ class program_disk {
       trouble = text("the host had no memory left to write it");
       return false;
     }
+    return put(sealed, limit, trouble);
+  }
+
+  /// Stores a program that is in its envelope, unless it is there.
+  bool put(const text& sealed, std::uint64_t limit, text& trouble) const {
     if (sealed.size() > limit / 2) {
       text_builder out;
       out << "it takes " << sealed.size() << " bytes, more than half of the cache's limit of "
           << limit << ". Set GPU_CACHE_SIZE to more";
       trouble = out.finish();
       return false;
+    }
+    for (unsigned slot = 0; slot < slots; ++slot) {
+      text before;
+      if (folder_.read(name_of(slot).characters, before) == cache_folder::reading::done &&
+          before == sealed) {
+        return true;
+      }
     }
     if (!folder_.write(name_of(slot_to_fill()).characters, sealed, trouble)) return false;
     count_one(counters_.stored);

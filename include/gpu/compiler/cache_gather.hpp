@@ -21,22 +21,32 @@ class condition_gatherer {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
 
-  /// Waits, for some milliseconds, where a header that the source names was written so lately that
-  /// its stamp could not be told from one given during the compilation. Returns the moment to start
-  /// from.
-  static file_clock wait_for_fresh_files(const program& source, const std::vector<text>& folders) {
+  /// Waits, for some milliseconds, where a header of the user's was written so lately that its stamp
+  /// could not be told from one given during the compilation. Headers in the last `toolkit` folders
+  /// are older than that. Returns the moment to start from.
+  static file_clock wait_for_fresh_files(const program& source, const std::vector<text>& folders,
+                                         std::size_t toolkit) {
     condition_gatherer all(source, folders, file_clock::now());
     all.scan_given();
     std::uint64_t newest = 0;
-    for (const lookup& l : all.lookups_) {
-      const auto see = [&](const text& folder) {
-        struct stat about{};
-        if (::stat(join(folder, l.name).c_str(), &about) != 0) return;
-        const std::uint64_t changed = nanoseconds(about.st_ctim);
-        if (changed > newest) newest = changed;
-      };
-      if (l.quoted) see(l.own_folder);
-      for (const text& folder : folders) see(folder);
+    const auto see = [&](const text& path) {
+      struct stat about{};
+      if (::stat(path.c_str(), &about) != 0) return false;
+      const std::uint64_t changed = nanoseconds(about.st_ctim);
+      if (changed > newest) newest = changed;
+      text contents;
+      file_identity identity;
+      if (all.files_.insert(path) && read_header(path, contents, identity)) {
+        all.scan(contents, path);
+      }
+      return true;
+    };
+    for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
+      const lookup l = all.lookups_[i];
+      bool found = l.quoted && see(join(l.own_folder, l.name));
+      for (std::size_t folder = 0; folder + toolkit < folders.size() && !found; ++folder) {
+        found = see(join(folders[folder], l.name));
+      }
     }
     file_clock now = file_clock::now();
     constexpr timespec millisecond{0, 1'000'000};

@@ -161,7 +161,8 @@ template <class Builder = text_builder> struct cached_compilation {
     }
     made.program = compiled_program_access::adopt(state);
     const std::vector<text> folders = folders_of(request);
-    const file_clock started = condition_gatherer::wait_for_fresh_files(request.source, folders);
+    const file_clock started = condition_gatherer::wait_for_fresh_files(
+        request.source, folders, request.found_folders.size());
     GPU_TRY(nvrtc_compile(request, *state, where));
     condition_gatherer gatherer(request.source, folders, started);
     text why = option_with_files();

@@ -11,6 +11,7 @@ namespace gpu {
 
 namespace detail {
 template <class Builder> struct cached_compilation;
+class cache_counters_access;
 }
 
 /// Keeps compiled programs. `compile` uses the one of the process, `compile_cache::of_process()`,
@@ -85,6 +86,7 @@ class compile_cache {
 
  private:
   template <class Builder> friend struct detail::cached_compilation;
+  friend class detail::cache_counters_access;
 
   class guard {
    public:
@@ -107,5 +109,19 @@ class compile_cache {
   detail::program_memory memory_;
   cache_counters counters_ = {};
 };
+
+namespace detail {
+
+/// For what works on a cache's folder beside `compile`.
+class cache_counters_access {
+ public:
+  explicit cache_counters_access(compile_cache& cache) noexcept : counters_{cache.counters_} {}
+  cache_counters& get() const noexcept { return counters_; }
+
+ private:
+  cache_counters& counters_;
+};
+
+}  // namespace detail
 
 }  // namespace gpu

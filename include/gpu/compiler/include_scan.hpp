@@ -103,7 +103,10 @@ class include_scan {
   /// What follows a `has_include`; false where it asks for a name that is not spelled out.
   template <class Visit> bool question(const char* at, Visit& visit) const {
     const char* word = at;
-    while (at < end_ && *at == '_') ++at;
+    const auto in_name = [](char c) {
+      return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    };
+    while (at < end_ && in_name(*at)) ++at;  // `__has_include_next`, `X_HAS_INCLUDE__`
     at = after_blanks(at);
     if (at == end_ || *at != '(') return true;  // `#ifdef __has_include` and the like
     if (named(at + 1, visit)) return true;

@@ -1,0 +1,167 @@
+#pragma once
+/// \file
+/// What is in a cache's folder: listing it, emptying it, and taking it elsewhere in one file.
+
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/driver/read_file.hpp>
+
+namespace gpu {
+
+/// A program in a cache's folder.
+struct cached_program {
+  text name;                       ///< as the program was named
+  gpu::architecture architecture;  ///< that it was compiled for
+  std::vector<text> options;       ///< that it was compiled with, in NVRTC's words
+  text compiler;                   ///< NVRTC's version and build
+  std::size_t files = 0;           ///< how many files its compilation opened
+  std::uint64_t size = 0;          ///< in bytes, of its file in the folder
+  std::int64_t last_use = 0;       ///< in seconds since 1970, give or take an hour
+};
+
+namespace detail {
+
+[[gnu::cold]] inline cuda_error cache_error(const char* function, text sentence,
+                                            source_location where) noexcept {
+  return refusal(errc::file_error, function, std::move(sentence), where);
+}
+
+/// Opens the folder of a cache for a function that has no use without it.
+template <class Builder = text_builder>
+inline result<cache_folder> folder_for(const char* function, const compile_cache& cache, bool make,
+                                       source_location where) {
+  text trouble;
+  if (cache.use() != cache_use::disk) {
+    return fail(cache_error(function, text("the cache has no folder: it is set to memory or off. "
+                                           "Give it one in cache_settings or by GPU_CACHE_DIR."),
+                            where));
+  }
+  cache_folder folder = cache_folder::open(cache.folder(), make, trouble);
+  if (!folder && !trouble.empty()) return fail(cache_error(function, trouble, where));
+  return folder;
+}
+
+/// Calls `visit(file, key, sealed, contents)` for each program in the folder that is whole.
+template <class Visit> void for_each_program(const cache_folder& folder, Visit visit) {
+  if (!folder) return;
+  for (const cached_file& file : files_of(folder)) {
+    text sealed;
+    entry_kind kind{};
+    digest key;
+    string_ref contents;
+    if (folder.read(file.name, sealed) != cache_folder::reading::done ||
+        !read_seal(sealed, kind, key, contents) || kind != entry_kind::program) {
+      continue;
+    }
+    visit(file, key, sealed, contents);
+  }
+}
+
+}  // namespace detail
+
+/// Lists the programs in a cache's folder, in no order. What is damaged is left out.
+/// **Errors**: `errc::file_error` where the cache has no folder, or may not use it; a folder that
+/// is not there yet is empty.
+template <class Program = cached_program>
+result<std::vector<Program>> list_programs(const compile_cache& cache,
+                                  source_location where = source_location::current()) {
+  std::vector<Program> programs;
+  const detail::cache_folder folder =
+      GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
+  detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
+                                       string_ref, string_ref contents) {
+    detail::byte_reader in(contents);
+    detail::cache_conditions conditions;
+    text name;
+    if (!detail::read_conditions(in, conditions, name)) return;
+    const compiled_program code = detail::read_code(in);
+    programs.push_back({name, code.architecture(), code.options(), conditions.compiler,
+                        conditions.files.size(), file.size, file.last_use});
+  });
+  return programs;
+}
+
+/// Takes all programs out of a cache, in memory and in its folder.
+/// **Errors**: as `list_programs`.
+template <class Cache = compile_cache>
+result<> purge(Cache& cache, source_location where = source_location::current()) {
+  cache.forget();
+  const detail::cache_folder folder =
+      GPU_TRY(detail::folder_for("gpu::purge", cache, false, where));
+  if (!folder) return {};
+  for (const detail::cached_file& file : detail::files_of(folder)) folder.remove(file.name);
+  detail::write_usage(folder, 0);
+  return {};
+}
+
+/// Writes all programs of a cache's folder into one file, for `import_programs` on another machine:
+/// so a product brings its kernels compiled. Returns how many these are.
+/// **Errors**: as `list_programs`, and `errc::file_error` where the file cannot be written.
+template <class Count = std::size_t>
+result<Count> export_programs(const compile_cache& cache, string_ref path,
+                              source_location where = source_location::current()) {
+  constexpr const char* function = "gpu::export_programs";
+  const detail::cache_folder folder =
+      GPU_TRY(detail::folder_for(function, cache, false, where));
+  std::vector<text> programs;
+  detail::for_each_program(folder, [&](const detail::cached_file&, const detail::digest&,
+                                       const text& sealed, string_ref) {
+    programs.push_back(sealed);
+  });
+  detail::byte_writer contents;
+  contents << programs;
+  const text sealed = detail::seal(detail::entry_kind::archive, {}, contents.finish());
+  const text name = path.to_text();
+  detail::file_descriptor file(
+      ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file || sealed.empty() || !detail::write_whole(file.get(), sealed)) {
+    detail::text_builder out;
+    out << '"' << name << "\" could not be written: " << std::strerror(errno)
+        << ". Check the path and the room there.";
+    return detail::fail(detail::cache_error(function, out.finish(), where));
+  }
+  return static_cast<Count>(programs.size());
+}
+
+/// Puts the programs of a file of `export_programs` into a cache's folder; those that are there
+/// already stay. Returns how many the file has. The file is as trusted as the program that names
+/// it: its digest tells damage, not malice.
+/// **Errors**: `errc::file_error` where the file cannot be read, is damaged or of another version
+/// of the library, or the folder cannot be written.
+template <class Count = std::size_t>
+result<Count> import_programs(compile_cache& cache, string_ref path,
+                              source_location where = source_location::current()) {
+  constexpr const char* function = "gpu::import_programs";
+  const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, true, where));
+  text bytes;
+  GPU_TRY(detail::read_file(function, path, bytes, where));
+  const auto refuse = [&](const char* reason) {
+    detail::text_builder out;
+    out << '"' << path << "\" " << reason;
+    return detail::fail(detail::cache_error(function, out.finish(), where));
+  };
+  string_ref contents;
+  if (!detail::unseal(bytes, detail::entry_kind::archive, {}, contents)) {
+    return refuse("is damaged, or was not made by export_programs of this version of the library. "
+                  "Export it again.");
+  }
+  std::vector<text> programs;
+  detail::byte_reader in(contents);
+  in >> programs;
+  for (const text& sealed : programs) {
+    detail::entry_kind kind{};
+    detail::digest key;
+    string_ref program;
+    if (!detail::read_seal(sealed, kind, key, program) || kind != detail::entry_kind::program) {
+      return refuse("holds something that is no program. Export it again.");
+    }
+    detail::cache_counters_access counters(cache);
+    text trouble;
+    const detail::program_disk disk(folder, key, counters.get());
+    if (!disk.put(sealed, cache.folder_limit(), trouble)) {
+      return detail::fail(detail::cache_error(function, trouble, where));
+    }
+  }
+  return static_cast<Count>(programs.size());
+}
+
+}  // namespace gpu

@@ -1,0 +1,301 @@
+// Folders and files that are not as they should be: each costs time, gives the right program, and is
+// told.
+
+#include "compiler/cache_support.hpp"
+
+#include <sys/mount.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace {
+
+using test::compile_fresh;
+using test::origin_of;
+using test::programs_in;
+using test::read_file;
+using test::set_age;
+using test::temporary_folder;
+using test::write_file;
+
+const char* const source = "extern \"C\" __global__ void f(int* x) { *x = 1; }";
+
+/// The path of the only program in a folder.
+std::string only_program(const temporary_folder& folder) {
+  const std::vector<std::string> names = programs_in(folder.path());
+  REQUIRE(names.size() == 1);
+  return folder / names[0];
+}
+
+TEST_CASE("a stored program is for its user alone", "[compiler][cache]") {
+  const temporary_folder root;
+  const std::string folder = root / "made/by/the/cache";
+  compile_fresh(folder, source);
+  struct stat about {};
+  REQUIRE(::stat(folder.c_str(), &about) == 0);
+  CHECK((about.st_mode & 0777) == 0700);
+  REQUIRE(programs_in(folder).size() == 1);
+  REQUIRE(::stat((folder + '/' + programs_in(folder)[0]).c_str(), &about) == 0);
+  CHECK((about.st_mode & 0777) == 0600);
+}
+
+TEST_CASE("a program that was cut off anywhere is dropped and made again", "[compiler][cache]") {
+  const temporary_folder folder;
+  const gpu::compiled_program made = compile_fresh(folder.path(), source);
+  const std::string path = only_program(folder);
+  const std::string whole = read_file(path);
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{60},
+        std::size_t{96}, std::size_t{97}, whole.size() / 2, whole.size() - 1}) {
+    INFO(size << " of " << whole.size());
+    write_file(path, whole.substr(0, size));
+    const gpu::compiled_program again = compile_fresh(folder.path(), source);
+    CHECK(again.origin().message() == "compiled: the stored program was damaged");
+    CHECK(again.cubin() == made.cubin());
+    CHECK(read_file(only_program(folder)) == whole);
+  }
+  write_file(path, whole + 'x');
+  CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+}
+
+TEST_CASE("a bit that was flipped anywhere is noticed", "[compiler][cache]") {
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  const std::string path = only_program(folder);
+  const std::string whole = read_file(path);
+  gpu::detail::entry_kind kind{};
+  gpu::detail::digest key;
+  gpu::string_ref contents;
+  REQUIRE(gpu::detail::read_seal(whole, kind, key, contents));
+  // Each bit by the function that reads files; some of them through compile.
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
+    gpu::string_ref read;
+    if (gpu::detail::unseal(flipped, gpu::detail::entry_kind::program, key, read)) {
+      FAIL_CHECK("byte " << at);
+    }
+  }
+  for (std::size_t at = 3; at < whole.size(); at += whole.size() / 12) {
+    INFO("byte " << at);
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    write_file(path, flipped);
+    CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+  }
+  CHECK(origin_of(folder.path(), source) == "from disk");
+}
+
+TEST_CASE("lengths that lie are found out without a digest's help", "[compiler][cache]") {
+  // What a malicious file could say under a digest that is right.
+  gpu::detail::byte_writer out;
+  out << ~std::uint64_t{0} << std::uint64_t{1} << std::uint64_t{2};
+  const gpu::text bytes = out.finish();
+  gpu::detail::byte_reader in(bytes);
+  gpu::detail::cache_conditions conditions;
+  gpu::text name;
+  CHECK_FALSE(gpu::detail::read_conditions(in, conditions, name));
+  gpu::detail::byte_reader again(bytes);
+  std::vector<gpu::text> list;
+  again >> list;
+  CHECK_FALSE(again.ok());
+}
+
+TEST_CASE("a program that is a link or no plain file is not followed", "[compiler][cache]") {
+  const temporary_folder folder, elsewhere;
+  compile_fresh(folder.path(), source);
+  const std::string path = only_program(folder);
+  const std::string whole = read_file(path);
+  write_file(elsewhere / "copy", whole);
+  std::remove(path.c_str());
+  SECTION("a link to a program that is right") {
+    REQUIRE(::symlink((elsewhere / "copy").c_str(), path.c_str()) == 0);
+  }
+  SECTION("a link to nothing") { REQUIRE(::symlink("/nowhere/at/all", path.c_str()) == 0); }
+  SECTION("a pipe") { REQUIRE(::mkfifo(path.c_str(), 0600) == 0); }
+  SECTION("a folder") { REQUIRE(::mkdir(path.c_str(), 0700) == 0); }
+  CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+  CHECK(origin_of(folder.path(), source) == "from disk");
+  CHECK(read_file(only_program(folder)) == whole);
+  CHECK(read_file(elsewhere / "copy") == whole);
+}
+
+TEST_CASE("a program that anyone can write is not believed", "[compiler][cache]") {
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  REQUIRE(::chmod(only_program(folder).c_str(), 0666) == 0);
+  CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+  CHECK(origin_of(folder.path(), source) == "from disk");
+}
+
+TEST_CASE("files and folders of someone else are not believed", "[compiler][cache]") {
+  if (::geteuid() != 0) return;  // only root can give files away
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  SECTION("a program") {
+    REQUIRE(::chown(only_program(folder).c_str(), 12345, 12345) == 0);
+    CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+    CHECK(origin_of(folder.path(), source) == "from disk");
+  }
+  SECTION("the folder") {
+    REQUIRE(::chown(folder.path().c_str(), 12345, 12345) == 0);
+    const gpu::compiled_program made = compile_fresh(folder.path(), source);
+    CHECK(made.cubin().size() > 64);
+    CHECK(made.origin().reason.contains("belongs to user 12345"));
+    CHECK(made.origin().not_stored.contains("GPU_CACHE_DIR"));
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+    CHECK(cache.trouble().contains("belongs to user 12345"));
+    REQUIRE(::chown(folder.path().c_str(), 0, 0) == 0);
+  }
+}
+
+TEST_CASE("a folder that anyone can write is not used", "[compiler][cache]") {
+  const temporary_folder folder;
+  REQUIRE(::chmod(folder.path().c_str(), 0777) == 0);
+  const gpu::compiled_program made = compile_fresh(folder.path(), source);
+  CHECK(made.cubin().size() > 64);
+  CHECK(made.origin().not_stored.contains("can be written by anyone"));
+  CHECK(made.origin().not_stored.contains("chmod o-w"));
+  CHECK(test::names_in(folder.path()).empty());
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+  CHECK(cache.trouble().contains("chmod o-w"));
+}
+
+TEST_CASE("a folder that cannot be made or is no folder costs a compilation", "[compiler][cache]") {
+  const temporary_folder root;
+  write_file(root / "file", "");
+  for (const char* where : {"file", "file/below"}) {
+    const gpu::compiled_program made = compile_fresh(root / where, source);
+    CHECK(made.cubin().size() > 64);
+    CHECK(made.origin().not_stored.contains("cannot be opened"));
+  }
+  const gpu::compiled_program made = compile_fresh("/proc/nowhere", source);
+  CHECK(made.cubin().size() > 64);
+  CHECK_FALSE(made.origin().not_stored.empty());
+}
+
+TEST_CASE("a folder that is deleted meanwhile is made again", "[compiler][cache]") {
+  const temporary_folder root;
+  const std::string folder = root / "cache";
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder});
+  const gpu::compile_options options{.architecture = gpu::architecture::sm(90), .cache = &cache};
+  for (int i = 0; i < 3; ++i) {
+    CHECK(gpu::compile(source, options)->origin().not_stored.empty());
+    CHECK(programs_in(folder).size() == 1);
+    REQUIRE(std::system(("rm -rf " + folder).c_str()) == 0);
+    cache.forget();
+  }
+}
+
+/// Lowers a limit of the process for a scope.
+struct file_size_limit {
+  explicit file_size_limit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    rlimit lower = before;
+    lower.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &lower);
+  }
+  ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &before); }
+  rlimit before{};
+};
+
+TEST_CASE("a limit on the size of files does not end the process", "[compiler][cache]") {
+  const temporary_folder folder;
+  gpu::text reason;
+  {
+    const file_size_limit limit(256);
+    reason = compile_fresh(folder.path(), source).origin().not_stored;
+  }
+  CHECK(reason.contains("File too large"));
+  CHECK(programs_in(folder.path()).empty());
+  CHECK(test::names_in(folder.path(), ".new").empty());
+}
+
+TEST_CASE("a full disk costs a compilation and leaves nothing behind", "[compiler][cache]") {
+  const temporary_folder folder;
+  if (::mount("none", folder.path().c_str(), "tmpfs", 0, "size=8k,mode=0700") != 0) {
+    WARN("no right to mount a small file system: " << std::strerror(errno));
+    return;
+  }
+  std::string big(40000, ' ');
+  const gpu::program program(std::string(source) + "// " + big);
+  gpu::compiled_program made, again;
+  {
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+    gpu::compile_options options{.architecture = gpu::architecture::sm(90),
+                                 .line_info = true,
+                                 .cache = &cache};
+    std::string kernels;
+    for (int i = 0; i < 20; ++i) {
+      kernels += "extern \"C\" __global__ void f" + std::to_string(i) + "(int* x) { *x = 1; }\n";
+    }
+    made = gpu::compile(kernels, options).value();
+    again = gpu::compile(kernels, options).value();
+  }
+  const std::vector<std::string> left = programs_in(folder.path());
+  std::vector<std::string> halves;
+  for (const std::string& name : test::names_in(folder.path())) {
+    if (name.compare(0, 5, ".new-") == 0) halves.push_back(name);
+  }
+  ::umount(folder.path().c_str());
+  CHECK(made.cubin().size() > 8192);
+  CHECK(made.origin().not_stored.contains("No space left"));
+  CHECK(again.origin().kind == gpu::origin_kind::memory);
+  CHECK(left.empty());
+  CHECK(halves.empty());
+}
+
+TEST_CASE("a folder without room to write is read all the same", "[compiler][cache]") {
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  const bool mounted =
+      ::mount(folder.path().c_str(), folder.path().c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+      ::mount(nullptr, folder.path().c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) ==
+      0;
+  if (!mounted) {
+    ::umount(folder.path().c_str());
+    if (::geteuid() == 0) WARN("no right to mount read-only: " << std::strerror(errno));
+    if (::geteuid() == 0) return;
+    REQUIRE(::chmod(folder.path().c_str(), 0500) == 0);
+  }
+  const std::string found = origin_of(folder.path(), source);
+  const gpu::compiled_program other =
+      compile_fresh(folder.path(), "extern \"C\" __global__ void g() {}");
+  if (mounted) ::umount(folder.path().c_str());
+  CHECK(found == "from disk");
+  CHECK(other.cubin().size() > 64);
+  CHECK((other.origin().not_stored.contains("Read-only file system") ||
+         other.origin().not_stored.contains("Permission denied")));
+}
+
+TEST_CASE("a clock that goes backwards does not matter", "[compiler][cache]") {
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  const std::string path = only_program(folder);
+  constexpr long ten_years = 10L * 365 * 24 * 3600;
+  set_age(path, -ten_years);
+  CHECK(origin_of(folder.path(), source) == "from disk");
+  struct stat about {};
+  REQUIRE(::stat(path.c_str(), &about) == 0);
+  CHECK(about.st_mtim.tv_sec <= ::time(nullptr) + 5);  // so that it can grow old again
+  set_age(path, ten_years);
+  CHECK(origin_of(folder.path(), source) == "from disk");
+  REQUIRE(::stat(path.c_str(), &about) == 0);
+  CHECK(about.st_mtim.tv_sec >= ::time(nullptr) - 60);
+}
+
+TEST_CASE("what a killed process left half written is taken away", "[compiler][cache]") {
+  const temporary_folder folder;
+  write_file(folder / ".new-1-abc-1", "half");
+  write_file(folder / ".new-1-abc-2", "half");
+  write_file(folder / ".new-1-abc-3", "half");
+  set_age(folder / ".new-1-abc-1", 10000);
+  set_age(folder / ".new-1-abc-2", -10000);
+  compile_fresh(folder.path(), source);
+  CHECK(read_file(folder / ".new-1-abc-1").empty());
+  CHECK(read_file(folder / ".new-1-abc-2").empty());
+  CHECK(read_file(folder / ".new-1-abc-3") == "half");  // its writer may be at work
+}
+
+}  // namespace

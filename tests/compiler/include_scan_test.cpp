@@ -1,0 +1,80 @@
+// Which directives are found in a source; what NVRTC makes of them is in cache_headers_test.cpp.
+
+#include <gpu/compiler/include_scan.hpp>
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct scanned {
+  std::vector<std::string> names;  // with their brackets, sorted
+  bool followed = false;
+};
+
+scanned scan(const std::string& source) {
+  scanned found;
+  found.followed = gpu::detail::include_scan(source).for_each([&](gpu::detail::include_name name) {
+    const std::string text(name.name.data(), name.name.size());
+    found.names.push_back(name.quoted ? '"' + text + '"' : '<' + text + '>');
+  });
+  std::sort(found.names.begin(), found.names.end());
+  return found;
+}
+
+using names = std::vector<std::string>;
+
+TEST_CASE("all ways to write an inclusion are found", "[compiler][cache]") {
+  CHECK(scan("#include <a.h>").names == names{"<a.h>"});
+  CHECK(scan("#include \"a.h\"\n").names == names{"\"a.h\""});
+  CHECK(scan("  #  include\t<sub/a.h> // why\n").names == names{"<sub/a.h>"});
+  CHECK(scan("#include<a.h>\n#include\"b.h\"").names == names{"\"b.h\"", "<a.h>"});
+  CHECK(scan("/* long\n */ # /* x */ include /* y */ <a.h>").names == names{"<a.h>"});
+  CHECK(scan("#inc\\\nlude <a.h>").names == names{"<a.h>"});
+  CHECK(scan("#\\\r\ninclude \\\n <a.h>").names == names{"<a.h>"});
+  CHECK(scan("%:include <a.h>").names == names{"<a.h>"});
+  CHECK(scan("#include_next <a.h>\n#import \"b.h\"").names == names{"\"b.h\"", "<a.h>"});
+  CHECK(scan("#if 0\n#include <a.h>\n#endif").names == names{"<a.h>"});
+}
+
+TEST_CASE("what is no inclusion is not taken for one", "[compiler][cache]") {
+  CHECK(scan("").names.empty());
+  CHECK(scan("#").names.empty());
+  CHECK(scan("#include").names.empty());
+  CHECK(scan("#include <").names.empty());
+  CHECK(scan("#include <a").names.empty());
+  CHECK(scan("#include <a\n>").names.empty());
+  CHECK(scan("#include \"\"").names.empty());
+  CHECK(scan("#define X <a.h>\n#pragma once\n#included <b.h>").names.empty());
+  CHECK(scan("# /* never closed").names.empty());
+  CHECK(scan("#include MACRO").names.empty());
+  CHECK(scan("#include MACRO").followed);
+}
+
+TEST_CASE("questions for a header are found, and those that cannot be told", "[compiler][cache]") {
+  CHECK(scan("#if __has_include(<a.h>)").names == names{"<a.h>"});
+  CHECK(scan("#if __has_include ( \"a.h\" )").names == names{"\"a.h\""});
+  CHECK(scan("#if __has_include_next(<a.h>)").names == names{"<a.h>"});
+  CHECK(scan("#ifdef __has_include\n#if defined(__has_include)").followed);
+  CHECK(scan("#define MY_HAS_INCLUDE(x) __has_include(x)\n#if MY_HAS_INCLUDE(<a.h>)").followed);
+  CHECK(scan("#define MY_HAS_INCLUDE(x) __has_include(x)\n#if MY_HAS_INCLUDE(<a.h>)").names ==
+        names{"<a.h>"});
+  CHECK_FALSE(scan("#define ASK(x) __has_include(x)\n#if ASK(<a.h>)").followed);
+  CHECK_FALSE(scan("#if __has_include(MACRO)").followed);
+  CHECK_FALSE(scan("#if \\\n__has_include(MACRO)").followed);
+}
+
+TEST_CASE("macros that are different each time are found", "[compiler][cache]") {
+  const auto reads_clock = [](const char* source) {
+    return gpu::detail::include_scan(source).reads_clock();
+  };
+  CHECK(reads_clock("x = __TIME__;"));
+  CHECK(reads_clock("__DATE__"));
+  CHECK(reads_clock("puts(__TIMESTAMP__)"));
+  CHECK_FALSE(reads_clock("__FILE__ __LINE__ __TIM__"));
+}
+
+}  // namespace
