@@ -3,8 +3,11 @@
 /// The layer `compiler`: CUDA C++ compiled at run time.
 
 #include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/cache_contents.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/instance.hpp>
 #include <gpu/compiler/nvrtc_version.hpp>
 #include <gpu/compiler/program.hpp>

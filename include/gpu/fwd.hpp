@@ -24,6 +24,7 @@ class event;
 class event_ref;
 
 template <class T, std::size_t Extent> class device_span;
+template <class T, int Rank> class strided_span;
 template <class T> class device_buffer;
 template <class T> class pinned_vector;
 

@@ -9,3 +9,4 @@
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/ranges.hpp>
+#include <gpu/memory/strided_span.hpp>

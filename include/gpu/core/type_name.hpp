@@ -201,8 +201,7 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
       out.blame(fault_in(template_parts<T>::known ? printed.substring(0, start) : printed));
       if constexpr (start == printed.size()) out.blame(hidden_fault<T>());
     }
-    using parts =
-        conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
+    using parts = conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
     if constexpr (parts::known) {
       // A person may do without the arguments that are the default, which the compiler leaves out.
       if (out.for_device || readable_parts<T>::known) {
