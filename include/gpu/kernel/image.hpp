@@ -79,6 +79,14 @@ inline result<> check_image(bytes_ref image, source_location where) noexcept {
   if (image.data() == nullptr || image.empty())
     return fail(refuse(out << "the image has no bytes."));
   const image_kind kind = kind_of_image(image);
+  constexpr std::uint32_t lto_ir = 0x7f4e'43ed;
+  if (kind == image_kind::unknown && image.size() >= 4 &&
+      read_at<std::uint32_t>(image, 0) == lto_ir) {
+    out << "the image of " << image.size()
+        << " bytes is LTO-IR, which no driver runs. Link it first: gpu::link({image}).";
+    return fail(
+        refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size()));
+  }
   if (kind == image_kind::unknown) {
     return fail(refuse(out << "the image of " << image.size()
                            << " bytes begins like neither a cubin, nor a fatbin, nor PTX."));

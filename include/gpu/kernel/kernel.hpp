@@ -6,6 +6,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/refusals.hpp>
+#include <gpu/kernel/kernel_attributes.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
 namespace gpu {
@@ -50,7 +51,18 @@ template <class Self> class kernel_operations : public kernel_handle {
   constexpr kernel_operations() noexcept = default;
 
   /// What the compiler and the driver say about the kernel on a device: registers, shared and local
-  /// memory, the largest block. (cuKernelGetAttribute)
+  /// memory, the largest block and more; some fifteen driver calls. (cuKernelGetAttribute)
+  template <class Attributes = kernel_attributes>
+  result<Attributes> attributes(device on,
+                                source_location where = source_location::current()) const noexcept {
+    Attributes found;
+    GPU_TRY(require("gpu::kernel::attributes", where));
+    GPU_TRY(driver::in_any_context(
+        where, [&] { return detail::read_attributes(native(), on.native(), found, where); }));
+    return found;
+  }
+
+  /// One of them, as the driver names it. (cuKernelGetAttribute)
   result<int> attribute(CUfunction_attribute which, device on,
                         source_location where = source_location::current()) const noexcept {
     int value = 0;
@@ -60,14 +72,46 @@ template <class Self> class kernel_operations : public kernel_handle {
     return value;
   }
 
-  /// Sets an attribute for a device, such as the preferred shared memory carve-out. The opt-in to
-  /// more than 48 KiB of dynamic shared memory needs no call: `launch` sees to it.
-  /// (cuKernelSetAttribute)
+  /// Sets an attribute for a device, as the driver names it. The opt-in to more than 48 KiB of
+  /// dynamic shared memory needs no call: `launch` sees to it. (cuKernelSetAttribute)
   result<> set_attribute(CUfunction_attribute which, int value, device on,
                          source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::kernel::set_attribute", where));
     return driver::call_in_any<&driver::entry_points::kernel_set_attribute>(where, which, value,
                                                                             native(), on.native());
+  }
+
+  /// Prefers L1 cache or shared memory on a device. (cuKernelSetCacheConfig)
+  result<> set_cache_preference(cache_preference prefer, device on,
+                                source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::kernel::set_cache_preference", where));
+    return driver::call_in_any<&driver::entry_points::kernel_set_cache_config>(
+        where, native(), static_cast<CUfunc_cache>(prefer), on.native());
+  }
+
+  /// Prefers that so many percent of what L1 cache and shared memory divide be shared memory; -1
+  /// leaves it to the driver. (cuKernelSetAttribute)
+  /// **Errors**: `errc::invalid_argument` outside -1 to 100.
+  result<> set_shared_carveout(int percent, device on,
+                               source_location where = source_location::current()) const noexcept {
+    if (percent < -1 || percent > 100) return detail::fail(detail::carveout_error(percent, where));
+    return set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent, on, where);
+  }
+
+  /// Allows clusters of more than the 8 blocks that every device with clusters takes.
+  /// (cuKernelSetAttribute)
+  result<> allow_nonportable_cluster(
+      bool allow, device on, source_location where = source_location::current()) const noexcept {
+    return set_attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allow ? 1 : 0, on,
+                         where);
+  }
+
+  /// Says how the blocks of a cluster are spread. (cuKernelSetAttribute)
+  result<> set_cluster_scheduling(
+      cluster_scheduling how, device on,
+      source_location where = source_location::current()) const noexcept {
+    return set_attribute(CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+                         static_cast<int>(how), on, where);
   }
 
  private:

@@ -7,9 +7,9 @@
 #include <gpu/driver/read_file.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/module_state.hpp>
+#include <gpu/kernel/module_variables.hpp>
 #include <gpu/kernel/name_suggestions.hpp>
 #include <gpu/kernel/program_loading.hpp>
-#include <gpu/memory/device_span.hpp>
 
 namespace gpu {
 
@@ -31,40 +31,6 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
   if (state == nullptr) return fail(empty_handle_error("gpu::module::kernel", "module", where));
   GPU_TRY(find_kernel(*state, state->lowered(name), record, where));
   if (record == nullptr) return fail(unknown_kernel_error(state->library, name, where));
-  return {};
-}
-
-struct global_place {
-  CUdeviceptr address = 0;
-  std::size_t bytes = 0;
-};
-
-/// Finds a variable of the module, whose size has to be a multiple of `element`.
-template <class Builder = text_builder>
-inline result<> find_global(module_state* state, string_ref name, context_ref context,
-                            std::size_t element, global_place& place,
-                            source_location where) noexcept {
-  constexpr const char* function = "gpu::module::global";
-  if (state == nullptr) return fail(empty_handle_error(function, "module", where));
-  GPU_TRY(require(context, function, where));
-  const text lowered = state->lowered(name);
-  const result<> done = driver::call_in<&driver::entry_points::library_get_global>(
-      context.native(), where, &place.address, &place.bytes, state->library, lowered.c_str());
-  Builder out;
-  if (!done.has_value()) {
-    const cuda_error& error = done.error();
-    if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_FOUND) return done;
-    out << "the module has no __device__ or __constant__ variable \"" << name
-        << "\". Declare it extern \"C\" to give it the name it has in the source, and use it in a "
-           "kernel, or the compiler drops it.";
-    return fail(refusal(errc::unknown_name, function, out.finish(), where));
-  }
-  if (place.bytes % element != 0 || place.bytes == 0) {
-    out << "variable \"" << name << "\" has " << place.bytes
-        << " bytes, which is no whole number of elements of " << element
-        << " bytes. State the type that it has in the source.";
-    return fail(refusal(errc::size_mismatch, function, out.finish(), where, element, place.bytes));
-  }
   return {};
 }
 
@@ -199,6 +165,18 @@ template <class Self> class module_operations {
     CUcontext context = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), context, where));
     return global<T>(name, context_ref::from_native(context, on), where);
+  }
+
+  /// The `__managed__` variable of that name, which the host reads and writes at the same address
+  /// as all devices: not while a kernel that uses it runs. It ends with the module.
+  /// (cuLibraryGetManaged)
+  /// **Errors**: as `global`.
+  template <class T, class Variable = managed_variable<T>>
+  result<Variable> managed(string_ref name,
+                           source_location where = source_location::current()) const noexcept {
+    detail::global_place place;
+    GPU_TRY(detail::find_managed(state(), name, sizeof(T), place, where));
+    return Variable(place.address, place.bytes / sizeof(T));
   }
 
  private:

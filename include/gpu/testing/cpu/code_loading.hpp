@@ -71,15 +71,18 @@ inline CUresult read_image(driver_state& driver, const void* image, const jit_op
   return CUDA_SUCCESS;
 }
 
-/// Makes code of PTX, with variables of its own that belong to `owner`. Without the lock.
+/// Makes code of PTX, with variables of its own that belong to `owner`; managed ones are those of
+/// `managed_of`, if there is such. Without the lock.
 inline CUresult make_code(driver_state& driver, const std::string& text, const jit_options& options,
-                          std::uint64_t owner, code_ptr& code) {
+                          std::uint64_t owner, code_ptr& code,
+                          const machine::loaded_module* managed_of = nullptr) {
   if (options.target(target_architecture) != target_architecture) return CUDA_ERROR_INVALID_SOURCE;
   const auto begin = std::chrono::steady_clock::now();
   ptx::parse_result parsed = parse_code(text);
   if (!parsed) return refuse_code(driver, options, *parsed.error);
   machine::load_result loaded =
-      machine::load(std::move(parsed.value), driver.memory, {.owner = owner, .name = "module"});
+      machine::load(std::move(parsed.value), driver.memory,
+                    {.owner = owner, .name = "module", .managed_of = managed_of});
   if (!loaded) {
     const CUresult refused = refuse_code(driver, options, loaded.diagnostic);
     return loaded.why == machine::load_result::failure::out_of_memory ? CUDA_ERROR_OUT_OF_MEMORY
@@ -157,7 +160,8 @@ inline CUresult module_of(call& c, const library_ptr& library, const context_ptr
   } else {
     const std::uint64_t owner = c.driver.next_owner();
     c.lock.unlock();
-    const CUresult bad = make_code(c.driver, library->ptx, {}, owner, code);
+    const CUresult bad =
+        make_code(c.driver, library->ptx, {}, owner, code, &library->first->loaded);
     c.lock.lock();
     if (bad) return bad;
     if (!context->alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;

@@ -1,6 +1,7 @@
 // A module in the memory of a device: variables placed, kernels ready to launch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ class loaded_module {
       executables_ = std::move(other.executables_);
       variables_ = std::move(other.variables_);
       bases_ = std::move(other.bases_);
+      managed_ = std::move(other.managed_);
     }
     return *this;
   }
@@ -76,12 +78,16 @@ class loaded_module {
   std::vector<std::unique_ptr<executable>> executables_;
   std::map<std::string, module_variable> variables_;
   std::vector<address> bases_;
+  std::vector<std::vector<std::byte>> managed_;  // memory of managed variables, which is the host's
 };
 
 /// How a module is loaded.
 struct load_options {
   std::uint64_t owner = 0;  // the context
   std::string name{};       // for reports
+  /// The same module in another context, whose managed variables are this one's too and which lives
+  /// longer; or null.
+  const loaded_module* managed_of = nullptr;
 };
 
 /// Either a loaded module or the reason why not.

@@ -34,7 +34,7 @@ struct module_loader {
                                    " bytes does not fit into device memory"
                              : " is declared extern but nowhere defined"));
     }
-    initialise(memory, places);
+    initialise(memory, places, options.managed_of == nullptr);
     for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
       if (!module.functions[f].entry || !module.functions[f].defined) continue;
       load_result failed;
@@ -72,6 +72,7 @@ struct module_loader {
     const ptx::variable& v = out.source_->variables[index];
     if (!in_device_memory(v)) return load_result::failure::none;
     if (v.link == ptx::linkage::external) return load_result::failure::unresolved_symbol;
+    if (v.managed) return place_managed(out, memory, options, index, places);
     const bool constant = v.space == ptx::state_space::constant;
     const std::uint64_t alignment = v.alignment > 256 ? v.alignment : 256;
     const auto base = memory.allocate(
@@ -91,11 +92,44 @@ struct module_loader {
     return load_result::failure::none;
   }
 
-  static void initialise(address_space& memory, const detail::symbol_places& places) {
+  /// A managed variable is in the host's memory, at one address for all contexts.
+  static load_result::failure place_managed(loaded_module& out, address_space& memory,
+                                            const load_options& options, std::size_t index,
+                                            detail::symbol_places& places) {
+    const ptx::variable& v = out.source_->variables[index];
+    std::uint64_t base = 0;
+    if (options.managed_of != nullptr) {
+      base = options.managed_of->find_variable(v.name)->base;
+    } else {
+      const std::size_t alignment = v.alignment > 256 ? v.alignment : 256;
+      std::vector<std::byte>& bytes =
+          out.managed_.emplace_back(static_cast<std::size_t>(v.size) + alignment);
+      const auto start = reinterpret_cast<std::uintptr_t>(bytes.data());
+      void* host = bytes.data() + ((start + alignment - 1) / alignment * alignment - start);
+      const bool mapped =
+          memory.map_host(host, {.size = v.size,
+                                 .alignment = alignment,
+                                 .kind = memory_kind::managed,
+                                 .tracked = false,
+                                 .counts = true,
+                                 .site = (options.name.empty() ? std::string("variable ")
+                                                               : options.name + ": variable ") +
+                                         v.name});
+      if (!mapped) return load_result::failure::out_of_memory;
+      base = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+      out.bases_.push_back(base);
+    }
+    places.variables[index] = base;
+    out.variables_[v.name] = {base, v.size, v.space, v.managed};
+    return load_result::failure::none;
+  }
+
+  static void initialise(address_space& memory, const detail::symbol_places& places,
+                         bool managed_too) {
     const ptx::module& module = *places.module;
     for (std::size_t index = 0; index < module.variables.size(); ++index) {
       const ptx::variable& v = module.variables[index];
-      if (!in_device_memory(v)) continue;
+      if (!in_device_memory(v) || (v.managed && !managed_too)) continue;
       std::vector<std::byte> bytes = v.initial;
       for (const ptx::relocation& r : v.relocations) {
         if (bytes.size() < r.offset + r.size) bytes.resize(r.offset + r.size);

@@ -1,0 +1,97 @@
+#pragma once
+/// \file
+/// `kernel_attributes`: what the compiler and the driver say about a kernel on a device; and the
+/// choices that can be made about it.
+
+#include <gpu/core/dims.hpp>
+#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/device.hpp>
+
+namespace gpu {
+
+/// How L1 cache and shared memory divide what they share, where a device lets them. Converts to
+/// `CUfunc_cache` by cast.
+enum class cache_preference : unsigned char {
+  none = CU_FUNC_CACHE_PREFER_NONE,
+  shared = CU_FUNC_CACHE_PREFER_SHARED,  ///< more shared memory
+  l1 = CU_FUNC_CACHE_PREFER_L1,          ///< more L1 cache
+  equal = CU_FUNC_CACHE_PREFER_EQUAL,
+};
+
+/// How the blocks of a cluster are spread over the multiprocessors of a cluster's size. Converts to
+/// `CUclusterSchedulingPolicy` by cast.
+enum class cluster_scheduling : unsigned char {
+  unspecified = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT,
+  spread = CU_CLUSTER_SCHEDULING_POLICY_SPREAD,
+  load_balancing = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING,
+};
+
+/// What the compiler and the driver say about a kernel on a device.
+struct kernel_attributes {
+  std::uint32_t max_threads_per_block = 0;   ///< as its registers allow
+  std::size_t static_shared_bytes = 0;       ///< of a block, declared in the kernel
+  std::size_t constant_bytes = 0;            ///< of the user's `__constant__` variables
+  std::size_t local_bytes = 0;               ///< of a thread: spilled registers, arrays
+  std::uint32_t registers = 0;               ///< of a thread
+  compute_capability ptx_version = {};       ///< that the PTX was made for
+  compute_capability binary_version = {};    ///< that the machine code was made for
+  bool caches_globals_in_l1 = false;         ///< compiled with -Xptxas --dlcm=ca
+  std::size_t max_dynamic_shared_bytes = 0;  ///< of a block, as set now; `launch` raises it
+  int shared_carveout = -1;                  ///< percent, or -1 for the driver's choice
+  bool needs_cluster = false;                ///< a launch has to state the cluster's size
+  dims required_cluster = {0, 0, 0};         ///< stated in the kernel; zeros where it is not
+  bool allows_nonportable_cluster = false;   ///< more than 8 blocks
+  gpu::cluster_scheduling cluster_scheduling = {};
+};
+
+namespace detail {
+
+/// Fills `found`. To be called where a context is current.
+template <class Attributes>
+inline result<> read_attributes(CUkernel kernel, CUdevice device, Attributes& found,
+                                source_location where) noexcept {
+  int values[CU_FUNC_ATTRIBUTE_MAX] = {};
+  for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; ++i) {
+    GPU_TRY(driver::call<&driver::entry_points::kernel_get_attribute>(
+        where, &values[i], static_cast<CUfunction_attribute>(i), kernel, device));
+  }
+  const auto number = [&](CUfunction_attribute which) {
+    return static_cast<std::uint32_t>(values[which]);
+  };
+  const auto capability = [&](CUfunction_attribute which) {
+    return compute_capability{values[which] / 10, values[which] % 10};
+  };
+  found.max_threads_per_block = number(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  found.static_shared_bytes = number(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  found.constant_bytes = number(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  found.local_bytes = number(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  found.registers = number(CU_FUNC_ATTRIBUTE_NUM_REGS);
+  found.ptx_version = capability(CU_FUNC_ATTRIBUTE_PTX_VERSION);
+  found.binary_version = capability(CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+  found.caches_globals_in_l1 = values[CU_FUNC_ATTRIBUTE_CACHE_MODE_CA] != 0;
+  found.max_dynamic_shared_bytes = number(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  found.shared_carveout = values[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];
+  found.needs_cluster = values[CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET] != 0;
+  found.required_cluster = dims(number(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH),
+                                number(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+                                number(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH));
+  found.allows_nonportable_cluster =
+      values[CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED] != 0;
+  found.cluster_scheduling = static_cast<gpu::cluster_scheduling>(
+      values[CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE]);
+  return {};
+}
+
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error carveout_error(int percent,
+                                                              source_location where) noexcept {
+  Builder out;
+  out << "a carve-out of " << percent
+      << " is not from 0 to 100 percent of the memory that L1 and shared memory divide, nor -1 for "
+         "the driver's choice. Choose one of these.";
+  return refusal(errc::invalid_argument, "gpu::kernel::set_shared_carveout", out.finish(), where,
+                 static_cast<std::uint64_t>(std::int64_t{percent}), 100);
+}
+
+}  // namespace detail
+}  // namespace gpu

@@ -1,0 +1,116 @@
+// What a kernel says about itself, against the raw driver calls, and what can be chosen about it.
+
+#include <gpu/compiler.hpp>
+#include <gpu/kernel.hpp>
+
+#include "support/results.hpp"
+
+#include <vector>
+
+namespace {
+
+constexpr const char* source = R"(
+extern "C" __constant__ float table[10] = {1};
+extern "C" __global__ void f(float* x) {
+  __shared__ float tile[100];
+  tile[threadIdx.x] = x[threadIdx.x] + table[threadIdx.x % 10];
+  __syncthreads();
+  x[threadIdx.x] = tile[99 - threadIdx.x];
+}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) clustered(float* x) { *x = 1; }
+)";
+
+int raw(CUkernel kernel, CUfunction_attribute which) {
+  int value = -7;
+  const auto& table = gpu::driver::current_entry_points();
+  CHECK(table.kernel_get_attribute(&value, which, kernel, 0) == CUDA_SUCCESS);
+  return value;
+}
+
+gpu::module loaded() {
+  return test::value_of(gpu::module::load(test::value_of(gpu::compile(source))));
+}
+
+TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+  CHECK(has.static_shared_bytes == 400);
+  CHECK(has.constant_bytes == 40);
+  CHECK(has.registers == static_cast<unsigned>(raw(f.native(), CU_FUNC_ATTRIBUTE_NUM_REGS)));
+  CHECK(has.registers >= 8);
+  CHECK(has.max_threads_per_block ==
+        static_cast<unsigned>(raw(f.native(), CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)));
+  CHECK(has.local_bytes ==
+        static_cast<unsigned>(raw(f.native(), CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)));
+  CHECK(has.ptx_version.sm() == raw(f.native(), CU_FUNC_ATTRIBUTE_PTX_VERSION));
+  CHECK(has.binary_version.sm() == raw(f.native(), CU_FUNC_ATTRIBUTE_BINARY_VERSION));
+  CHECK(has.binary_version == test::value_of(device.compute_capability()));
+  CHECK_FALSE(has.caches_globals_in_l1);
+  CHECK(has.max_dynamic_shared_bytes ==
+        static_cast<unsigned>(raw(f.native(), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)));
+  CHECK(has.shared_carveout == -1);
+  CHECK_FALSE(has.needs_cluster);
+  CHECK(has.required_cluster == gpu::dims{0, 0, 0});
+  CHECK_FALSE(has.allows_nonportable_cluster);
+  CHECK(has.cluster_scheduling == gpu::cluster_scheduling::unspecified);
+
+  const auto untyped = test::value_of(module.kernel("clustered"));
+  if (test::value_of(device.compute_capability()).sm() >= 90) {
+    CHECK(test::value_of(untyped.attributes(device)).required_cluster == gpu::dims{2, 1, 1});
+  }
+}
+
+TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  test::value_of(f.set_shared_carveout(50, device));
+  test::value_of(f.allow_nonportable_cluster(true, device));
+  test::value_of(f.set_cluster_scheduling(gpu::cluster_scheduling::load_balancing, device));
+  const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+  CHECK(has.shared_carveout == 50);
+  CHECK(has.allows_nonportable_cluster);
+  CHECK(has.cluster_scheduling == gpu::cluster_scheduling::load_balancing);
+  for (const auto preference : {gpu::cache_preference::none, gpu::cache_preference::shared,
+                                gpu::cache_preference::l1, gpu::cache_preference::equal}) {
+    CHECK(f.set_cache_preference(preference, device).has_value());
+  }
+  for (const int percent : {-2, 101}) {
+    const gpu::cuda_error error = test::error_of(f.set_shared_carveout(percent, device));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(error.limit() == 100);
+    CHECK(test::says(error, std::to_string(percent).c_str(), "0 to 100"));
+  }
+  CHECK(f.set_cache_preference(gpu::cache_preference::l1, gpu::device::from_native(99))
+            .error()
+            .code() == CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_CASE("an empty kernel has no attributes", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::kernel<float*> none;
+  CHECK(none.attributes(device).error() == gpu::errc::empty_handle);
+  CHECK(none.set_shared_carveout(5, device).error() == gpu::errc::empty_handle);
+  CHECK(none.set_cache_preference(gpu::cache_preference::l1, device).error() ==
+        gpu::errc::empty_handle);
+}
+
+TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") {
+  const gpu::compiled_program program =
+      test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  CHECK(test::sweep([&]() -> gpu::result<> {
+          const gpu::device device = gpu::device::from_native(0);
+          const gpu::module module = GPU_TRY(gpu::module::load(program));
+          const auto f = GPU_TRY(module.kernel<float*>("f"));
+          GPU_TRY(f.attributes(device));
+          GPU_TRY(f.set_cache_preference(gpu::cache_preference::shared, device));
+          GPU_TRY(f.set_shared_carveout(25, device));
+          GPU_TRY(f.allow_nonportable_cluster(false, device));
+          GPU_TRY(f.set_cluster_scheduling(gpu::cluster_scheduling::spread, device));
+          return {};
+        }) == "");
+}
+
+}  // namespace
