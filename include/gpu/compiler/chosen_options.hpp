@@ -82,7 +82,6 @@ inline constexpr contradiction contradictions[] = {
     {"--dlink-time-opt", nullptr, "--relocatable-device-code", "false"},
     {"--dlink-time-opt", nullptr, "--extensible-whole-program", nullptr},
     {"--dlink-time-opt", nullptr, "--device-w", nullptr},
-    {"--dlink-time-opt", nullptr, "--optix-ir", nullptr},
     {"--relocatable-device-code", "true", "--extensible-whole-program", nullptr},
     {"--relocatable-device-code", "true", "--device-w", nullptr},
     {"--relocatable-device-code", "false", "--device-c", nullptr},
@@ -196,6 +195,14 @@ template <class Builder = text_builder> class option_chooser {
       out << "the options " << spelled(*first) << " (" << first->origin << ") and "
           << spelled(*second) << " (" << second->origin
           << ") contradict each other. Take one of them out.";
+      return refuse(out);
+    }
+    if (const chosen_option* optix = find(option_number("--optix-ir"))) {
+      Builder out;
+      out << "the option --optix-ir (" << optix->origin
+          << ") makes OptiX-IR instead of PTX and machine code, for which a compiled_program has "
+             "no "
+             "place. Take it out.";
       return refuse(out);
     }
     // Few, and mostly in order.

@@ -31,19 +31,40 @@ inline string_ref line_of(const program& p, string_ref file, std::size_t number)
   return {};
 }
 
-/// Writes a source line with its number, and beneath it a caret at the column.
+inline bool continues_character(char c) noexcept {  // of UTF-8
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+/// Writes a source line with its number, and beneath it a caret at the column. Of a long line, what
+/// is around the column.
 template <class Builder>
 inline void show_line(Builder& out, std::size_t number, string_ref line, std::size_t column) {
+  constexpr std::size_t longest = 200, before = 120;
   Builder margin;
   margin << "  " << number;
   const std::size_t width = margin.size();
-  out << margin.finish() << " | " << line << '\n';
-  if (column == 0 || column > line.size() + 1) return;
+  if (column > line.size() + 1) column = 0;
+  bool cut_front = false;
+  if (line.size() > longest && column > before) {
+    std::size_t front = column - before;
+    while (front < column - 1 && continues_character(line[front])) ++front;
+    line = without_front(line, front);
+    column -= front;
+    cut_front = true;
+  }
+  const bool cut_back = line.size() > longest;
+  if (cut_back) {
+    std::size_t size = longest;
+    while (size > column && continues_character(line[size])) --size;
+    line = line.substring(0, size);
+  }
+  out << margin.finish() << " | " << (cut_front ? "..." : "") << line << (cut_back ? "..." : "")
+      << '\n';
+  if (column == 0) return;
   for (std::size_t i = 0; i < width; ++i) out << ' ';
-  out << " | ";
+  out << " | " << (cut_front ? "   " : "");
   for (const char c : line.substring(0, column - 1)) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xc0) == 0x80;  // of UTF-8
-    if (!continues) out << (c == '\t' ? '\t' : ' ');
+    if (!continues_character(c)) out << (c == '\t' ? '\t' : ' ');
   }
   out << "^\n";
 }

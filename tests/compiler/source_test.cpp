@@ -1,0 +1,103 @@
+// Sources from parts: messages name the part and its line.
+
+#include <gpu/compiler.hpp>
+
+#include "support/catch.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
+
+gpu::diagnostic first_error(const gpu::source& source) {
+  const auto made = gpu::compile(source, for_90);
+  REQUIRE_FALSE(made.has_value());
+  const std::vector<gpu::diagnostic> all = gpu::diagnostics(made.error());
+  REQUIRE_FALSE(all.empty());
+  return all[0];
+}
+
+TEST_CASE("a mistake is in its part", "[compiler][source]") {
+  const char* good = "__device__ int one;\n__device__ int two;";  // without a line's end
+  const char* bad = "__device__ int three;\n\n__device__ int four = nowhere;\n";
+  for (int place = 0; place < 3; ++place) {
+    gpu::source source;
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = "part" + std::to_string(i) + ".cuh";
+      const std::string space = "namespace n" + std::to_string(i) + " {\n";
+      source.part(name, i == place ? space + bad + "}\n" : space + good + "\n}");
+    }
+    const auto made = gpu::compile(source, for_90);
+    REQUIRE_FALSE(made.has_value());
+    INFO(made.error().details().c_str());
+    const std::string part = "part" + std::to_string(place) + ".cuh";
+    CHECK(made.error().details().contains((part + ":4: ").c_str()));
+    CHECK(made.error().details().contains("  4 | __device__ int four = nowhere;\n"));
+    CHECK(made.error().asked() == 4);
+  }
+}
+
+TEST_CASE("parts follow each other and are one program", "[compiler][source]") {
+  const auto made = gpu::compile(gpu::source()
+                                     .part("a", "#define A 3")
+                                     .part("b", "")
+                                     .part("c", "static_assert(A == 3 && __LINE__ == 1, \"\");\n"),
+                                 for_90);
+  INFO((made.has_value() ? "" : made.error().message().c_str()));
+  CHECK(made.has_value());
+  CHECK(gpu::compile(gpu::source(), for_90).has_value());
+}
+
+TEST_CASE("a part may begin at any line of any file", "[compiler][source]") {
+  const std::size_t line = __LINE__ + 1;
+  const gpu::diagnostic error = first_error(gpu::source().part(__FILE__, line, R"(
+__device__ int x = missing;
+)"));
+  CHECK(error.file == __FILE__);
+  CHECK(error.line == line + 1);
+  CHECK(error.message.contains("missing"));
+}
+
+TEST_CASE("a part may have any name", "[compiler][source]") {
+  for (const char* name : {"with space.cu", "quote\".cu", "back\\slash\\n.cu", "caf\xc3\xa9.cu",
+                           "paren(3).cu", "percent%s.cu"}) {
+    const gpu::diagnostic error = first_error(gpu::source().part(name, "__device__ int x = y;"));
+    CHECK(error.file == name);
+    CHECK(error.line == 1);
+    CHECK(error.source_line == "__device__ int x = y;");
+  }
+}
+
+TEST_CASE("a file may be a part", "[compiler][source]") {
+  char path[] = "/tmp/gpu_source_test_XXXXXX";
+  std::FILE* file = ::fdopen(::mkstemp(path), "w");
+  std::fputs("__device__ int a;\n__device__ int b = wrong;\n", file);
+  std::fclose(file);
+  gpu::source source;
+  REQUIRE(source.add_file(path).has_value());
+  CHECK(source.parts().size() == 1);
+  const gpu::diagnostic error = first_error(source);
+  CHECK(error.file == path);
+  CHECK(error.line == 2);
+  std::remove(path);
+  CHECK(source.add_file(path).error() == gpu::errc::file_error);
+  CHECK(source.parts().size() == 1);
+}
+
+TEST_CASE("parts leave the list of opened headers as it is", "[compiler][source]") {
+  const auto made = gpu::compile(
+      gpu::program(gpu::source().part("a", "#include \"h.h\"").part("b", "static_assert(H, \"\");"))
+          .header("h.h", "#define H 1\n"),
+      for_90);
+  REQUIRE(made.has_value());
+  REQUIRE(made->headers().size() == 1);
+  CHECK(made->headers()[0] == "h.h");
+  CHECK(made->headers_complete());
+}
+
+}  // namespace
