@@ -1,0 +1,427 @@
+// Linking with the real nvJitLink and with the driver's linker: what comes of it is run; mistakes
+// are named.
+
+#include <gpu/compiler.hpp>
+#include <gpu/compiler/linker.hpp>
+#include <gpu/kernel.hpp>
+
+#include "support/results.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using test::value_of;
+
+constexpr const char* math = R"(
+__device__ int base = 41;
+__constant__ int table[3] = {1, 10, 100};
+__device__ int add_one(int x) { return x + 1; }
+template <class T> __global__ void fill(T* p, T v) { *p = v; }
+)";
+constexpr const char* kernels = R"(
+extern __device__ int base;
+extern __constant__ int table[3];
+__device__ int add_one(int);
+extern "C" __global__ void k(int* out) { *out = add_one(base) + table[1]; }
+)";
+
+gpu::compiled_program compile(const char* source, bool lto, gpu::architecture target = {}) {
+  gpu::compile_options options;
+  options.architecture = target;
+  options.relocatable = !lto;
+  options.link_time_optimization = lto;
+  return value_of(gpu::compile(gpu::program(source), options));
+}
+gpu::text ptx_of(const char* source) {
+  return compile(source, false, gpu::architecture::compute(80)).ptx();
+}
+
+int run(const gpu::module& module) {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  const auto k = value_of(module.kernel<int*>("k"));
+  std::vector<int> out(1);
+  value_of(gpu::launch(stream, {1, 1}, k, gpu::out(out)));
+  return out[0];
+}
+
+/// Takes nvJitLink away for a scope.
+class without_nvjitlink {
+ public:
+  without_nvjitlink() { table_.unavailable = gpu::errc::no_nvjitlink; }
+
+ private:
+  gpu::nvjitlink::entry_points table_{};
+  gpu::nvjitlink::scoped_entry_points in_force_{table_};
+};
+
+TEST_CASE("functions and variables of one program are used by another", "[compiler][link]") {
+  for (const bool lto : {false, true}) {
+    for (const auto target : {gpu::architecture(), gpu::architecture::compute(80)}) {
+      CAPTURE(lto, target.number());
+      const gpu::compiled_program a = compile(math, lto, target), b = compile(kernels, lto, target);
+      const gpu::linked_program linked = value_of(gpu::link({a, b}));
+      CHECK(linked.cubin().size() > 64);
+      CHECK(linked.ptx().empty());
+      CHECK(linked.architecture().kind() == gpu::architecture::kind_type::real);
+      CHECK(run(value_of(gpu::module::load(linked))) == 52);
+      const gpu::linked_program other_order = value_of(gpu::link({b, a}));
+      CHECK(run(value_of(gpu::module::load(other_order))) == 52);
+    }
+  }
+}
+
+TEST_CASE("the driver links where there is no nvJitLink", "[compiler][link]") {
+  const without_nvjitlink scope;
+  const gpu::linked_program linked =
+      value_of(gpu::link({ptx_of(math), compile(kernels, false, gpu::architecture::compute(80))},
+                         {.max_registers = 64, .verbose = true}));
+  CHECK(run(value_of(gpu::module::load(linked))) == 52);
+  CHECK(linked.cubin().size() > 64);
+}
+
+TEST_CASE("what only nvJitLink does is refused without it, with where it was looked for",
+          "[compiler][link]") {
+  const gpu::compiled_program a = compile(math, true), b = compile(kernels, true);
+  const without_nvjitlink scope;
+  const gpu::cuda_error lto = test::error_of(gpu::link({a, b}));
+  CHECK(lto == gpu::errc::no_nvjitlink);
+  CHECK(test::says(lto, "LTO-IR", "looked in", "relocatable = true"));
+  const gpu::cuda_error extra = test::error_of(gpu::link({ptx_of(math)}, {.extra = {"-time"}}));
+  CHECK(extra == gpu::errc::no_nvjitlink);
+  CHECK(test::says(extra, "further options", "leave the options out"));
+}
+
+TEST_CASE("instances are asked for by the names that their programs gave", "[compiler][link]") {
+  const gpu::compiled_program a =
+      value_of(gpu::compile(gpu::program(math).instance("fill<float>"), {.relocatable = true}));
+  const gpu::linked_program linked = value_of(gpu::link({a, compile(kernels, false)}));
+  CHECK_FALSE(linked.lowered_name("fill<float>").empty());
+  CHECK(linked.lowered_name("fill<int>").empty());
+  const gpu::module module = value_of(gpu::module::load(linked));
+  CHECK(module.kernel<float*, float>("fill<float>").has_value());
+}
+
+TEST_CASE("a virtual architecture gives PTX, by link-time optimisation alone", "[compiler][link]") {
+  const auto target = gpu::architecture::compute(80);
+  const gpu::compiled_program a = compile(math, true, target), b = compile(kernels, true, target);
+  const gpu::linked_program linked = value_of(gpu::link({a, b}, {.architecture = target}));
+  CHECK(linked.cubin().empty());
+  CHECK(linked.ptx().contains(".target sm_80"));
+  CHECK_FALSE(linked.ptx().contains("call"));  // add_one is inlined across the sources
+  CHECK(run(value_of(gpu::module::load(linked))) == 52);
+
+  const gpu::cuda_error error =
+      test::error_of(gpu::link({ptx_of(math), ptx_of(kernels)}, {.architecture = target}));
+  CHECK(error == gpu::errc::not_supported);
+  CHECK(test::says(error, "compute_80", "link_time_optimization"));
+}
+
+TEST_CASE("LTO-IR and PTX are linked together", "[compiler][link]") {
+  const gpu::linked_program linked =
+      value_of(gpu::link({compile(kernels, true), {ptx_of(math), "math"}}));
+  CHECK(run(value_of(gpu::module::load(linked))) == 52);
+}
+
+TEST_CASE("options reach nvJitLink", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const gpu::compiled_program a = compile(math, true, target), b = compile(kernels, true, target);
+  const gpu::linked_program verbose =
+      value_of(gpu::link({a, b}, {.architecture = target, .verbose = true}));
+  CHECK(verbose.log().contains("registers"));
+  CHECK(value_of(gpu::link({a, b}, {.architecture = target})).log().empty());
+  // Kernels that nobody will ask for are gone.
+  const gpu::linked_program none =
+      value_of(gpu::link({a, b}, {.architecture = target, .kernels_used = {"other"}}));
+  CHECK(none.cubin().size() < verbose.cubin().size());
+
+  const auto options = [&](gpu::link_options chosen) {
+    const gpu::detail::link_plan plan{chosen, target, true};
+    std::string all;
+    for (const gpu::text& each : gpu::detail::nvjitlink_options(plan, false)) {
+      all += std::string(each.c_str()) + ' ';
+    }
+    return all;
+  };
+  CHECK(options({}) == "-arch=sm_90 -lto ");
+  CHECK(options({.optimize = false,
+                 .max_registers = 32,
+                 .line_info = true,
+                 .debug = true,
+                 .verbose = true,
+                 .fast_math = true,
+                 .fused_multiply_add = false,
+                 .kernels_used = {"a", "b"},
+                 .variables_used = {"v"},
+                 .drop_unused_variables = true,
+                 .compiler_threads = 2,
+                 .extra = {"-Xptxas=-v"}}) ==
+        "-arch=sm_90 -lto -O0 -maxrregcount=32 -lineinfo -g -verbose -split-compile=2 -ftz=1 "
+        "-prec-div=0 -prec-sqrt=0 -fma=0 -kernels-used=a -kernels-used=b -variables-used=v "
+        "-optimize-unused-variables -Xptxas=-v ");
+  // And it takes them all.
+  CHECK(gpu::link({a, b}, {.architecture = target,
+                           .optimize = false,
+                           .max_registers = 32,
+                           .line_info = true,
+                           .verbose = true,
+                           .fast_math = true,
+                           .fused_multiply_add = false,
+                           .kernels_used = {"k"},
+                           .variables_used = {"base"},
+                           .drop_unused_variables = true,
+                           .compiler_threads = 2,
+                           .extra = {"-Xptxas=-v"}})
+            .has_value());
+
+  const gpu::cuda_error unknown =
+      test::error_of(gpu::link({a, b}, {.architecture = target, .extra = {"-frobnicate"}}));
+  CHECK(unknown.domain() == gpu::error_domain::nvjitlink);
+  CHECK(test::says(unknown, "UNRECOGNIZED_OPTION", "-frobnicate"));
+}
+
+TEST_CASE("arithmetic is chosen with LTO-IR only", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  for (const gpu::link_options& options :
+       {gpu::link_options{.architecture = target, .fast_math = true},
+        gpu::link_options{.architecture = target, .precise_division = false}}) {
+    const gpu::cuda_error error =
+        test::error_of(gpu::link({ptx_of(math), ptx_of(kernels)}, options));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(test::says(error, "compile_options"));
+  }
+  constexpr const char* divide = "extern \"C\" __global__ void d(float* x) { x[0] = x[1] / x[2]; }";
+  const gpu::compiled_program code = compile(divide, true, gpu::architecture::compute(90));
+  const auto ptx = [&](bool precise) {
+    return value_of(gpu::link({code}, {.architecture = gpu::architecture::compute(90),
+                                       .precise_division = precise}))
+        .ptx();
+  };
+  CHECK(ptx(true).contains("div.rn.f32"));
+  CHECK_FALSE(ptx(false).contains("div.rn.f32"));
+}
+
+TEST_CASE("an undefined name is told in the words of the source, with who asks",
+          "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const gpu::link_input asking(compile(kernels, false, target), "kernels.cu");
+  const gpu::cuda_error error = test::error_of(gpu::link({asking}, {.architecture = target}));
+  CHECK(error == gpu::errc::link_failed);
+  CHECK(error.kind() == gpu::error_kind::compile);
+  CHECK(error.asked() == 3);
+  CHECK(test::says(error, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it.",
+                   "base is undefined", "table is undefined", "relocatable = true"));
+  const gpu::cuda_error lto =
+      test::error_of(gpu::link({compile(kernels, true, target)}, {.architecture = target}));
+  CHECK(lto == gpu::errc::link_failed);
+  CHECK(test::says(lto, "add_one(int) (_Z7add_onei) is undefined"));
+
+  const without_nvjitlink scope;
+  const gpu::cuda_error driver =
+      test::error_of(gpu::link({gpu::link_input(ptx_of(kernels), "kernels.cu")}));
+  CHECK(driver == gpu::errc::link_failed);
+  CHECK(test::says(driver, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it."));
+}
+
+TEST_CASE("a name that two inputs define is refused before a linker sees it", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const auto link = [&](const std::vector<gpu::link_input>& inputs) {
+    return test::error_of(gpu::link(inputs, {.architecture = target}));
+  };
+  const gpu::compiled_program cubin = compile(math, false, target);
+  const gpu::text ptx = ptx_of(math);
+  for (const gpu::link_input& second : {gpu::link_input(cubin, "b"), gpu::link_input(ptx, "b")}) {
+    for (const gpu::link_input& first : {gpu::link_input(cubin, "a"), gpu::link_input(ptx, "a")}) {
+      const gpu::cuda_error error = link({first, second, compile(kernels, false, target)});
+      CHECK(error == gpu::errc::link_failed);
+      CHECK(test::says(error, "add_one(int) (_Z7add_onei) is defined in a and in b.",
+                       "base is defined in a and in b."));
+    }
+  }
+  const gpu::cuda_error lto = link({compile(math, true, target), compile(math, true, target)});
+  CHECK(test::says(lto, "multiply defined"));
+  const gpu::cuda_error mixed = link({compile(math, true, target), ptx});
+  CHECK(mixed == gpu::errc::link_failed);
+  CHECK(test::says(mixed, "Multiple definition"));
+}
+
+TEST_CASE("names that inputs disagree about are refused", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const auto link = [&](const char* a, const char* b) {
+    return test::error_of(
+        gpu::link({{ptx_of(a), "a"}, {ptx_of(b), "b"}}, {.architecture = target}));
+  };
+  constexpr const char* user =
+      "extern __device__ int v[4]; extern \"C\" __device__ int f(int); "
+      "extern \"C\" __global__ void k(int* x) { *x = f(v[2]); }";
+  const gpu::cuda_error size =
+      link(user, "__device__ int v[5]; extern \"C\" __device__ int f(int x) { return x; }");
+  CHECK(size == gpu::errc::link_failed);
+  CHECK(test::says(size, "v has not the same size in a and in b"));
+  const gpu::cuda_error space =
+      link(user, "__constant__ int v[4]; extern \"C\" __device__ int f(int x) { return x; }");
+  CHECK(test::says(space, "v is not in the same memory space in a and in b"));
+  const gpu::cuda_error parameters =
+      link(user, "__device__ int v[4]; extern \"C\" __device__ int f(double x) { return x; }");
+  CHECK(test::says(parameters, "f has other parameters or another result in a and in b"));
+  // Templates are in several inputs, and names of a unit's own may be alike.
+  constexpr const char* first =
+      "template <class T> __device__ __noinline__ T twice(T x) { return x + x; } "
+      "static __device__ int own = 1; extern \"C\" __global__ void p(int* x) { *x = twice(own); }";
+  constexpr const char* second =
+      "template <class T> __device__ __noinline__ T twice(T x) { return x + x; } "
+      "static __device__ double own = 1; "
+      "extern \"C\" __global__ void q(int* x) { *x = twice(2) + own; }";
+  CHECK(gpu::link({ptx_of(first), ptx_of(second)}, {.architecture = target}).has_value());
+}
+
+TEST_CASE("code for another device is refused with both names", "[compiler][link]") {
+  const gpu::compiled_program newer = compile(math, false, gpu::architecture::sm(100));
+  const gpu::cuda_error error =
+      test::error_of(gpu::link({{newer, "math"}}, {.architecture = gpu::architecture::sm(90)}));
+  CHECK(error == gpu::errc::link_failed);
+  CHECK(error.asked() == 100);
+  CHECK(error.limit() == 90);
+  CHECK(test::says(error, "math was compiled for sm_100", "for sm_90"));
+  const gpu::compiled_program special = compile(math, false, gpu::architecture::sm(90, 'a'));
+  CHECK(
+      test::says(test::error_of(gpu::link({special}, {.architecture = gpu::architecture::sm(100)})),
+                 "sm_90a", "sm_100"));
+  // Machine code of an older device gives way to its PTX.
+  const gpu::compiled_program older = compile(math, false, gpu::architecture::sm(80));
+  CHECK(gpu::link({older, compile(kernels, false, gpu::architecture::sm(90))},
+                  {.architecture = gpu::architecture::sm(90)})
+            .has_value());
+  const gpu::cuda_error unknown =
+      test::error_of(gpu::link({older}, {.architecture = gpu::architecture::sm(999)}));
+  CHECK(unknown.domain() == gpu::error_domain::nvjitlink);
+}
+
+TEST_CASE("inputs that nothing can be made of are refused by name", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const auto link = [&](const gpu::link_input& input) {
+    return test::error_of(gpu::link({input}, {.architecture = target}));
+  };
+  const gpu::cuda_error none = test::error_of(gpu::link({}, {.architecture = target}));
+  CHECK(none == gpu::errc::invalid_argument);
+  CHECK(test::says(none, "nothing to link"));
+  for (const char* garbage : {"", "hello", "\177EL"}) {
+    const gpu::cuda_error error = link({garbage, "junk"});
+    CHECK(error == gpu::errc::invalid_image);
+    CHECK(test::says(error, "junk"));
+  }
+  const gpu::text cubin = compile(math, false, target).cubin();
+  for (const std::size_t size : {std::size_t{4}, std::size_t{63}, std::size_t{1000}}) {
+    const gpu::cuda_error error = link({gpu::bytes_ref(cubin.data(), size), "cut"});
+    CHECK(error == gpu::errc::invalid_image);
+    CHECK(test::says(error, "cut: "));
+  }
+  const gpu::compiled_program alone =
+      value_of(gpu::compile("extern \"C\" __global__ void f() {}", {.architecture = target}));
+  const gpu::cuda_error executable = link({alone.cubin(), "finished"});
+  CHECK(executable == gpu::errc::link_failed);
+  CHECK(test::says(executable, "finished is machine code that was linked already"));
+  CHECK(gpu::link({alone}, {.architecture = target}).has_value());  // its PTX is linked
+  CHECK(link({gpu::compiled_program(), "moved"}) == gpu::errc::empty_handle);
+  const gpu::cuda_error broken =
+      link({".version 8.0\n.target sm_80\n.address_size 64\n.entry f() { add.no %r; }", "broken"});
+  CHECK(broken.domain() == gpu::error_domain::nvjitlink);
+  CHECK(test::says(broken, "PTX_COMPILE", "broken"));
+}
+
+TEST_CASE("inputs are told apart by how they begin", "[compiler][link]") {
+  using kind = gpu::link_input_kind;
+  const auto target = gpu::architecture::sm(90);
+  CHECK(gpu::link_input(compile(math, false, target)).kind() == kind::program);
+  CHECK(gpu::link_input(compile(math, false, target).cubin()).kind() == kind::cubin);
+  CHECK(gpu::link_input(compile(math, true, target).lto_ir()).kind() == kind::lto_ir);
+  CHECK(gpu::link_input(ptx_of(math)).kind() == kind::ptx);
+  CHECK(gpu::link_input("!<arch>\nmember").kind() == kind::library);
+  const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
+  CHECK(gpu::link_input(gpu::bytes_ref(fatbin, sizeof fatbin)).kind() == kind::fatbin);
+  unsigned char object[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+  object[18] = 62;  // x86-64
+  CHECK(gpu::link_input(gpu::bytes_ref(object, sizeof object)).kind() == kind::object);
+}
+
+TEST_CASE("an input is read from a file", "[compiler][link]") {
+  char path[] = "/tmp/gpu_linker_test_XXXXXX";
+  const int file = ::mkstemp(path);
+  REQUIRE(file >= 0);
+  const gpu::text ptx = ptx_of(math);
+  std::FILE* out = ::fdopen(file, "w");
+  std::fwrite(ptx.data(), 1, ptx.size(), out);
+  std::fclose(out);
+  const gpu::link_input input = value_of(gpu::link_input::from_file(path));
+  std::remove(path);
+  CHECK(input.name() == path);
+  const gpu::linked_program linked = value_of(gpu::link({input, compile(kernels, false)}));
+  CHECK(run(value_of(gpu::module::load(linked))) == 52);
+  const gpu::cuda_error missing = test::error_of(gpu::link_input::from_file(path));
+  CHECK(missing == gpu::errc::file_error);
+  CHECK(test::says(missing, path));
+}
+
+TEST_CASE("each driver call of a link and of its loading may fail", "[compiler][link]") {
+  for (const bool lto : {false, true}) {
+    const auto target = gpu::architecture::sm(90);
+    const gpu::compiled_program a = compile(math, lto, target), b = compile(kernels, lto, target);
+    // The machine code is refused by the CPU driver, and the context may be left then.
+    CHECK(test::sweep(
+              [&]() -> gpu::result<> {
+                const gpu::linked_program linked = GPU_TRY(gpu::link({a, b}));
+                const gpu::module module = GPU_TRY(gpu::module::load(linked));
+                GPU_TRY(module.kernel<int*>("k"));
+                return {};
+              },
+              {"cuCtxPopCurrent"}) == "");
+  }
+  const gpu::text a = ptx_of(math), b = ptx_of(kernels);
+  const without_nvjitlink scope;
+  CHECK(test::sweep([&]() -> gpu::result<> {
+          const gpu::linked_program linked = GPU_TRY(gpu::link({a, b}));
+          GPU_TRY(gpu::module::load(linked));
+          return {};
+        }) == "");
+}
+
+TEST_CASE("each call of nvJitLink may fail", "[compiler][link]") {
+  const auto target = gpu::architecture::sm(90);
+  const gpu::compiled_program a = compile(math, true, target), b = compile(kernels, true, target);
+  static const gpu::nvjitlink::entry_points* inner;
+  inner = &gpu::nvjitlink::current_entry_points();
+  const auto link = [&] { return gpu::link({a, b}, {.architecture = target}); };
+  const auto fails = [&](auto member, auto replacement, const char* name) {
+    gpu::nvjitlink::entry_points failing = *inner;
+    failing.*member = replacement;
+    const gpu::nvjitlink::scoped_entry_points in_force(failing);
+    const gpu::cuda_error error = test::error_of(link());
+    CHECK(error.domain() == gpu::error_domain::nvjitlink);
+    CHECK(error.code() == 6);
+    CHECK(std::string(error.call()) == name);
+  };
+  using table = gpu::nvjitlink::entry_points;
+  using handle = gpu::nvjitlink::nvjitlink_handle;
+  fails(
+      &table::create, [](handle*, std::uint32_t, const char* const*) { return 6; },
+      "nvJitLinkCreate");
+  fails(
+      &table::add_data, [](handle, int, const void*, std::size_t, const char*) { return 6; },
+      "nvJitLinkAddData");
+  fails(&table::complete, [](handle) { return 6; }, "nvJitLinkComplete");
+  fails(
+      &table::get_linked_cubin_size, [](handle, std::size_t*) { return 6; },
+      "nvJitLinkGetLinkedCubinSize");
+  fails(&table::get_linked_cubin, [](handle, char*) { return 6; }, "nvJitLinkGetLinkedCubin");
+  // Without its logs a link is as good.
+  table silent = *inner;
+  silent.get_error_log_size = [](handle, std::size_t*) { return 6; };
+  silent.get_info_log_size = [](handle, std::size_t*) { return 6; };
+  const gpu::nvjitlink::scoped_entry_points in_force(silent);
+  CHECK(link().has_value());
+}
+
+}  // namespace
