@@ -29,6 +29,7 @@ int gpu_c_atfork(void (*before)(), void (*in_parent)(), void (*in_child)()) noex
     __asm__("pthread_atfork");
 int gpu_c_mutex_lock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_lock");
 int gpu_c_mutex_unlock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_unlock");
+int gpu_c_yield() noexcept __asm__("sched_yield");
 }
 
 /// A mutex that is unlocked where all its bytes are zero, so that it can lie in shared memory.
@@ -46,6 +47,9 @@ class [[nodiscard]] scoped_lock {
  private:
   mutex& held_;
 };
+
+/// Lets another thread run, for those who wait in a loop.
+inline void yield_thread() noexcept { gpu_c_yield(); }
 
 /// A library that stays open until the process ends, or null.
 inline void* open_library(const char* name) noexcept {

@@ -43,11 +43,18 @@ enum class allocation_kind : unsigned char {
   stream_ordered,  // cuMemAllocAsync, cuMemFreeAsync
 };
 
+/// A piece of memory that goes back to whoever handed it out, without this header knowing them.
+struct returnable {
+  void (*give_back)(returnable&) noexcept;
+};
+
 /// Device memory and where it came from. `stream` is empty but for its context where the memory was
-/// asked for without a stream. Memory of no bytes has no address.
+/// asked for without a stream. Memory of no bytes has no address. Where there is an `owner`, it is
+/// part of a larger piece, and the driver knows nothing of it.
 struct device_allocation {
   CUdeviceptr address = 0;
   stream_ref stream;
+  returnable* owner = nullptr;
   allocation_kind kind = allocation_kind::plain;
 
   friend bool operator==(const device_allocation& a, const device_allocation& b) noexcept {
@@ -58,6 +65,7 @@ struct device_allocation {
 struct free_device_memory {
   void operator()(const device_allocation& a) const noexcept {
     if (a.address == 0) return;
+    if (a.owner != nullptr) return a.owner->give_back(*a.owner);
     if (a.kind == allocation_kind::plain || is_default_stream(a.stream.native())) {
       const CUcontext context = a.stream.context().native();
       if (a.kind == allocation_kind::plain) {

@@ -7,6 +7,19 @@
 
 namespace gpu {
 
+template <class T> class device_buffer;
+
+namespace detail {
+
+/// How pools and caches make buffers of the memory that they hand out.
+struct buffer_maker {
+  template <class T> static device_buffer<T> make(device_memory memory, std::size_t size) noexcept {
+    return device_buffer<T>{detail::move(memory), size};
+  }
+};
+
+}  // namespace detail
+
 /// Owns `size()` elements of type `T` in device memory; move-only, empty after a move. What is in
 /// it is undefined until something is copied, filled or computed into it.
 /// It converts to a `device_span`, and passes to kernels as that or as a pointer; never as a
@@ -105,6 +118,8 @@ template <class T> class device_buffer {
   gpu::device device() const noexcept { return context().device(); }
 
  private:
+  friend struct detail::buffer_maker;
+
   device_buffer(detail::device_memory memory, std::size_t size) noexcept
       : memory_{detail::move(memory)}, size_{size} {}
 

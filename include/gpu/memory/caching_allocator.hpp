@@ -1,0 +1,222 @@
+#pragma once
+/// \file
+/// `caching_allocator`: device memory in tens of nanoseconds, by keeping what was freed.
+
+#include <gpu/memory/caching_growth.hpp>
+#include <gpu/memory/device_buffer.hpp>
+
+namespace gpu {
+
+/// Hands out device memory from segments that it got from the driver once, and keeps what buffers
+/// give back for the next of about the same size. Move-only; empty after a move.
+///
+/// Memory belongs to the stream that it was allocated on: a buffer freed on a stream can be had on
+/// that stream again at once, since what is queued later runs later. Another stream gets a segment
+/// that is all free only behind an event of the first one: after `hand_over`, or when the first one
+/// next frees something after the other had to ask the driver. When the device or the limit is
+/// exhausted, the allocator waits for the device, uses what is free on any stream, gives the rest
+/// back to the driver and asks it a second time.
+///
+/// **Ordering**: as `device_buffer::create(stream, count)`: another stream that uses a buffer waits
+/// for an event first, and the stream lives until its buffers are gone.
+/// **Ownership**: buffers may outlive the allocator; their memory then goes back to the driver as
+/// soon as a segment is free. When the process ends, nothing is given back.
+/// **Threads**: any may call any member, and destroy buffers, at the same time. Threads on
+/// different streams do not wait for each other, but where the driver has to be asked.
+class caching_allocator {
+ public:
+  /// For streams of a device's primary context. Asks the driver for nothing yet.
+  /// **Errors**: `errc::invalid_argument` for a limit below one segment;
+  /// `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
+  template <class Allocator = caching_allocator>
+  static result<Allocator> create(device on, caching_options options = {},
+                                  source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create<Allocator>(context_ref::from_native(primary, on), options, where);
+  }
+  template <class Allocator = caching_allocator>
+  static result<Allocator> create(context_ref in, caching_options options = {},
+                                  source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(in, "gpu::caching_allocator::create", where));
+    if (options.limit != 0 && options.limit < options.segment_bytes) {
+      detail::text_builder out;
+      out << "the limit of " << options.limit << " bytes is below one segment of "
+          << options.segment_bytes << ". Raise the limit, or lower segment_bytes.";
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::caching_allocator::create",
+                                          out.finish(), where, options.limit,
+                                          options.segment_bytes));
+    }
+    auto* state = new (std::nothrow) detail::caching_state;
+    if (state == nullptr) return detail::fail(no_host_memory(where));
+    state->context = in;
+    state->options = options;
+    return Allocator{state};
+  }
+
+  /// `count` elements in the order of `stream`; no elements are fine. They go back to the allocator
+  /// when the buffer is destroyed, and must not be `release`d from it.
+  /// **Errors**: `errc::wrong_context`; `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with a map
+  /// of what is held; `errc::capture_prohibited` in a capture where the stream has no block free.
+  /// A block that was free can be used in a capture; keep the buffer for as long as the graph.
+  /// **Cost**: no driver call but one for the stream's number, where a block is free.
+  /// (cuStreamGetId; else cuStreamIsCapturing, cuMemAlloc, cuStreamWaitEvent, cuCtxSynchronize)
+  template <class T>
+  result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
+                                    source_location where = source_location::current()) noexcept {
+    GPU_TRY(require("gpu::caching_allocator::allocate", stream, where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::caching_allocator::allocate", count, sizeof(T), bytes, where));
+    detail::device_allocation made;
+    made.stream = stream;
+    if (bytes != 0) GPU_TRY(take(stream, bytes, made, where));
+    return detail::buffer_maker::make<T>(detail::device_memory{made}, count);
+  }
+
+  /// Lets other streams have what is free on this one, once the work that is queued on it now has
+  /// finished. Before a stream is destroyed, this keeps its memory from lying idle.
+  /// **Errors**: `errc::capture_prohibited` in a capture.
+  /// (cuStreamGetId, cuStreamIsCapturing, cuEventCreate, cuEventRecord)
+  result<> hand_over(stream_ref stream,
+                     source_location where = source_location::current()) noexcept {
+    GPU_TRY(require("gpu::caching_allocator::hand_over", stream, where));
+    unsigned long long number = 0;
+    GPU_TRY(get_number(stream, number, where));
+    detail::stream_lane* lane = state_->find_lane(number);
+    if (lane == nullptr) return {};
+    GPU_TRY(detail::require_no_capture(stream, "gpu::caching_allocator::hand_over",
+                                       "Hand over after the capture has ended.", where));
+    const detail::scoped_lock held(state_->growing);
+    GPU_TRY(state_->share(*lane, where));
+    lane->lock.lock();
+    if (lane->segments() == nullptr) __atomic_store_n(&lane->number, 0u, __ATOMIC_RELEASE);
+    lane->lock.unlock();
+    return {};
+  }
+
+  /// Gives all segments that are free back to the driver; returns how many bytes they were. Waits
+  /// for the device. Not allowed during capture. (cuMemFree)
+  std::size_t trim() noexcept {
+    if (state_ == nullptr) return 0;
+    const detail::scoped_lock held(state_->growing);
+    std::size_t bytes = state_->trim(detail::exchange(state_->common, nullptr));
+    for (detail::stream_lane* each : state_->buckets) {
+      for (; each != nullptr; each = each->next) {
+        each->lock.lock();
+        detail::cached_segment* list = each->remove_free_segments();
+        each->lock.unlock();
+        bytes += state_->trim(list);
+      }
+    }
+    return bytes;
+  }
+
+  /// What is held and what was done until now.
+  caching_statistics statistics() const noexcept {
+    if (state_ == nullptr) return {};
+    const detail::scoped_lock held(state_->growing);
+    caching_statistics found = state_->counts;
+    detail::arena_statistics sum;
+    state_->for_each_lane([&](detail::stream_lane& lane) { sum.add(lane.statistics()); });
+    found.used_bytes = sum.used_bytes;
+    found.used_blocks = sum.used_blocks;
+    found.free_blocks = sum.free_blocks;
+    found.hits = sum.hits > found.misses ? sum.hits - found.misses : 0;
+    for (const auto* each = state_->common; each != nullptr; each = each->next) ++found.free_blocks;
+    return found;
+  }
+
+  context_ref context() const noexcept {
+    return state_ == nullptr ? context_ref{} : state_->context;
+  }
+
+  caching_allocator(caching_allocator&& other) noexcept
+      : state_{detail::exchange(other.state_, nullptr)} {}
+  caching_allocator& operator=(caching_allocator&& other) noexcept {
+    caching_allocator taken{detail::move(other)};
+    detail::swap_values(state_, taken.state_);
+    return *this;
+  }
+  ~caching_allocator() {
+    if (state_ == nullptr) return;
+    {
+      const detail::scoped_lock held(state_->growing);
+      state_->release(detail::exchange(state_->common, nullptr));
+      for (detail::stream_lane* each : state_->buckets) {
+        for (; each != nullptr; each = each->next) close(*each);
+      }
+    }
+    state_->drop_owner();
+  }
+
+ private:
+  explicit caching_allocator(detail::caching_state* state) noexcept : state_{state} {}
+
+  [[gnu::cold]] static cuda_error no_host_memory(source_location where) noexcept {
+    return detail::refusal(errc::out_of_host_memory, "gpu::caching_allocator",
+                           text("the host has no memory for the allocator's records."), where);
+  }
+
+  void close(detail::stream_lane& lane) noexcept {
+    lane.lock.lock();
+    lane.closing = true;
+    detail::cached_segment* list = lane.remove_free_segments();
+    if (lane.segments() != nullptr) {
+      __atomic_add_fetch(&state_->owners, std::size_t{1}, __ATOMIC_RELAXED);
+    }
+    lane.lock.unlock();
+    state_->release(list);
+  }
+
+  result<> require(const char* function, const stream_ref& stream,
+                   source_location where) const noexcept {
+    if (state_ == nullptr) [[unlikely]] {
+      return detail::fail(detail::empty_handle_error(function, "allocator", where));
+    }
+    GPU_TRY(detail::require(stream, function, where));
+    if (stream.context() == state_->context) [[likely]]
+      return {};
+    return detail::fail(detail::wrong_context_error(function, "allocator",
+                                                    state_->context.device().native(), "stream",
+                                                    stream.device().native(), where));
+  }
+
+  static result<> get_number(const stream_ref& stream, unsigned long long& number,
+                             source_location where) noexcept {
+    return detail::on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::stream_get_id>(where, stream.native(), &number);
+    });
+  }
+
+  result<> take(const stream_ref& stream, std::size_t bytes, detail::device_allocation& made,
+                source_location where) noexcept {
+    unsigned long long number = 0;
+    GPU_TRY(get_number(stream, number, where));
+    constexpr std::size_t most = ~std::size_t{0} - detail::caching_state::driver_unit;
+    const std::size_t rounded =
+        bytes < most ? detail::block_arena::rounded(bytes) : most / 512 * 512;
+    for (;;) {
+      detail::stream_lane* lane = state_->find_lane(number);
+      if (lane == nullptr) [[unlikely]]
+        lane = state_->make_lane(number, stream);
+      if (lane == nullptr) [[unlikely]]
+        return detail::fail(no_host_memory(where));
+      lane->lock.lock();
+      const bool still_ours = __atomic_load_n(&lane->number, __ATOMIC_ACQUIRE) == number;
+      detail::cached_block* block = still_ours ? lane->take(rounded) : nullptr;
+      lane->lock.unlock();
+      if (!still_ours) [[unlikely]]
+        continue;
+      if (block == nullptr) [[unlikely]] {
+        block = GPU_TRY(detail::take_slowly(*state_, *lane, rounded, where));
+      }
+      made.address = static_cast<CUdeviceptr>(block->address);
+      made.owner = block;
+      return {};
+    }
+  }
+
+  detail::caching_state* state_;
+};
+
+}  // namespace gpu

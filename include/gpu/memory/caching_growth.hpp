@@ -1,0 +1,198 @@
+#pragma once
+/// \file
+/// Where a `caching_allocator` finds memory when a stream has none free: with other streams, at the
+/// driver, and once more at the driver after it gave back what nobody uses.
+
+#include <gpu/memory/caching_state.hpp>
+
+namespace gpu::detail {
+
+inline bool is_out_of_memory(const cuda_error& error) noexcept {
+  return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/// Moves the smallest common segment that is large enough to `lane`; false where there is none. The
+/// stream waits for the work that may still use it. Under `growing`.
+template <class Result = bool>
+result<Result> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
+                           source_location where) noexcept {
+  cached_segment** best = nullptr;
+  for (cached_segment** each = &state.common; *each != nullptr; each = &(*each)->next) {
+    if ((*each)->bytes >= bytes && (best == nullptr || (*each)->bytes < (*best)->bytes)) {
+      best = each;
+    }
+  }
+  if (best == nullptr) return false;
+  cached_segment& found = **best;
+  if (found.pending) {
+    GPU_TRY(on_stream(lane.stream, where, [&] {
+      return driver::call<&driver::entry_points::stream_wait_event>(
+          where, lane.stream.native(), found.event, unsigned{CU_EVENT_WAIT_DEFAULT});
+    }));
+    found.pending = false;
+  }
+  *best = found.next;
+  found.next = nullptr;
+  lane.lock.lock();
+  const bool added = lane.add(found);
+  lane.lock.unlock();
+  if (!added) {
+    state.trim(&found);
+    return false;
+  }
+  ++state.counts.shared;
+  return true;
+}
+
+/// Moves a new segment of the driver's to `lane`. Under `growing`.
+template <class Builder = text_builder>
+result<> add_segment(caching_state& state, stream_lane& lane, std::size_t bytes,
+                     source_location where) noexcept {
+  constexpr std::size_t unit = caching_state::driver_unit;
+  const auto rounded = [](std::size_t n) { return (n + unit - 1) / unit * unit; };
+  // Larger steps as the stream has more, so that their number stays small.
+  lane.lock.lock();
+  const std::size_t share = lane.statistics().held_bytes / 8;
+  lane.lock.unlock();
+  const std::size_t least =
+      state.options.segment_bytes > share ? state.options.segment_bytes : share;
+  std::size_t wanted = rounded(bytes > least ? bytes : least);
+  const std::size_t limit = state.options.limit;
+  const std::size_t left = limit == 0                        ? ~std::size_t{0}
+                           : limit > state.counts.held_bytes ? limit - state.counts.held_bytes
+                                                             : 0;
+  if (wanted > left) wanted = bytes;
+  if (wanted > left) {
+    Builder out;
+    out << "asked for " << bytes << " bytes; the limit of this allocator is " << limit
+        << " bytes, of which " << state.counts.held_bytes << " are held";
+    return fail(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY,
+                           "gpu::caching_allocator::allocate", where)
+                    .with_details(out.finish())
+                    .with_values(bytes, limit));
+  }
+  ++state.counts.misses;
+  device_memory memory;
+  result<> done = allocate(state.context, wanted, memory, where);
+  if (!done.has_value() && wanted != bytes && is_out_of_memory(done.error())) {
+    wanted = bytes;
+    done = allocate(state.context, wanted, memory, where);
+  }
+  if (!done.has_value()) return done;
+  auto* segment = new (std::nothrow) cached_segment;
+  bool added = false;
+  if (segment != nullptr) {
+    segment->address = static_cast<std::uintptr_t>(memory.get().address);
+    segment->bytes = wanted;
+    lane.lock.lock();
+    added = lane.add(*segment);
+    lane.lock.unlock();
+  }
+  if (!added) {
+    delete segment;
+    return fail(refusal(errc::out_of_host_memory, "gpu::caching_allocator::allocate",
+                        text("the host has no memory for the record of a segment."), where));
+  }
+  static_cast<void>(memory.release());
+  ++state.counts.segments;
+  state.counts.held_bytes += wanted;
+  if (state.counts.peak_held_bytes < state.counts.held_bytes) {
+    state.counts.peak_held_bytes = state.counts.held_bytes;
+  }
+  return {};
+}
+
+/// Waits until nothing that was freed is in use any more, and makes all of it common. Where the
+/// wait fails, all stays where it was. Under `growing`.
+inline result<> gather(caching_state& state, source_location where) noexcept {
+  cached_segment* gathered = nullptr;
+  state.for_each_lane([&](stream_lane& lane) {
+    for (cached_segment* each = lane.remove_free_segments(); each != nullptr;) {
+      cached_segment* next = each->next;
+      each->home = &lane;
+      each->next = gathered;
+      gathered = each;
+      each = next;
+    }
+  });
+  result<> done =
+      driver::call_in<&driver::entry_points::ctx_synchronize>(state.context.native(), where);
+  if (done.has_value()) {
+    state.add_common(gathered);
+    for (cached_segment* each = state.common; each != nullptr; each = each->next) {
+      each->pending = false;
+    }
+    return done;
+  }
+  while (gathered != nullptr) {
+    cached_segment* each = exchange(gathered, gathered->next);
+    each->next = nullptr;
+    state.put_back(*each);
+  }
+  return done;
+}
+
+/// The error with what the allocator holds: numbers, and a map of the largest streams' segments.
+[[gnu::cold]] inline cuda_error with_map(cuda_error error, caching_state& state) noexcept {
+  arena_statistics sum;
+  state.for_each_lane([&](stream_lane& lane) { sum.add(lane.statistics()); });
+  text_builder out;
+  out << error.details() << "; the allocator holds " << state.counts.held_bytes << " bytes in "
+      << state.counts.segments << " segments, with " << sum.used_bytes << " of them in "
+      << sum.used_blocks << " buffers and the rest in " << sum.free_blocks << " free blocks";
+  int lines_left = 24;
+  state.for_each_lane([&](stream_lane& lane) {
+    if (lane.segments() == nullptr || lines_left <= 0) return;
+    out << "\n  stream " << lane.number << ':';
+    draw_segments(out, lane, lines_left);
+  });
+  if (lines_left <= 0) out << "\n  (and more)";
+  out << '\n';
+  const std::uint64_t asked = error.asked(), limit = error.limit();
+  return detail::move(error).with_details(out.finish()).with_values(asked, limit);
+}
+
+/// A block of `bytes` for a stream that has none free.
+template <class Block = cached_block>
+[[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state, stream_lane& lane,
+                                                        std::size_t bytes,
+                                                        source_location where) noexcept {
+  GPU_TRY(require_no_capture(lane.stream, "gpu::caching_allocator::allocate",
+                             "Allocate as much before the capture begins, and free it, so that it "
+                             "is at hand.",
+                             where));
+  const scoped_lock held(state.growing);
+  const auto take = [&] {
+    lane.lock.lock();
+    Block* block = lane.take(bytes);
+    lane.lock.unlock();
+    return block;
+  };
+  if (Block* block = take()) return block;  // somebody gave one back in the meantime
+  if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
+  result<> done = add_segment(state, lane, bytes, where);
+  if (done.has_value()) {
+    bool others_have_some = false;
+    state.for_each_lane([&](stream_lane& other) {
+      others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
+    });
+    if (others_have_some) {
+      const unsigned requests = __atomic_add_fetch(&state.requests, 1u, __ATOMIC_RELAXED);
+      lane.lock.lock();
+      lane.answered = requests;  // it is the others who should
+      lane.lock.unlock();
+    }
+    return take();
+  }
+  if (!is_out_of_memory(done.error())) return fail(detail::move(done).error());
+  GPU_TRY(gather(state, where));
+  if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
+  ++state.counts.trims;
+  state.trim(exchange(state.common, nullptr));
+  done = add_segment(state, lane, bytes, where);
+  if (done.has_value()) return take();
+  if (!is_out_of_memory(done.error())) return fail(detail::move(done).error());
+  return fail(with_map(detail::move(done).error(), state));
+}
+
+}  // namespace gpu::detail

@@ -1,0 +1,393 @@
+#include <gpu/memory/caching_allocator.hpp>
+
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/pinned_vector.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+using gpu::caching_allocator;
+using gpu::caching_options;
+using gpu::device_buffer;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<caching_allocator>);
+static_assert(std::is_nothrow_move_constructible_v<caching_allocator>);
+static_assert(sizeof(caching_allocator) == sizeof(void*));
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+caching_allocator make(gpu::device device, caching_options options = {}) {
+  return value_of(caching_allocator::create(device, options));
+}
+
+}  // namespace
+
+TEST_CASE("caching_allocator: a buffer is memory like any other", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  auto a = value_of(cache.allocate<int>(stream, 1000));
+  auto b = value_of(cache.allocate<int>(stream, 1000));
+  CHECK(a.size() == 1000);
+  CHECK(a.native() % 512 == 0);
+  CHECK(a.context() == stream.context());
+  REQUIRE(fill(stream, a, 1).has_value());
+  REQUIRE(fill(stream, b, 2).has_value());
+  std::vector<int> back(1000);
+  REQUIRE(copy(a, back).has_value());
+  CHECK(back == std::vector<int>(1000, 1));
+  REQUIRE(copy(b, back).has_value());
+  CHECK(back == std::vector<int>(1000, 2));
+  CHECK(value_of(cache.allocate<int>(stream, 0)).empty());
+}
+
+TEST_CASE("caching_allocator: what was freed is handed out again, without the driver",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver;
+  gpu::testing::fault_injection calls(driver.table());
+  gpu::driver::scoped_entry_points in_force(calls.entry_points());
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  CUdeviceptr first = value_of(cache.allocate<char>(stream, 5000)).native();
+  const std::size_t before = calls.calls();
+  for (int i = 0; i < 100; ++i) {
+    CHECK(value_of(cache.allocate<char>(stream, 5000)).native() == first);
+  }
+  CHECK(calls.calls() == before + 100);
+  CHECK(calls.calls("cuStreamGetId") >= 100);
+  const gpu::caching_statistics now = cache.statistics();
+  CHECK(now.hits == 100);
+  CHECK(now.misses == 1);
+  CHECK(now.used_blocks == 0);
+  CHECK(now.free_blocks == 1);
+  CHECK(now.segments == 1);
+  CHECK(now.held_bytes == 2 * mebibyte);
+}
+
+TEST_CASE("caching_allocator: buffers never overlap, whatever the order", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  std::mt19937 random(7);
+  std::vector<device_buffer<char>> live;
+  std::size_t bytes_wanted = 0;
+  for (int step = 0; step < 4000; ++step) {
+    if (live.size() > 200 || (!live.empty() && random() % 2 == 0)) {
+      const std::size_t at = random() % live.size();
+      std::swap(live[at], live.back());
+      live.pop_back();
+    } else {
+      const std::size_t bytes = 1 + random() % (step % 10 == 0 ? 3 * mebibyte : 20000);
+      live.push_back(value_of(cache.allocate<char>(stream, bytes)));
+    }
+    if (step % 100 != 99) continue;
+    std::sort(live.begin(), live.end(),
+              [](const auto& a, const auto& b) { return a.native() < b.native(); });
+    for (std::size_t i = 1; i < live.size(); ++i) {
+      REQUIRE(live[i - 1].native() + live[i - 1].size() <= live[i].native());
+    }
+    bytes_wanted = 0;
+    for (const auto& each : live) bytes_wanted += (each.size() + 511) / 512 * 512;
+    REQUIRE(cache.statistics().used_bytes == bytes_wanted);
+    REQUIRE(cache.statistics().used_blocks == live.size());
+  }
+  live.clear();
+  const gpu::caching_statistics end = cache.statistics();
+  CHECK(end.used_bytes == 0);
+  CHECK(end.free_blocks == end.segments);  // neighbours have become one again
+  CHECK(cache.trim() == end.held_bytes);
+  CHECK(cache.statistics().held_bytes == 0);
+}
+
+TEST_CASE("caching_allocator: another stream gets memory behind an event",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.deferred = true});
+  gpu::testing::fault_injection calls(driver.table());
+  gpu::driver::scoped_entry_points in_force(calls.entry_points());
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  auto kept = value_of(gpu::pinned_vector<int>::create(device, 1000));
+  CUdeviceptr address = 0;
+  {
+    auto buffer = value_of(cache.allocate<int>(one, 1000));
+    address = buffer.native();
+    REQUIRE(fill(one, buffer, 1).has_value());
+    REQUIRE(copy(one, buffer, kept).has_value());
+  }
+  {
+    const auto other = value_of(cache.allocate<int>(two, 1000));
+    CHECK(other.native() != address);  // what one freed is one's
+  }
+  REQUIRE(cache.hand_over(one).has_value());
+  CHECK(calls.calls("cuEventRecord") == 1);
+  REQUIRE(cache.trim() > 0);  // both segments; the driver waits
+  CHECK(kept[0] == 1);
+  {
+    auto buffer = value_of(cache.allocate<int>(one, 1000));
+    address = buffer.native();
+    REQUIRE(fill(one, buffer, 2).has_value());
+    REQUIRE(copy(one, buffer, kept).has_value());
+  }
+  REQUIRE(cache.hand_over(one).has_value());
+  auto buffer = value_of(cache.allocate<int>(two, 1000));
+  CHECK(buffer.native() == address);
+  CHECK(calls.calls("cuStreamWaitEvent") == 1);
+  REQUIRE(fill(two, buffer, 3).has_value());
+  REQUIRE(two.synchronize().has_value());
+  CHECK(kept[0] == 2);  // the fill of stream two came after the copy of stream one
+  CHECK(cache.statistics().shared == 1);
+}
+
+TEST_CASE("caching_allocator: a stream that frees answers those that had to ask the driver",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver;
+  gpu::testing::fault_injection calls(driver.table());
+  gpu::driver::scoped_entry_points in_force(calls.entry_points());
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  const CUdeviceptr address = value_of(cache.allocate<char>(one, 100)).native();
+  const auto first = value_of(cache.allocate<char>(two, 2 * mebibyte));  // asks the driver
+  CHECK(calls.calls("cuEventRecord") == 0);
+  CHECK(value_of(cache.allocate<char>(one, 100)).native() == address);  // and frees it again
+  CHECK(calls.calls("cuEventRecord") == 1);
+  const auto second = value_of(cache.allocate<char>(two, 100));
+  CHECK(second.native() == address);
+  CHECK(cache.statistics().misses == 2);
+}
+
+TEST_CASE("caching_allocator: a new stream with an old one's handle is another stream",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  caching_allocator cache = make(device);
+  CUdeviceptr address = 0;
+  {
+    const gpu::stream stream = value_of(gpu::stream::create(device));
+    address = value_of(cache.allocate<char>(stream, 100)).native();
+  }
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  CHECK(value_of(cache.allocate<char>(stream, 100)).native() != address);
+}
+
+TEST_CASE("caching_allocator: takes what others have free before it gives up",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  {
+    const auto all = value_of(cache.allocate<char>(one, 12 * mebibyte));
+  }
+  {
+    const auto all = value_of(cache.allocate<char>(two, 12 * mebibyte));
+  }
+  CHECK(cache.statistics().shared == 1);
+  CHECK(cache.statistics().trims == 0);
+  {  // no segment is large enough, so the driver gets all back and gives a new one
+    const auto all = value_of(cache.allocate<char>(one, 14 * mebibyte));
+    CHECK(cache.statistics().held_bytes == 14 * mebibyte);
+  }
+  CHECK(cache.statistics().trims == 1);
+}
+
+TEST_CASE("caching_allocator: draws a map where there is no memory", "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  const auto first = value_of(cache.allocate<char>(stream, 4 * mebibyte));
+  const auto second = value_of(cache.allocate<char>(stream, 1 * mebibyte));
+  const gpu::cuda_error error = error_of(cache.allocate<char>(stream, 12 * mebibyte));
+  CHECK(error.code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(error.kind() == gpu::error_kind::memory);
+  CHECK(error.asked() == 12 * mebibyte);
+  CHECK(says(error, "asked for 12582912 bytes", "of 16777216 are free", "holds 6291456 bytes",
+             "in 2 segments", "5242880 of them in 2 buffers",
+             "4194304 bytes [################################]",
+             "2097152 bytes [################................]"));
+  CHECK(value_of(cache.allocate<char>(stream, 1 * mebibyte)).size() == mebibyte);
+}
+
+TEST_CASE("caching_allocator: keeps to its limit", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::stream other = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device, {.limit = 6 * mebibyte});
+  {
+    const auto most = value_of(cache.allocate<char>(stream, 6 * mebibyte));
+    const gpu::cuda_error error = error_of(cache.allocate<char>(stream, 1));
+    CHECK(error.code() == CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(says(error, "the limit of this allocator is 6291456 bytes"));
+    CHECK(error.limit() == 6 * mebibyte);
+  }
+  const auto two = value_of(cache.allocate<char>(other, 2 * mebibyte));
+  CHECK(cache.statistics().held_bytes <= 6 * mebibyte);
+  CHECK(cache.statistics().peak_held_bytes == 6 * mebibyte);
+  const gpu::cuda_error tiny = error_of(caching_allocator::create(device, {.limit = 1000}));
+  CHECK(tiny == gpu::errc::invalid_argument);
+  CHECK(says(tiny, "1000 bytes", "one segment of 2097152"));
+}
+
+TEST_CASE("caching_allocator: refuses what cannot be", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  CHECK(error_of(cache.allocate<double>(stream, ~std::size_t{0} / 4)) == gpu::errc::size_overflow);
+  CHECK(error_of(cache.allocate<char>(stream, ~std::size_t{0})).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(error_of(cache.allocate<char>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);
+  const gpu::context apart = value_of(gpu::context::create(device));
+  const gpu::stream elsewhere = value_of(gpu::stream::create(apart));
+  CHECK(error_of(cache.allocate<char>(elsewhere, 1)) == gpu::errc::wrong_context);
+  CHECK(error_of(cache.hand_over(elsewhere)) == gpu::errc::wrong_context);
+  caching_allocator moved = std::move(cache);
+  CHECK(error_of(cache.allocate<char>(stream, 1)) == gpu::errc::empty_handle);
+  CHECK(value_of(moved.allocate<char>(stream, 1)).size() == 1);
+}
+
+TEST_CASE("caching_allocator: default streams have numbers too", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  caching_allocator cache = make(device);
+  const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
+  const gpu::stream_ref own = value_of(gpu::stream_ref::per_thread_default(device));
+  const CUdeviceptr address = value_of(cache.allocate<char>(legacy, 100)).native();
+  CHECK(value_of(cache.allocate<char>(legacy, 100)).native() == address);
+  CHECK(value_of(cache.allocate<char>(own, 100)).native() != address);
+  CUdeviceptr in_thread = 0;
+  const CUdeviceptr here = value_of(cache.allocate<char>(own, 100)).native();
+  std::thread([&] {
+    auto made = cache.allocate<char>(own, 100);
+    if (made.has_value()) in_thread = made->native();
+  }).join();
+  CHECK(in_thread != 0);
+  CHECK(in_thread != here);
+}
+
+TEST_CASE("caching_allocator: many threads, on streams of their own and on one",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream shared = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  int wrong[4] = {};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      auto own = gpu::stream::create(device);
+      std::mt19937 random(static_cast<unsigned>(t));
+      std::vector<device_buffer<int>> live;
+      for (int i = 0; i < 300; ++i) {
+        const gpu::stream_ref on = i % 3 == 0 ? gpu::stream_ref(shared) : gpu::stream_ref(*own);
+        auto made = cache.allocate<int>(on, 1 + random() % 5000);
+        if (!made.has_value() || !fill(on, *made, t).has_value()) {
+          ++wrong[t];
+          continue;
+        }
+        live.push_back(*std::move(made));
+        if (live.size() > 20) live.erase(live.begin() + static_cast<int>(random() % 20));
+      }
+      for (auto& each : live) {
+        std::vector<int> back(each.size());
+        if (!copy(each, back).has_value() || back != std::vector<int>(each.size(), t)) ++wrong[t];
+      }
+      live.clear();
+      if (!cache.hand_over(*own).has_value()) ++wrong[t];
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  for (const int each : wrong) CHECK(each == 0);
+  CHECK(cache.statistics().used_blocks == 0);
+}
+
+TEST_CASE("caching_allocator: buffers outlive it, and all goes back", "[memory][caching][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  const std::size_t before = driver.live_objects();
+  {
+    std::vector<device_buffer<char>> live;
+    {
+      caching_allocator cache = make(device);
+      for (int i = 0; i < 5; ++i) {
+        live.push_back(value_of(cache.allocate<char>(one, mebibyte)));
+        live.push_back(value_of(cache.allocate<char>(two, mebibyte)));
+      }
+      {
+        const auto freed = value_of(cache.allocate<char>(one, 5 * mebibyte));
+      }
+      REQUIRE(cache.hand_over(one).has_value());
+    }
+    CHECK(driver.live_objects() > before);
+    REQUIRE(fill(one, live[0], 'x').has_value());
+  }
+  INFO(driver.live_list());
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("caching_allocator: survives every failing call", "[memory][caching][cpu]") {
+  const auto operation = []() -> gpu::result<> {
+    gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    gpu::stream one = GPU_TRY(gpu::stream::create(device));
+    gpu::stream two = GPU_TRY(gpu::stream::create(device));
+    auto cache = GPU_TRY(caching_allocator::create(device));
+    {
+      auto buffer = GPU_TRY(cache.allocate<int>(one, 100));
+    }
+    GPU_TRY(cache.hand_over(one));
+    auto buffer = GPU_TRY(cache.allocate<int>(two, 100));
+    return two.synchronize();
+  };
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent"}) == "");
+}
+
+TEST_CASE("caching_allocator: a failing wait for the device loses nothing",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});
+  gpu::testing::fault_injection faults(driver.table());
+  gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  const CUdeviceptr address = value_of(cache.allocate<char>(one, 12 * mebibyte)).native();
+  faults.fail_call("cuCtxSynchronize", 0, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(error_of(cache.allocate<char>(two, 12 * mebibyte)).code() ==
+        CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(value_of(cache.allocate<char>(one, 12 * mebibyte)).native() == address);
+}
+
+TEST_CASE("caching_allocator: child: static buffers at exit", "[.child]") {
+  static caching_allocator cache = value_of(caching_allocator::create(test::first_device()));
+  static gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  static auto first = value_of(cache.allocate<int>(stream, 100));
+  static auto second = value_of(cache.allocate<int>(stream, 100));
+  CHECK(first.native() != second.native());
+  std::exit(0);
+}
+
+TEST_CASE("caching_allocator: is safe where static objects outlive main", "[memory][caching]") {
+  const test::program_outcome outcome =
+      test::run_child("caching_allocator: child: static buffers at exit");
+  INFO(outcome.output);
+  CHECK(outcome.exit_code == 0);
+  CHECK(outcome.output.find("gpu:") == std::string::npos);
+}
