@@ -1,5 +1,5 @@
-// Folders and files that are not as they should be: each costs time, gives the right program, and is
-// told.
+// Folders and files that are not as they should be: each costs time, gives the right program, and
+// is told.
 
 #include "compiler/cache_support.hpp"
 
@@ -32,7 +32,7 @@ TEST_CASE("a stored program is for its user alone", "[compiler][cache]") {
   const temporary_folder root;
   const std::string folder = root / "made/by/the/cache";
   compile_fresh(folder, source);
-  struct stat about {};
+  struct stat about{};
   REQUIRE(::stat(folder.c_str(), &about) == 0);
   CHECK((about.st_mode & 0777) == 0700);
   REQUIRE(programs_in(folder).size() == 1);
@@ -223,9 +223,8 @@ TEST_CASE("a full disk costs a compilation and leaves nothing behind", "[compile
   gpu::compiled_program made, again;
   {
     gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
-    gpu::compile_options options{.architecture = gpu::architecture::sm(90),
-                                 .line_info = true,
-                                 .cache = &cache};
+    gpu::compile_options options{
+        .architecture = gpu::architecture::sm(90), .line_info = true, .cache = &cache};
     std::string kernels;
     for (int i = 0; i < 20; ++i) {
       kernels += "extern \"C\" __global__ void f" + std::to_string(i) + "(int* x) { *x = 1; }\n";
@@ -252,7 +251,7 @@ TEST_CASE("a folder without room to write is read all the same", "[compiler][cac
   const bool mounted =
       ::mount(folder.path().c_str(), folder.path().c_str(), nullptr, MS_BIND, nullptr) == 0 &&
       ::mount(nullptr, folder.path().c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) ==
-      0;
+          0;
   if (!mounted) {
     ::umount(folder.path().c_str());
     if (::geteuid() == 0) WARN("no right to mount read-only: " << std::strerror(errno));
@@ -276,7 +275,7 @@ TEST_CASE("a clock that goes backwards does not matter", "[compiler][cache]") {
   constexpr long ten_years = 10L * 365 * 24 * 3600;
   set_age(path, -ten_years);
   CHECK(origin_of(folder.path(), source) == "from disk");
-  struct stat about {};
+  struct stat about{};
   REQUIRE(::stat(path.c_str(), &about) == 0);
   CHECK(about.st_mtim.tv_sec <= ::time(nullptr) + 5);  // so that it can grow old again
   set_age(path, ten_years);

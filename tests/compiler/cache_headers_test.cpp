@@ -1,4 +1,5 @@
-// The contents of files and the places where the compiler looked: what recompiles and what does not.
+// The contents of files and the places where the compiler looked: what recompiles and what does
+// not.
 
 #include "compiler/cache_support.hpp"
 
@@ -68,8 +69,7 @@ TEST_CASE("a folder that now comes earlier on the path counts", "[compiler][cach
   CHECK(p.origin(source).find("compiled") == 0);
 }
 
-TEST_CASE("a header beside an including one that now shadows another counts",
-          "[compiler][cache]") {
+TEST_CASE("a header beside an including one that now shadows another counts", "[compiler][cache]") {
   const project p;
   write_file(p.first + "/outer.h", "#include \"tile.h\"\n");
   write_file(p.second + "/tile.h", "#define TILE 1\n");
@@ -202,8 +202,7 @@ TEST_CASE("headers that the library cannot list are found by looking", "[compile
   CHECK(listed.absent[0] == (p.first + "/tile.h").c_str());
 }
 
-TEST_CASE("a header that was written during the compilation is not believed",
-          "[compiler][cache]") {
+TEST_CASE("a header that was written during the compilation is not believed", "[compiler][cache]") {
   const project p;
   const gpu::program source(includes_tile);
   const std::vector<gpu::text> folders{gpu::text(p.second.c_str())};
@@ -215,7 +214,8 @@ TEST_CASE("a header that was written during the compilation is not believed",
   const std::vector<gpu::text> opened{gpu::text((p.second + "/tile.h").c_str())};
   const gpu::text why =
       gpu::detail::condition_gatherer(source, folders, started).gather(opened, true, conditions);
-  CHECK(why == ("header " + p.second + "/tile.h was written while the program was compiled").c_str());
+  CHECK(why ==
+        ("header " + p.second + "/tile.h was written while the program was compiled").c_str());
 }
 
 TEST_CASE("a clock that was set during the compilation is noticed", "[compiler][cache]") {

@@ -28,8 +28,9 @@ TEST_CASE("the second process finds what the first compiled", "[compiler][cache]
 TEST_CASE("all that a compilation made comes back", "[compiler][cache]") {
   const temporary_folder folder;
   const gpu::program program =
-      gpu::program("#include \"part.h\"\ntemplate <class T> __global__ void f(T* x) { int unused; }",
-                   "all.cu")
+      gpu::program(
+          "#include \"part.h\"\ntemplate <class T> __global__ void f(T* x) { int unused; }",
+          "all.cu")
           .header("part.h", "// nothing\n")
           .instance("f<float>")
           .instance("f<int>");
@@ -76,8 +77,7 @@ TEST_CASE("each part of what was asked for counts, and is named", "[compiler][ca
   CHECK(origin(gpu::program(source, "other.cu")) ==
         "compiled: it is named other.cu instead of kernel.cu");
   CHECK(origin(base, {.fused_multiply_add = false}) == "compiled: option --fmad=false is new");
-  CHECK(origin(base, {.defines = {{"N", 4}}}) ==
-        "compiled: option --define-macro=N=4 is new");
+  CHECK(origin(base, {.defines = {{"N", 4}}}) == "compiled: option --define-macro=N=4 is new");
   CHECK(origin(gpu::program(base).header("a.h", "int")) == "compiled: header a.h is new");
   CHECK(origin(gpu::program(base).header("a.h", "char")) == "compiled: header a.h changed");
   CHECK(origin(gpu::program(base).instance("f")) == "compiled: instance f is new");

@@ -31,8 +31,9 @@ inline result<cache_folder> folder_for(const char* function, const compile_cache
                                        source_location where) {
   text trouble;
   if (cache.use() != cache_use::disk) {
-    return fail(cache_error(function, text("the cache has no folder: it is set to memory or off. "
-                                           "Give it one in cache_settings or by GPU_CACHE_DIR."),
+    return fail(cache_error(function,
+                            text("the cache has no folder: it is set to memory or off. "
+                                 "Give it one in cache_settings or by GPU_CACHE_DIR."),
                             where));
   }
   cache_folder folder = cache_folder::open(cache.folder(), make, trouble);
@@ -63,7 +64,7 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
 /// is not there yet is empty.
 template <class Program = cached_program>
 result<std::vector<Program>> list_programs(const compile_cache& cache,
-                                  source_location where = source_location::current()) {
+                                           source_location where = source_location::current()) {
   std::vector<Program> programs;
   const detail::cache_folder folder =
       GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
@@ -100,13 +101,11 @@ template <class Count = std::size_t>
 result<Count> export_programs(const compile_cache& cache, string_ref path,
                               source_location where = source_location::current()) {
   constexpr const char* function = "gpu::export_programs";
-  const detail::cache_folder folder =
-      GPU_TRY(detail::folder_for(function, cache, false, where));
+  const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, false, where));
   std::vector<text> programs;
-  detail::for_each_program(folder, [&](const detail::cached_file&, const detail::digest&,
-                                       const text& sealed, string_ref) {
-    programs.push_back(sealed);
-  });
+  detail::for_each_program(
+      folder, [&](const detail::cached_file&, const detail::digest&, const text& sealed,
+                  string_ref) { programs.push_back(sealed); });
   detail::byte_writer contents;
   contents << programs;
   const text sealed = detail::seal(detail::entry_kind::archive, {}, contents.finish());
@@ -141,8 +140,9 @@ result<Count> import_programs(compile_cache& cache, string_ref path,
   };
   string_ref contents;
   if (!detail::unseal(bytes, detail::entry_kind::archive, {}, contents)) {
-    return refuse("is damaged, or was not made by export_programs of this version of the library. "
-                  "Export it again.");
+    return refuse(
+        "is damaged, or was not made by export_programs of this version of the library. "
+        "Export it again.");
   }
   std::vector<text> programs;
   detail::byte_reader in(contents);
@@ -157,9 +157,9 @@ result<Count> import_programs(compile_cache& cache, string_ref path,
     detail::cache_counters_access counters(cache);
     text trouble;
     const detail::program_disk disk(folder, key, counters.get());
-    if (!disk.put(sealed, cache.folder_limit(), trouble)) {
-      return detail::fail(detail::cache_error(function, trouble, where));
-    }
+    const std::uint64_t stored = disk.put(sealed, cache.folder_limit(), trouble);
+    if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
+    disk.account(stored, cache.folder_limit());
   }
   return static_cast<Count>(programs.size());
 }

@@ -86,38 +86,43 @@ class program_disk {
     return false;
   }
 
-  /// Stores a program. On failure `trouble` says why.
-  bool store(const kept_program& made, const text& name, std::uint64_t limit, text& trouble) const {
+  /// Stores a program. Returns how many bytes it takes, or 0 where `trouble` says why not.
+  std::uint64_t store(const kept_program& made, const text& name, std::uint64_t limit,
+                      text& trouble) const {
     const compiled_state& state = compiled_program_access::state(made.program);
     const text sealed =
         seal(entry_kind::program, key_, write_program(made.conditions, name, state));
     if (sealed.empty()) {
       trouble = text("the host had no memory left to write it");
-      return false;
+      return 0;
     }
     return put(sealed, limit, trouble);
   }
 
   /// Stores a program that is in its envelope, unless it is there.
-  bool put(const text& sealed, std::uint64_t limit, text& trouble) const {
+  std::uint64_t put(const text& sealed, std::uint64_t limit, text& trouble) const {
     if (sealed.size() > limit / 2) {
       text_builder out;
       out << "it takes " << sealed.size() << " bytes, more than half of the cache's limit of "
           << limit << ". Set GPU_CACHE_SIZE to more";
       trouble = out.finish();
-      return false;
+      return 0;
     }
     for (unsigned slot = 0; slot < slots; ++slot) {
       text before;
       if (folder_.read(name_of(slot).characters, before) == cache_folder::reading::done &&
           before == sealed) {
-        return true;
+        return sealed.size();
       }
     }
-    if (!folder_.write(name_of(slot_to_fill()).characters, sealed, trouble)) return false;
+    if (!folder_.write(name_of(slot_to_fill()).characters, sealed, trouble)) return 0;
     count_one(counters_.stored);
-    count_one(counters_.evicted, note_stored(folder_, sealed.size(), limit));
-    return true;
+    return sealed.size();
+  }
+
+  /// Adds what was stored to what the folder holds, and keeps that below its limit.
+  void account(std::uint64_t bytes, std::uint64_t limit) const {
+    count_one(counters_.evicted, note_stored(folder_, bytes, limit));
   }
 
  private:

@@ -115,9 +115,9 @@ class summary_notes {
     return summary_difference(now, before[closest]).finish();
   }
 
-  void add(const request_summary& now) const {
-    append(source_key(now), now);
-    if (is_named(now)) append(name_key(now), now);
+  /// Returns how many bytes were written.
+  std::uint64_t add(const request_summary& now) const {
+    return append(source_key(now), now) + (is_named(now) ? append(name_key(now), now) : 0);
   }
 
  private:
@@ -144,7 +144,7 @@ class summary_notes {
     if (!in.ok()) notes.clear();
     return notes;
   }
-  void append(const digest& key, const request_summary& now) const {
+  std::uint64_t append(const digest& key, const request_summary& now) const {
     constexpr std::size_t most = 8;
     std::vector<request_summary> notes = read(key);
     if (notes.size() >= most) notes.erase(notes.begin());
@@ -153,7 +153,8 @@ class summary_notes {
     byte_writer out;
     out << notes;
     const text contents = out.finish();
-    folder_.write(name_of(key).characters, seal(entry_kind::summary, key, contents), trouble);
+    const text sealed = seal(entry_kind::summary, key, contents);
+    return folder_.write(name_of(key).characters, sealed, trouble) ? sealed.size() : 0;
   }
 
   const cache_folder& folder_;

@@ -5,7 +5,7 @@
 
 #include <gpu/compiler/cache_gather.hpp>
 #include <gpu/compiler/compile_cache.hpp>
-#include <gpu/compiler/nvrtc_identity.hpp>
+#include <gpu/compiler/nvrtc_recall.hpp>
 
 namespace gpu::detail {
 
@@ -23,6 +23,13 @@ template <class Builder = text_builder> struct cached_compilation {
     set_origin(found, {origin_kind::memory, {}, {}});
     count_one(cache.counters_.from_memory);
     return true;
+  }
+
+  /// Has the request settled without NVRTC where the cache's folder tells enough about it.
+  static void prepare(compile_cache& cache) {
+    if (nvrtc_in_force() != nullptr) return;
+    const settled_cache settings = cache.settled();
+    if (settings.use == cache_use::disk) nvrtc_recall::before_use(settings.folder);
   }
 
   result<compiled_program> run() {
@@ -71,20 +78,15 @@ template <class Builder = text_builder> struct cached_compilation {
     ~user() { memory.release(entry); }
   };
 
-  /// The table in force.
-  static const nvrtc::entry_points* nvrtc_in_use() noexcept {
-    return &nvrtc::current_entry_points();
-  }
-
   static void set_origin(compiled_program& program, program_origin&& origin) {
     compiled_program_access::origin(program) = std::move(origin);
   }
 
   bool still_holds(program_memory::entry* entry) {
     const cache_conditions& conditions = entry->kept.conditions;
-    const nvrtc::entry_points* table = nvrtc_in_use();
-    if (table != entry->kept.nvrtc && !(nvrtc_identity(*table) == conditions.compiler))
+    if (nvrtc_in_force() != entry->kept.nvrtc && !(request.compiler == conditions.compiler)) {
       return false;
+    }
     if (!conditions.on_files()) return true;
     if (same_files(conditions, cache.memory_.seen(entry))) return true;
     std::vector<file_identity> seen;
@@ -109,7 +111,7 @@ template <class Builder = text_builder> struct cached_compilation {
     count_one(origin.kind == origin_kind::disk ? cache.counters_.from_disk
                                                : cache.counters_.compiled);
     compiled_program program = made.program;
-    made.nvrtc = nvrtc_in_use();
+    made.nvrtc = nvrtc_in_force();
     if (made.storable) cache.memory_.publish(entry, std::move(made), settings.memory_limit);
     set_origin(program, std::move(origin));
     return program;
@@ -119,7 +121,7 @@ template <class Builder = text_builder> struct cached_compilation {
                           program_origin& origin) {
     const digest key = key_of(request);
     const std::vector<text> folders = folders_of(request);
-    const text compiler = nvrtc_identity(nvrtc::current_entry_points());
+    const text& compiler = request.compiler;
     const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
     if (!folder) {
       origin.reason = origin.not_stored;
@@ -142,10 +144,11 @@ template <class Builder = text_builder> struct cached_compilation {
     made = {};
     GPU_TRY(compile(made, &origin.not_stored));
     if (!made.storable) return {};
-    made.conditions.compiler = compiler;
-    if (disk.store(made, request.source.name(), settings.folder_limit, origin.not_stored)) {
-      notes.add(summary);
-    }
+    made.conditions.compiler = nvrtc_identity(nvrtc::current_entry_points());
+    nvrtc_recall::after_use(folder);
+    const std::uint64_t limit = settings.folder_limit;
+    const std::uint64_t stored = disk.store(made, request.source.name(), limit, origin.not_stored);
+    if (stored != 0) disk.account(stored + notes.add(summary), limit);
     return {};
   }
 

@@ -51,6 +51,7 @@ queued_compilation* start_compilation(const program& source, const compile_optio
                                       source_location where) {
   auto* work = new queued_compilation(source, where);
   work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
+  cached_compilation<>::prepare(*work->cache);
   result<> settled = settle(work->request, options, where);
   if (settled.has_value()) {
     compile_queue().add(*work);

@@ -131,20 +131,12 @@ class header_search {
   bool libcuxx_ = false;
 };
 
-/// The path of the NVRTC in use, or null.
-template <class Function> inline const char* library_of(Function function) noexcept {
-  Dl_info info{};
-  if (function == nullptr) return nullptr;
-  const bool known = ::dladdr(reinterpret_cast<const void*>(function), &info) != 0;
-  return known ? info.dli_fname : nullptr;
-}
-
-/// The headers that go with the NVRTC in use. Looked for once: what is installed meanwhile counts
-/// for the next process.
-template <class Search = header_search> inline const Search& found_headers() {
-  static const Search found = [] {
+/// The headers that go with the NVRTC in use, whose file is `library`. Looked for once: what is
+/// installed meanwhile counts for the next process.
+template <class Search = header_search> inline const Search& found_headers(const text& library) {
+  static const Search found = [&] {
     Search search;
-    search.run(library_of(nvrtc::current_entry_points().version));
+    search.run(library.empty() ? nullptr : library.c_str());
     return search;
   }();
   return found;

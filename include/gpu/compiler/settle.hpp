@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/chosen_options.hpp>
 #include <gpu/compiler/header_search.hpp>
-#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/compiler/nvrtc_facts.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/driver/calls.hpp>
 
@@ -17,17 +17,8 @@ struct compile_request {
   std::vector<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
   std::vector<text> folders = {};        ///< the user's include folders, in their order
   std::vector<text> found_folders = {};  ///< those of the toolkit; searched after the user's
+  text compiler = {};                    ///< NVRTC's version and build; empty where there is none
 };
-
-/// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
-template <class Numbers>
-inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
-  int count = 0;
-  GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
-  numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
-  if (numbers.empty()) return {};
-  return nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
-}
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
 /// else of the first, where `device` is negative.
@@ -53,14 +44,17 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
 }
 
 /// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
-/// the device can run.
+/// the device can run. Without NVRTC, what was shipped for the device itself will do.
 template <class Builder = text_builder>
-inline result<> settle(architecture& target, source_location where) {
-  std::vector<int> known;
-  GPU_TRY(get_supported_architectures(known, where));
+inline result<> settle(architecture& target, const nvrtc_facts& facts, source_location where) {
+  const std::vector<int>& known = facts.architectures;
   int number = target.number();
   const bool of_device = target.kind() == architecture::kind_type::of_device;
   if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));
+  if (!facts.present()) {
+    if (of_device) target = architecture::sm(number);
+    return {};
+  }
   int newest = 0;
   for (const int candidate : known) {
     if (candidate == number) {
@@ -83,17 +77,21 @@ inline result<> settle(architecture& target, source_location where) {
                       static_cast<std::uint64_t>(number)));
 }
 
-/// NVRTC would take a text with a zero byte in it for one that ends there.
+/// NVRTC takes a zero byte for the end of a text, and so it does a byte of 0xff, which UTF-8 never
+/// has: what follows would be missing without a word.
 template <class Builder = text_builder>
-inline result<> refuse_zero_bytes(const text& source, string_ref name, source_location where) {
-  const void* zero = __builtin_memchr(source.data(), 0, source.size());
-  if (zero == nullptr) return {};
-  const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - source.data());
-  Builder out;
-  out << '"' << name << "\" has a zero byte at " << at << " of " << source.size()
-      << ", where NVRTC would stop reading. Take it out.";
-  return fail(
-      refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
+inline result<> refuse_end_bytes(const text& source, string_ref name, source_location where) {
+  for (const int byte : {0, 0xff}) {
+    const void* found = __builtin_memchr(source.data(), byte, source.size());
+    if (found == nullptr) continue;
+    const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - source.data());
+    Builder out;
+    out << '"' << name << "\" has a " << (byte == 0 ? "zero byte" : "byte of 0xff") << " at " << at
+        << " of " << source.size() << ", where NVRTC would stop reading. Take it out.";
+    return fail(
+        refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
+  }
+  return {};
 }
 
 /// `sm_90` or `compute_90`.
@@ -109,13 +107,14 @@ template <class Builder = text_builder>
 inline result<> settle(compile_request& request, const compile_options& options,
                        source_location where) {
   const program& p = request.source;
-  GPU_TRY(refuse_zero_bytes(p.source(), p.name(), where));
+  GPU_TRY(refuse_end_bytes(p.source(), p.name(), where));
   for (const program_header& header : p.headers()) {
-    GPU_TRY(refuse_zero_bytes(header.source, header.name, where));
+    GPU_TRY(refuse_end_bytes(header.source, header.name, where));
   }
-  int major = 0, minor = 0;
-  GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &major, &minor));
-  const bool knows_more = major * 1000 + minor * 10 > known_options_version;
+  nvrtc_facts facts;
+  GPU_TRY(get_nvrtc_facts(facts, where));
+  request.compiler = facts.identity;
+  const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;
 
   option_chooser<Builder> chooser(where);
   GPU_TRY(chooser.add_members(options));
@@ -125,11 +124,11 @@ inline result<> settle(compile_request& request, const compile_options& options,
     GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, knows_more));
   }
   request.architecture = chooser.target();
-  GPU_TRY(settle(request.architecture, where));
+  GPU_TRY(settle(request.architecture, facts, where));
   chooser.choose("--gpu-architecture", name_of(request.architecture));
   if (chooser.find(option_number("--std")) == nullptr) chooser.choose("--std", text("c++20", 5));
   GPU_TRY(chooser.finish(request.options, request.folders));
-  if (options.toolkit_headers) request.found_folders = found_headers().folders;
+  if (options.toolkit_headers) request.found_folders = found_headers(facts.library).folders;
   return {};
 }
 

@@ -1,0 +1,178 @@
+#pragma once
+/// \file
+/// Lets a process know which NVRTC it would open without opening it: an earlier process left a note
+/// in the cache's folder, and nothing that the search for NVRTC depends on has changed since.
+
+#include <gpu/compiler/cache_entry.hpp>
+#include <gpu/compiler/nvrtc_facts.hpp>
+#include <gpu/compiler/nvrtc_library.hpp>
+
+namespace gpu::detail {
+
+/// Takes the state of a folder or file into a digest.
+inline void add_state(digest_builder& state, const char* path) noexcept {
+  struct stat about{};
+  state << string_ref(path);
+  if (::stat(path, &about) != 0) {
+    state << std::uint64_t{0};
+    return;
+  }
+  const file_identity identity = identity_of(about);
+  state << identity.device << identity.inode << identity.modified << identity.changed;
+}
+
+/// Takes in the folders where the system's loader looks for a library that this code opens by name.
+/// False where it does not tell.
+inline bool add_search_path(digest_builder& state) noexcept {
+#if defined(__GLIBC__)
+  Dl_info info{};
+  void* object = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(&add_state), &info, &object, RTLD_DL_LINKMAP) == 0) {
+    return false;
+  }
+  Dl_serinfo size{};
+  if (object == nullptr || ::dlinfo(object, RTLD_DI_SERINFOSIZE, &size) != 0) return false;
+  auto* paths = static_cast<Dl_serinfo*>(std::malloc(size.dls_size));
+  bool known = paths != nullptr && ::dlinfo(object, RTLD_DI_SERINFOSIZE, paths) == 0 &&
+               ::dlinfo(object, RTLD_DI_SERINFO, paths) == 0;
+  for (unsigned i = 0; known && i < paths->dls_cnt; ++i)
+    add_state(state, paths->dls_serpath[i].dls_name);
+  std::free(paths);
+  return known;
+#else
+  static_cast<void>(state);
+  return false;
+#endif
+}
+
+/// Sets `made` to a digest of all that decides which NVRTC is opened: variables of the environment,
+/// and the folders that are searched, each with the time of its last change. False where it cannot
+/// be known, or where an NVRTC is open already.
+inline bool nvrtc_search_state(digest& made) noexcept {
+  for (const char* name : nvrtc_library.file_names) {
+    if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
+      ::dlclose(open);
+      return false;
+    }
+  }
+  digest_builder state;
+  char folder[1024];
+  const char* const roots[] = {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"};
+  for (const char* variable :
+       {"GPU_NVRTC", "LD_LIBRARY_PATH", "VIRTUAL_ENV", roots[0], roots[1], roots[2]}) {
+    const char* value = environment_variable(variable);
+    state << string_ref(variable) << string_ref(value);
+  }
+  if (const char* path = environment_variable("GPU_NVRTC")) add_state(state, path);
+  for (const char* variable : roots) {
+    const char* root = environment_variable(variable);
+    if (root == nullptr || *root == '\0') continue;
+    for (const char* below : {"lib64", "lib", "targets/x86_64-linux/lib", "nvidia/cu13/lib",
+                              nvrtc_library.wheel_folder}) {
+      std::snprintf(folder, sizeof folder, "%s/%s", root, below);
+      add_state(state, folder);
+    }
+  }
+  if (!add_search_path(state)) return false;
+  add_state(state, "/etc/ld.so.cache");
+  add_state(state, "/usr/local/cuda/lib64");
+  add_state(state, "/usr/local/cuda/lib");
+  if (const char* environment = environment_variable("VIRTUAL_ENV")) {
+    for (const char* below : {"nvidia/cu13/lib", nvrtc_library.wheel_folder}) {
+      std::snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", environment, below);
+      glob_t found{};
+      if (::glob(folder, 0, nullptr, &found) == 0) {
+        for (std::size_t i = 0; i < found.gl_pathc; ++i) add_state(state, found.gl_pathv[i]);
+      }
+      ::globfree(&found);
+    }
+  }
+  made = state.finish();
+  return true;
+}
+
+/// The notes about NVRTC in a cache's folder.
+class nvrtc_recall {
+ public:
+  /// Before NVRTC is opened: looks for a note, once a process.
+  static void before_use(const text& path) {
+    if (nvrtc_in_force() != nullptr) return;
+    static const bool done = (look(path), true);
+    static_cast<void>(done);
+  }
+
+  /// After NVRTC was opened: leaves a note, where it was looked for before and not found.
+  static void after_use(const cache_folder& folder) {
+    state& now = state_of_search();
+    if (!now.known || nvrtc_in_force() == nullptr) return;
+    if (__atomic_exchange_n(&now.written, true, __ATOMIC_ACQ_REL)) return;
+    nvrtc_facts facts;
+    if (!get_nvrtc_facts(facts, source_location::current()).has_value() || !facts.present()) return;
+    struct stat about{};
+    if (::stat(facts.library.c_str(), &about) != 0) return;
+    byte_writer out;
+    out << facts.identity << facts.library << static_cast<std::uint64_t>(facts.major)
+        << static_cast<std::uint64_t>(facts.minor);
+    const file_identity identity = identity_of(about);
+    out << identity.inode << identity.size << identity.modified << identity.changed
+        << std::uint64_t{facts.architectures.size()};
+    for (const int number : facts.architectures) out << static_cast<std::uint64_t>(number);
+    text trouble;
+    const entry_name name(now.search, 't');
+    folder.write(name.characters, seal(entry_kind::toolchain, now.search, out.finish()), trouble);
+  }
+
+ private:
+  struct state {
+    digest search;
+    bool known = false, written = false;
+  };
+  static state& state_of_search() noexcept {
+    static state now;
+    return now;
+  }
+
+  static void look(const text& path) {
+    state& now = state_of_search();
+    now.known = nvrtc_search_state(now.search);
+    text trouble, sealed;
+    const cache_folder folder = cache_folder::open(path, false, trouble);
+    if (!now.known || !folder) return;
+    const entry_name name(now.search, 't');
+    string_ref contents;
+    if (folder.read(name.characters, sealed) != cache_folder::reading::done ||
+        !unseal(sealed, entry_kind::toolchain, now.search, contents)) {
+      return;
+    }
+    auto* facts = new (std::nothrow) nvrtc_facts;
+    if (facts == nullptr) return;
+    if (!read(contents, *facts)) {
+      delete facts;
+      return;
+    }
+    folder.touch(name.characters);
+    now.written = true;
+    __atomic_store_n(&recalled_nvrtc(), facts, __ATOMIC_RELEASE);  // kept until the process ends
+  }
+
+  static bool read(string_ref contents, nvrtc_facts& facts) {
+    byte_reader in(contents);
+    file_identity identity;
+    std::uint64_t major = 0, minor = 0, count = 0;
+    in >> facts.identity >> facts.library >> major >> minor >> identity.inode >> identity.size >>
+        identity.modified >> identity.changed >> count;
+    facts.major = static_cast<int>(major);
+    facts.minor = static_cast<int>(minor);
+    for (std::uint64_t i = 0; in.ok() && i < count; ++i) {
+      std::uint64_t number = 0;
+      in >> number;
+      facts.architectures.push_back(static_cast<int>(number));
+    }
+    struct stat about{};
+    if (!in.ok() || ::stat(facts.library.c_str(), &about) != 0) return false;
+    identity.device = static_cast<std::uint64_t>(about.st_dev);
+    return identity_of(about) == identity;
+  }
+};
+
+}  // namespace gpu::detail
