@@ -9,5 +9,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/instance.hpp>
+#include <gpu/compiler/linker.hpp>
+#include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/compiler/nvrtc_version.hpp>
 #include <gpu/compiler/program.hpp>

@@ -29,6 +29,10 @@ template <class T> class device_buffer;
 template <class T> class pinned_vector;
 
 struct launch_config;
+struct jit_options;
+struct jit_report;
+struct kernel_attributes;
+template <class T> class managed_variable;
 class module;
 class untyped_kernel;
 
@@ -36,5 +40,8 @@ class architecture;
 class program;
 class compiled_program;
 struct compile_options;
+class link_input;
+class linked_program;
+struct link_options;
 
 }  // namespace gpu
