@@ -27,9 +27,11 @@ namespace {
 using words = std::vector<std::uint32_t>;
 
 const std::vector<std::string> families = {
-    "approximate", "atomics", "barriers", "bits",    "compare", "control", "convert", "float32",
-    "float64",     "graphs",  "half",     "hashing", "integer", "linear",  "memory",  "reductions",
-    "simulation",  "sorting", "special",  "text",    "video",   "warp"};
+    "approximate", "atomics",    "barriers",   "bits",           "compare",     "control",
+    "convert",     "edges",      "edges_cvt",  "edges_floating", "edges_video", "float32",
+    "float64",     "graphs",     "half",       "hashing",        "integer",     "linear",
+    "memory",      "reductions", "simulation", "sorting",        "special",     "text",
+    "video",       "warp"};
 
 /// Products and sums stay apart, as written; what is fused says so.
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
@@ -136,6 +138,10 @@ TEST_CASE("corpus: bits", "[corpus]") { check_family("bits"); }
 TEST_CASE("corpus: comparisons", "[corpus]") { check_family("compare"); }
 TEST_CASE("corpus: control flow", "[corpus]") { check_family("control"); }
 TEST_CASE("corpus: conversions", "[corpus]") { check_family("convert"); }
+TEST_CASE("corpus: edges of integers", "[corpus]") { check_family("edges"); }
+TEST_CASE("corpus: edges of conversions", "[corpus]") { check_family("edges_cvt"); }
+TEST_CASE("corpus: edges of floating point", "[corpus]") { check_family("edges_floating"); }
+TEST_CASE("corpus: edges of video instructions", "[corpus]") { check_family("edges_video"); }
 TEST_CASE("corpus: f32", "[corpus]") { check_family("float32"); }
 TEST_CASE("corpus: f64", "[corpus]") { check_family("float64"); }
 TEST_CASE("corpus: graphs", "[corpus]") { check_family("graphs"); }

@@ -68,6 +68,15 @@ __device__ inline void fold_operations(const u32* in, u32* out, Operation... ope
   ((out[k++ * lanes + threadIdx.x] = fold_operation<T>(values, operation)), ...);
 }
 
+/// As fold_operations, but with one word left for each operation, so that a kernel may have many.
+template <class T, class... Operation>
+__device__ inline void digest_operations(const u32* in, u32* out, Operation... operation) {
+  const T* values = reinterpret_cast<const T*>(in);
+  u32 k = 0;
+  ((out[k++] = __reduce_add_sync(~0u, mixed(threadIdx.x, fold_operation<T>(values, operation)))),
+   ...);
+}
+
 // An instruction as an operation: %0 is its result, %1 to %3 are its operands.
 #define CORPUS_OPERATION(result, letter, type, operand, ...)               \
   [](type a, type b, type c) {                                             \

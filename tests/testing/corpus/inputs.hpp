@@ -204,11 +204,82 @@ inline std::uint64_t double_word(generator& g, const std::string& kind) {
   return kind == "f64nan" ? nan_f64(g) : any_f64(g);
 }
 
+/// The ends of the ranges of integers and of shift counts, which three operands of 32 values each
+/// cross.
+inline constexpr std::uint32_t edges[] = {
+    0,          1,          2,          7,          8,          15,         31,         32,
+    33,         63,         64,         0x7f,       0x80,       0xff,       0x101,      0x7fff,
+    0x8000,     0xffff,     0x10000,    0x7f7f8080, 0x7fff8000, 0x7ffffffe, 0x7fffffff, 0x80000000,
+    0x80000001, 0x80007fff, 0x8080ff7f, 0xdeadbeef, 0xffff0001, 0xffff7fff, 0xfffffffe, 0xffffffff};
+
+inline constexpr std::uint32_t f32_edges[] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800001,
+    0x3f800000, 0xbf800000, 0x3f7fffff, 0x3f800001, 0x34000000, 0x33800000, 0x3f000000, 0xbeffffff,
+    0x477fe000, 0xc77ff000, 0x38800000, 0x33000001, 0x4b7fffff, 0xcb800000, 0x4f000000, 0xcf000001,
+    0x5f000000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xff812345, 0x40490fdb};
+
+inline constexpr std::uint64_t f64_edges[] = {
+    0x0000000000000000, 0x8000000000000000, 0x0000000000000001, 0x800fffffffffffff,
+    0x0010000000000000, 0x8010000000000001, 0x3ff0000000000000, 0xbff0000000000000,
+    0x3fefffffffffffff, 0x3ff0000000000001, 0x3ca0000000000000, 0x3fe0000000000000,
+    0xbfdfffffffffffff, 0x36a0000000000000, 0x3690000000000001, 0x3810000000000000,
+    0x380fffffffffffff, 0x47efffffe0000000, 0xc7effffff0000000, 0x40effc0000000000,
+    0xc0f0000000000000, 0x41dfffffffc00000, 0xc1e0000000200000, 0x43e0000000000000,
+    0xc3f0000000000000, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000,
+    0xfff0000000000000, 0x7ff8000000000555, 0xfff4000012345678, 0x400921fb54442d18};
+
+/// With `significand` bits: 10 of an f16, 7 of a bf16.
+inline std::uint32_t half_edge(std::uint32_t k, int significand) {
+  const std::uint32_t infinity = 0x7fffu >> significand << significand, one = infinity / 2;
+  const std::uint32_t rounded_one = one >> significand << significand;
+  const std::uint32_t magnitudes[] = {0,
+                                      1,
+                                      (1u << significand) - 1,
+                                      1u << significand,
+                                      rounded_one,
+                                      rounded_one + 1,
+                                      rounded_one - 1,
+                                      rounded_one - (1u << significand),
+                                      rounded_one + (5u << significand) + 3,
+                                      rounded_one + (8u << significand),
+                                      infinity - (1u << significand),
+                                      infinity - 1,
+                                      infinity,
+                                      infinity + 1,
+                                      infinity | 1u << (significand - 1),
+                                      0x7fff};
+  return magnitudes[k % 16] | k / 16 % 2 << 15;
+}
+
 }  // namespace detail
+
+/// The edges of ranges, in an order of their own for each of the three operands that meet: `edges`,
+/// `f32edges`, `f64edges`, `f16edges` or `bf16edges`, the last two in both halves of a word.
+inline std::vector<std::uint32_t> edges_of(const kernel_entry& entry) {
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t k = 0; words.size() < entry.input_words; ++k) {
+    const std::uint32_t turned = (k * (2 * (k / 32) + 1) + k / 32 * 11) % 32;
+    if (entry.input == "f64edges") {
+      words.push_back(static_cast<std::uint32_t>(detail::f64_edges[turned]));
+      words.push_back(static_cast<std::uint32_t>(detail::f64_edges[turned] >> 32));
+    } else if (entry.input == "f32edges") {
+      words.push_back(detail::f32_edges[turned]);
+    } else if (entry.input == "edges") {
+      words.push_back(detail::edges[turned]);
+    } else {
+      const int significand = entry.input == "f16edges" ? 10 : 7;
+      words.push_back(detail::half_edge(turned, significand) |
+                      detail::half_edge(turned * 5 + 3, significand) << 16);
+    }
+  }
+  words.resize(entry.input_words);
+  return words;
+}
 
 /// The input of a kernel: `bits`, `small` or one of the floating formats, `near` meaning numbers of
 /// moderate size and `unit` those of at most 1.
 inline std::vector<std::uint32_t> input_of(const kernel_entry& entry) {
+  if (entry.input.ends_with("edges")) return edges_of(entry);
   generator g(entry.name);
   std::vector<std::uint32_t> words;
   while (words.size() < entry.input_words) {
