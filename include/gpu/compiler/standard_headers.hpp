@@ -138,9 +138,8 @@ template <class Builder = text_builder> inline text libcuxx_header(string_ref na
          "namespace cuda { namespace std {} }\n"
          "namespace std { using namespace cuda::std; }\n";
   if (there == "cstddef") {
-    out << "#ifndef offsetof\n"
-           "#define offsetof(type, member) __INTADDR__(&(static_cast<type*>(nullptr)->member))\n"
-           "#endif\n";
+    out << "#undef offsetof\n"  // that of libcu++ is no constant
+           "#define offsetof(type, member) __INTADDR__(&(static_cast<type*>(nullptr)->member))\n";
   }
   if (there == "cmath") out << "#include <math.h>\n";
   return out.finish();
