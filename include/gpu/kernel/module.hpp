@@ -13,13 +13,20 @@
 
 namespace gpu {
 
+namespace detail {
+/// What takes names, for `compiled_code`: nvcc's front end sees no lambda there.
+struct name_visitor {
+  void operator()(string_ref, string_ref) const noexcept {}
+};
+}  // namespace detail
+
 /// Code in the two forms that a compiler gives, and what its names have become: what
 /// `compiled_program` and `linked_program` are.
 template <class Program>
 concept compiled_code = requires(const Program& program) {
   bytes_ref(program.cubin());
   bytes_ref(program.ptx());
-  program.for_each_name([](string_ref, string_ref) {});
+  program.for_each_name(detail::name_visitor());
 };
 
 namespace detail {
