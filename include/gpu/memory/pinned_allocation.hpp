@@ -18,9 +18,11 @@ template <> inline constexpr bool is_flag_set<pinned_flags> = true;
 
 namespace detail {
 
+/// Where there is an `owner`, it is part of a larger piece, and the driver knows nothing of it.
 struct pinned_allocation {
   void* address = nullptr;
   context_ref context;
+  returnable* owner = nullptr;
 
   friend bool operator==(const pinned_allocation& a, const pinned_allocation& b) noexcept {
     return a.address == b.address;
@@ -29,6 +31,7 @@ struct pinned_allocation {
 
 struct free_pinned_memory {
   void operator()(const pinned_allocation& a) const noexcept {
+    if (a.owner != nullptr) return a.owner->give_back(*a.owner);
     driver::destroy_in<&driver::entry_points::mem_free_host>(a.context.native(), a.address);
   }
 };

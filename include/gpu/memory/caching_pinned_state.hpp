@@ -1,0 +1,103 @@
+#pragma once
+/// \file
+/// What `caching_pinned_allocator` is inside: a few arenas that threads are spread over, and the
+/// blocks that wait for a stream.
+
+#include <gpu/memory/caching_state.hpp>
+#include <gpu/memory/pinned_allocation.hpp>
+
+namespace gpu::detail {
+
+/// One of the arenas that threads are spread over, so that they seldom wait for each other.
+struct pinned_lane : block_arena {
+  pinned_lane() noexcept : block_arena{&give_back} {}
+  static void give_back(returnable& block) noexcept;
+
+  struct pinned_cache* cache = nullptr;
+  bool closing = false;
+};
+
+/// A block that is given back when a stream has got so far. They wait in a list, oldest first.
+struct waiting_block {
+  cached_block* block = nullptr;
+  CUevent event = nullptr;
+  waiting_block* next = nullptr;
+};
+
+/// **Threads**: `growing` guards what is not in a lane; it is taken before a lane's lock.
+struct pinned_cache {
+  static constexpr std::size_t lane_count = 8;
+
+  context_ref context;
+  pinned_flags flags{};
+  caching_options options;
+  mutex growing{};
+  caching_statistics counts;
+  waiting_block* waiting = nullptr;
+  std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
+  pinned_lane lanes[lane_count];
+
+  /// The calling thread's lane: threads take turns when they first ask.
+  pinned_lane& own_lane() noexcept {
+    static std::size_t threads = 0;
+    thread_local const std::size_t number =
+        __atomic_fetch_add(&threads, std::size_t{1}, __ATOMIC_RELAXED);
+    return lanes[number % lane_count];
+  }
+  cached_block* take_from(pinned_lane& lane, std::size_t bytes) noexcept {
+    lane.lock.lock();
+    cached_block* block = lane.take(bytes);
+    lane.lock.unlock();
+    return block;
+  }
+  void drop_owner() noexcept {
+    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
+  }
+  std::size_t release(cached_segment* list) noexcept {
+    std::size_t bytes = 0;
+    while (list != nullptr) {
+      cached_segment* next = list->next;
+      bytes += list->bytes;
+      driver::destroy_in<&driver::entry_points::mem_free_host>(
+          context.native(), reinterpret_cast<void*>(list->address));
+      delete list;
+      list = next;
+    }
+    return bytes;
+  }
+
+  /// Gives the blocks back whose streams have got so far; all of them where `wait` says so. Under
+  /// `growing`.
+  void collect_waiting(bool wait) noexcept {
+    while (waiting != nullptr) {
+      const source_location nowhere;
+      if (wait) {
+        driver::destroy<&driver::entry_points::event_synchronize>(waiting->event);
+      } else {
+        const result<bool> done = driver::query<&driver::entry_points::event_query>(
+            CUDA_ERROR_NOT_READY, nowhere, waiting->event);
+        if (!done.has_value() || !*done) return;
+      }
+      waiting_block* done = exchange(waiting, waiting->next);
+      driver::destroy<&driver::entry_points::event_destroy>(done->event);
+      done->block->give_back(*done->block);
+      delete done;
+    }
+  }
+};
+
+inline void pinned_lane::give_back(returnable& returned) noexcept {
+  auto& block = static_cast<cached_block&>(returned);
+  auto& lane = static_cast<pinned_lane&>(*block.arena);
+  lane.lock.lock();
+  const bool whole = lane.give(block).is_whole_segment();
+  cached_segment* list = whole && lane.closing ? lane.remove_free_segments() : nullptr;
+  const bool empty = lane.segments() == nullptr;
+  lane.lock.unlock();
+  if (list == nullptr) [[likely]]
+    return;
+  lane.cache->release(list);
+  if (empty) lane.cache->drop_owner();
+}
+
+}  // namespace gpu::detail
