@@ -7,11 +7,17 @@
 
 #include "kernel/test_programs.hpp"
 
-#include <complex>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
+
+#if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
+#  include <cuda_bf16.h>
+#  include <cuda_fp16.h>
+#endif
 
 // Types as a program and its device code would share them.
 struct point {
@@ -151,6 +157,64 @@ TEST_CASE("types of the user and of CUDA", "[compiler][instance]") {
         "_Z3anyIJN4user7coloredILNS0_5colorEn7EEEEEvv");
   CHECK(lowered(gpu::instance<user::outer<int>::inner<float>>("any")) ==
         "_Z3anyIJN4user5outerIiE5innerIfEEEEvv");
+}
+
+#if __has_include(<cuda_fp16.h>) && __has_include(<cuda_bf16.h>)
+TEST_CASE("the small floating-point and vector types of CUDA", "[compiler][instance]") {
+  gpu::program program(R"(
+    #include <cuda_fp16.h>
+    #include <cuda_bf16.h>
+    template <class... T> __global__ void any() {}
+    template <class T> __global__ void twice(T* x) { x[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x]; }
+    template <class T> __global__ void sum(const T* x, float* out) { *out = x->x + x->y; })");
+  constexpr auto names = gpu::instance<__half, __nv_bfloat16, __half2, float4, int2, dim3>("any");
+  program.instance(names)
+      .instance(gpu::instance<__half>("twice"))
+      .instance(gpu::instance<__nv_bfloat16>("twice"))
+      .instance(gpu::instance<float4>("sum"));
+  const gpu::compiled_program made = test::must(gpu::compile(program));
+  CHECK(made.lowered_name(names) == "_Z3anyIJ6__half13__nv_bfloat167__half26float44int24dim3EEvv");
+  const gpu::module code = test::must(gpu::module::load(made));
+  const gpu::stream stream = test::new_stream();
+  const auto twice = test::must(code.kernel<__half*>(gpu::instance<__half>("twice")));
+  // 1.5 and -0.25 in binary16 are 0x3e00 and 0xb400; their doubles have an exponent one higher.
+  std::vector<__half> halves(2);
+  halves[0] = __half(__half_raw{0x3e00});
+  halves[1] = __half(__half_raw{0xb400});
+  test::must(gpu::launch(stream, {1, 2}, twice, gpu::inout(halves)));
+  CHECK(__half_raw(halves[0]).x == 0x4200);
+  CHECK(__half_raw(halves[1]).x == 0xb800);
+  const auto twice_b =
+      test::must(code.kernel<__nv_bfloat16*>(gpu::instance<__nv_bfloat16>("twice")));
+  std::vector<__nv_bfloat16> brains(1);
+  brains[0] = __nv_bfloat16(__nv_bfloat16_raw{0x3fc0});  // 1.5
+  test::must(gpu::launch(stream, {1, 1}, twice_b, gpu::inout(brains)));
+  CHECK(__nv_bfloat16_raw(brains[0]).x == 0x4040);
+  const auto sum = test::must(code.kernel<const float4*, float*>(gpu::instance<float4>("sum")));
+  std::vector<float4> vectors(1, float4{1.5f, 2, 3, 4});
+  std::vector<float> out(1);
+  test::must(gpu::launch(stream, {1, 1}, sum, gpu::in(vectors), gpu::out(out)));
+  CHECK(out[0] == 3.5f);
+}
+#endif
+
+TEST_CASE("types of the standard library", "[compiler][instance]") {
+  gpu::program program(R"(
+    #include <array>
+    #include <tuple>
+    template <class T> __global__ void size(unsigned long* out) { *out = sizeof(T); })");
+  using array = std::array<float, 3>;
+  using pair = std::pair<char, std::array<double, 2>>;
+  program.instance(gpu::instance<array>("size")).instance(gpu::instance<pair>("size"));
+  const gpu::module code = test::must(gpu::module::load(test::must(gpu::compile(program))));
+  const gpu::stream stream = test::new_stream();
+  std::vector<unsigned long> out(1);
+  const auto of_array = test::must(code.kernel<unsigned long*>(gpu::instance<array>("size")));
+  test::must(gpu::launch(stream, {1, 1}, of_array, gpu::out(out)));
+  CHECK(out[0] == sizeof(array));
+  const auto of_pair = test::must(code.kernel<unsigned long*>(gpu::instance<pair>("size")));
+  test::must(gpu::launch(stream, {1, 1}, of_pair, gpu::out(out)));
+  CHECK(out[0] == sizeof(pair));
 }
 
 TEST_CASE("values keep their types", "[compiler][instance]") {
