@@ -133,7 +133,7 @@ class header_search {
 
 /// The headers that go with the NVRTC in use, whose file is `library`. Looked for once: what is
 /// installed meanwhile counts for the next process.
-template <class Search = header_search> inline const Search& found_headers(const text& library) {
+template <class Search = header_search> inline const Search& found_headers(const text& library = {}) {
   static const Search found = [&] {
     Search search;
     search.run(library.empty() ? nullptr : library.c_str());

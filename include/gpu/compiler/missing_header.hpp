@@ -48,7 +48,7 @@ template <class Builder>
   for (const text& folder : request.folders) look(folder, "");
   for (const text& folder : request.found_folders) look(folder, " (found)");
   const header_search& found =
-      found_headers({});  // they were looked for when the request was settled
+      found_headers();
   const bool asked_toolkit = !request.found_folders.empty();
   const bool libcuxx = starts_with(name, "cuda/std/") || starts_with(name, "nv/") ||
                        starts_with(name, "cub/") || starts_with(name, "thrust/");
