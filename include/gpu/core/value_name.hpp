@@ -62,8 +62,9 @@ constexpr void write_integer(name_writer& out, T value, const char* suffix) noex
     return out.put("-1)");
   }
   const auto bits = static_cast<std::uint64_t>(value);
-  if (value < T{}) out.put('-');
-  out.put_decimal(value < T{} ? ~bits + 1 : bits);
+  const bool negative = is_signed<T> && bits >> 63 != 0;
+  if (negative) out.put('-');
+  out.put_decimal(negative ? ~bits + 1 : bits);
   out.put(suffix);
 }
 
