@@ -16,8 +16,10 @@
 #include "testing/corpus/manifest.hpp"
 #include "testing/corpus/recording.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -124,7 +126,7 @@ void check_family(const std::string& name) {
     const auto expected = recorded.results.find(entry.name);
     CHECK(expected != recorded.results.end());
     if (expected == recorded.results.end()) continue;
-    CHECK(corpus::differences(*output, expected->second, entry.compare) == "");
+    CHECK(corpus::differences(*output, expected->second, entry.compare, entry.name) == "");
   }
   if (records) CHECK(corpus::write_recording(record_folder, name, made));
 }
@@ -180,7 +182,34 @@ TEST_CASE("the corpus is complete, and every kernel has a recording of a GPU", "
       const auto found = recorded.results.find(entry.name);
       CHECK(found != recorded.results.end());
       if (found != recorded.results.end()) CHECK(found->second.size() == entry.output_words);
+      const bool documented = corpus::detail::find_documented(entry.name, 0) != nullptr;
+      CHECK(entry.compare == (documented ? "documented" : "exact"));
     }
   }
   CHECK(names.size() >= 120);
+  for (const corpus::documented_error& about : corpus::documented_errors) {
+    INFO(about.kernel);
+    CHECK(names.count(std::string(about.kernel)) == 1);
+  }
+}
+
+TEST_CASE("a documented error is allowed, with two units of the last place, and no more",
+          "[corpus]") {
+  const auto bits = [](float v) { return words{std::bit_cast<std::uint32_t>(v)}; };
+  const auto differ = [&](const char* kernel, float actual, float expected) {
+    return corpus::differences(bits(actual), bits(expected), "documented", kernel) != "";
+  };
+  const float ulp = 0x1p-23f;  // of 1
+  CHECK_FALSE(differ("approximate_reciprocal", 1 + 3 * ulp, 1));
+  CHECK(differ("approximate_reciprocal", 1 + 4 * ulp, 1));
+  CHECK_FALSE(differ("approximate_root", 1 + 3 * ulp, 1));
+  CHECK(differ("approximate_root", 1 + 4 * ulp, 1));
+  CHECK_FALSE(differ("approximate_sine", 0x1p-10f + 0x1.6p-21f, 0x1p-10f));
+  CHECK(differ("approximate_sine", 0x1p-10f + 0x1.8p-21f, 0x1p-10f));
+  CHECK_FALSE(differ("approximate_power_of_two", std::numeric_limits<float>::infinity(),
+                     std::numeric_limits<float>::max()));
+  CHECK(differ("approximate_power_of_two", std::numeric_limits<float>::quiet_NaN(), 1));
+  CHECK(differ("approximate_power_of_two", -1, 1));
+  CHECK(corpus::differences(bits(1), bits(1), "documented", "f32_add") == "no documented error");
+  CHECK(corpus::differences(bits(1), bits(1 + ulp), "exact") != "");
 }
