@@ -239,7 +239,8 @@ TEST_CASE("an untyped kernel checks sizes at the launch", "[kernel][launch]") {
   REQUIRE_FALSE(too_few.has_value());
   CHECK(too_few.error().asked() == 2);
   CHECK(too_few.error().limit() == 3);
-  CHECK(too_few.error().details().contains("2     4 bytes    nothing   <-- the first difference\n"));
+  CHECK(
+      too_few.error().details().contains("2     4 bytes    nothing   <-- the first difference\n"));
   const auto too_many = gpu::launch(stream, {1, 1}, kernel, x, x, 1, 2);
   REQUIRE_FALSE(too_many.has_value());
   CHECK(too_many.error().details().contains("3  nothing       int "));

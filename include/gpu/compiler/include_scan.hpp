@@ -6,6 +6,7 @@
 #include <gpu/core/string_ref.hpp>
 
 #include <cstring>
+#include <initializer_list>
 
 namespace gpu::detail {
 
