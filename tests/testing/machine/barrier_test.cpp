@@ -111,13 +111,29 @@ END: ret; }
   bar.sync 1; ret;
 OTHER: bar.sync 2; ret; })");
   CHECK(kind_of(bench.run("early", {}, {64, 1, 1}, 64u)) == fault_kind::none);
-  const auto result = bench.run("early", {}, {64, 1, 1}, 40u);
-  REQUIRE(kind_of(result) == fault_kind::barrier_divergence);
-  CHECK(result.error->detail ==
-        "barrier 0 waits for 64 threads; 40 arrived, 0 wait elsewhere, 24 have exited");
-  CHECK(result.error->instruction == "bar.sync 0;");
-  bench.what.check.barrier_divergence = false;
-  CHECK(kind_of(bench.run("early", {}, {64, 1, 1}, 40u)) == fault_kind::none);
+  {  // Hardware goes on, and so does the grid; it is reported, once for all blocks.
+    const auto result = bench.run("early", {3, 1, 1}, {64, 1, 1}, 40u);
+    CHECK(kind_of(result) == fault_kind::none);
+    REQUIRE(result.reports.size() == 1);
+    CHECK(result.reports[0].kind == fault_kind::barrier_divergence);
+    CHECK(result.reports[0].detail ==
+          "24 of the 64 threads have exited before barrier 0; the others pass it, as on hardware");
+    CHECK(result.reports[0].instruction == "bar.sync 0;");
+    CHECK(bench.run("early", {}, {64, 1, 1}, 64u).reports.empty());
+  }
+  {
+    bench.what.check.barrier_divergence_is_a_fault = true;
+    const auto result = bench.run("early", {}, {64, 1, 1}, 40u);
+    REQUIRE(kind_of(result) == fault_kind::barrier_divergence);
+    CHECK(result.error->detail ==
+          "barrier 0 waits for 64 threads; 40 arrived, 0 wait elsewhere, 24 have exited");
+    CHECK(result.error->instruction == "bar.sync 0;");
+  }
+  bench.what.check = {.barrier_divergence = false};
+  const auto unchecked = bench.run("early", {}, {64, 1, 1}, 40u);
+  CHECK(kind_of(unchecked) == fault_kind::none);
+  CHECK(unchecked.reports.empty());
+  // Nobody exits: on hardware, too, these threads wait for ever.
   CHECK(kind_of(bench.run("apart", {}, {64, 1, 1})) == fault_kind::barrier_divergence);
 }
 

@@ -14,7 +14,42 @@ namespace gpu::testing::machine::detail {
 /// How many threads barrier `b` waits for.
 inline std::uint32_t threads_expected(const block_state& block, const barrier_state& b) {
   if (b.expected != 0) return b.expected;
-  return block.grid->what->check.barrier_divergence ? block.threads : block.threads - block.exited;
+  return block.grid->what->check.barrier_divergence_is_a_fault ? block.threads
+                                                               : block.threads - block.exited;
+}
+
+/// The lanes at an instruction of another warp become those that `fail` and `make_fault` speak of.
+class in_the_place_of {
+ public:
+  in_the_place_of(warp& w, const group& g) : warp_{w}, top_{w.top}, function_{w.function} {
+    w.top = g.in;
+    w.function = g.in->function;
+  }
+  in_the_place_of(const in_the_place_of&) = delete;
+  in_the_place_of& operator=(const in_the_place_of&) = delete;
+  ~in_the_place_of() {
+    warp_.top = top_;
+    warp_.function = function_;
+  }
+
+ private:
+  warp& warp_;
+  decltype(warp::top) top_;
+  decltype(warp::function) function_;
+};
+
+/// Reports, once for each instruction of a launch, that a barrier is passed though threads have
+/// exited without reaching it.
+[[gnu::cold, gnu::noinline]] inline void report_exits(block_state& block, warp& w, const group& g) {
+  grid_state& grid = *block.grid;
+  const decoded& d = g.in->function->code[g.pc];
+  if (!grid.first_report_of(&d, fault_kind::barrier_divergence)) return;
+  const in_the_place_of place(w, g);
+  (void)fail(w, fault_kind::barrier_divergence, static_cast<unsigned>(std::countr_zero(g.lanes)),
+             std::to_string(block.exited) + " of the " + std::to_string(block.threads) +
+                 " threads have exited before barrier " + std::to_string(g.barrier) +
+                 "; the others pass it, as on hardware");
+  grid.report(make_fault(w, &d));
 }
 
 /// Lets go everybody who waits at a barrier that is complete.
@@ -24,9 +59,13 @@ inline void release_barriers(block_state& block) {
     if (b.arrived == 0) continue;
     const std::uint32_t expected = threads_expected(block, b);
     if (b.arrived < expected) continue;
+    bool report =
+        b.expected == 0 && block.exited != 0 && block.grid->what->check.barrier_divergence;
     for (const auto& w : block.warps) {
       for (group& g : w->groups) {
         if (g.waits != group::state::at_barrier || g.barrier != number) continue;
+        if (report) report_exits(block, *w, g);
+        report = false;
         const decoded& d = g.in->function->code[g.pc];
         if (d.option == barrier_reduce && d.run == &run_barrier)
           write_barrier_result(g.in->registers.data(), d, g.lanes, b.votes, expected);

@@ -28,7 +28,7 @@ enum class fault_kind : std::uint8_t {
   trap,                 // CUDA_ERROR_LAUNCH_FAILED (trap instruction: CUDA_ERROR_LAUNCH_FAILED)
   assertion,            // CUDA_ERROR_ASSERT
   instruction_budget,   // CUDA_ERROR_LAUNCH_TIMEOUT: most likely an infinite loop
-  barrier_divergence,   // hardware hangs: CUDA_ERROR_LAUNCH_TIMEOUT
+  barrier_divergence,   // CUDA_ERROR_LAUNCH_TIMEOUT: hardware hangs, unless the others exited
   shared_race,          // hardware goes on with an undefined value
   uninitialised_read,   // hardware goes on with whatever the memory held
 };
@@ -71,7 +71,7 @@ constexpr const char* describe(fault_kind kind) noexcept {
     case fault_kind::instruction_budget:
       return "instruction budget exhausted";
     case fault_kind::barrier_divergence:
-      return "barrier that can never complete";
+      return "barrier that not all threads reach";
     case fault_kind::shared_race:
       return "race on shared memory";
     case fault_kind::uninitialised_read:

@@ -30,9 +30,10 @@ struct checks {
   bool uninitialised_reads_are_faults = false;  // and end the grid
   bool shared_races = true;                     // reported through `hooks::report`
   bool shared_races_are_faults = false;         // and end the grid
-  /// A thread that exits without reaching a barrier that others wait at ends the grid. When off, it
-  /// counts as arrived, as it does on hardware.
-  bool barrier_divergence = true;
+  /// Threads that exit without reaching a barrier that others wait at. Hardware takes them for
+  /// arrived.
+  bool barrier_divergence = true;              // reported through `hooks::report`
+  bool barrier_divergence_is_a_fault = false;  // and the grid ends
 };
 
 struct limits {
