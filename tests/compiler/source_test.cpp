@@ -69,7 +69,9 @@ TEST_CASE("a part may have any name", "[compiler][source]") {
     const gpu::diagnostic error = first_error(gpu::source().part(name, "__device__ int x = y;"));
     CHECK(error.file == name);
     CHECK(error.line == 1);
-    CHECK(error.source_line == "__device__ int x = y;");
+    if (gpu::nvrtc_version().value() > gpu::version{12, 0}) {
+      CHECK(error.source_line == "__device__ int x = y;");
+    }
   }
 }
 

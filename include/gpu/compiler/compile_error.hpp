@@ -94,6 +94,7 @@ template <class Builder = text_builder>
     if (mistake.line != 0 && !line.empty()) show_line(out, mistake.line, line, mistake.column);
     const string_ref header = missing_header(mistake.message);
     if (!header.empty()) explain_missing_header(out, request, header);
+    if (mistake.line != 0) explain_foreign_header(out, request, mistake.file);
   }
   out << "The options were";
   for (const text& option : options) out << ' ' << option;

@@ -4,7 +4,9 @@
 /// environment says, beside nvcc, in the usual places, in NVIDIA's Python wheels.
 
 #include <gpu/compiler/nvrtc_entry_points.hpp>
+#include <gpu/compiler/reading.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/driver/read_file.hpp>
 
 #include <glob.h>
 #include <sys/stat.h>
@@ -131,9 +133,29 @@ class header_search {
   bool libcuxx_ = false;
 };
 
+/// The CUDA version of the toolkit's headers in a folder, as in 13000, or 0.
+template <class Builder = text_builder>
+inline std::size_t version_of_headers(string_ref folder) noexcept {
+  Builder path;
+  path << folder << "/cuda_runtime_api.h";
+  text contents;
+  if (!read_file("gpu::compile", path.finish(), contents, {}).has_value()) return 0;
+  constexpr string_ref definition("#define CUDART_VERSION");
+  const string_ref whole = contents;
+  string_ref rest = without_front(whole, position_of(definition, whole));
+  if (rest.empty()) return 0;
+  rest = without_front(rest, definition.size());
+  while (!rest.empty() && rest[0] == ' ') rest = without_front(rest, 1);
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < rest.size() && i < 9 && is_digit(rest[i]); ++i) {
+    number = number * 10 + static_cast<std::size_t>(rest[i] - '0');
+  }
+  return number;
+}
+
 /// The headers that go with the NVRTC in use, whose file is `library`. Looked for once: what is
 /// installed meanwhile counts for the next process.
-template <class Search = header_search> inline const Search& found_headers(const text& library = {}) {
+template <class Search = header_search> inline const Search& found_headers(const text& library) {
   static const Search found = [&] {
     Search search;
     search.run(library.empty() ? nullptr : library.c_str());

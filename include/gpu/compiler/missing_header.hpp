@@ -47,8 +47,10 @@ template <class Builder>
   };
   for (const text& folder : request.folders) look(folder, "");
   for (const text& folder : request.found_folders) look(folder, " (found)");
-  const header_search& found =
-      found_headers();
+  nvrtc_facts nvrtc;
+  (void)get_nvrtc_facts(nvrtc, {}).has_value();
+  header_search found;
+  found.run(nvrtc.library.empty() ? nullptr : nvrtc.library.c_str());
   const bool asked_toolkit = !request.found_folders.empty();
   const bool libcuxx = starts_with(name, "cuda/std/") || starts_with(name, "nv/") ||
                        starts_with(name, "cub/") || starts_with(name, "thrust/");
@@ -64,6 +66,27 @@ template <class Builder>
   }
   out << "Give the header as text with program::header, or its folder in "
          "compile_options::include_folders.\n";
+}
+
+/// Says so where a mistake is in a header of another toolkit than NVRTC's.
+template <class Builder>
+[[gnu::cold]] inline void explain_foreign_header(Builder& out, const compile_request& request,
+                                                 string_ref file) {
+  nvrtc_facts nvrtc;
+  if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;
+  for (const text& folder : request.found_folders) {
+    if (!starts_with(file, folder)) continue;
+    for (const text& toolkit : request.found_folders) {
+      const std::size_t version = version_of_headers(toolkit);
+      if (version == 0 || version / 1000 == static_cast<std::size_t>(nvrtc.major)) continue;
+      out << "The headers that were found in " << toolkit << " are those of CUDA " << version / 1000
+          << '.' << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.'
+          << nvrtc.minor
+          << ". Install the headers that go with it beside it, or name their folder in "
+             "compile_options::include_folders.\n";
+      return;
+    }
+  }
 }
 
 }  // namespace gpu::detail
