@@ -235,7 +235,7 @@ TEST_CASE("headers that only other headers name are found", "[compiler][headers]
 TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
   const std::vector<gpu::text> none;
   const gpu::program empty("");
-  gpu::detail::given_headers headers(empty, none);
+  gpu::detail::given_headers<> headers(empty, none);
   CHECK(headers.count() == 0);
   CHECK(
       headers.add_missing("a.cu(1): catastrophic error: could not open source file \"cstdint\" "

@@ -39,7 +39,7 @@ template <class Builder = text_builder> inline std::uint64_t mark_of_library_hea
 /// it asks for. NVRTC prefers a header given as text to all others of its name, even to a neighbour
 /// in quotes; so the library gives no more than what was asked for in `<>` and is in none of the
 /// user's folders, or was not found without it.
-class given_headers {
+template <class Builder = text_builder> class given_headers {
  public:
   given_headers(const program& source, const std::vector<text>& folders) : folders_{folders} {
     for (const program_header& header : source.headers()) add(header.name, header.source);
@@ -94,7 +94,7 @@ class given_headers {
 
   bool in_folders(string_ref name) const {
     for (const text& folder : folders_) {
-      text_builder path;
+      Builder path;
       path << folder << '/' << name;
       if (::access(path.finish().c_str(), F_OK) == 0) return true;
     }

@@ -63,9 +63,9 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
 
 /// Compiles with the options of the request and the extras that are not null.
 template <class Builder = text_builder>
-inline result<> nvrtc_compile_once(const compile_request& request, const given_headers& headers,
-                                   compile_extras& extras, compiled_state& made,
-                                   source_location where) {
+inline result<> nvrtc_compile_once(const compile_request& request,
+                                   const given_headers<Builder>& headers, compile_extras& extras,
+                                   compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
   const program& p = request.source;
   std::vector<const char*> arguments;
@@ -105,7 +105,7 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
                               source_location where) {
   made.architecture = request.architecture;
   made.options = whole_option_list(request);
-  given_headers headers(request.source, request.folders);
+  given_headers<Builder> headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");
