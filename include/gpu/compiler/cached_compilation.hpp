@@ -129,6 +129,7 @@ template <class Builder = text_builder> struct cached_compilation {
     }
     const program_disk disk(folder, key, cache.counters_);
     if (disk.find(compiler, folders, made, origin.reason)) {
+      nvrtc_recall::after_use(folder);
       origin = {origin_kind::disk, {}, {}};
       return {};
     }

@@ -107,13 +107,37 @@ class digest_builder {
     return value >> count | value << (64 - count);
   }
 
+  static void mix(word* v, int a, int b, int c, int d, word x, word y) noexcept {
+    v[a] += v[b] + x;
+    v[d] = rotate_right(v[d] ^ v[a], 32);
+    v[c] += v[d];
+    v[b] = rotate_right(v[b] ^ v[c], 24);
+    v[a] += v[b] + y;
+    v[d] = rotate_right(v[d] ^ v[a], 16);
+    v[c] += v[d];
+    v[b] = rotate_right(v[b] ^ v[c], 63);
+  }
+  template <int Round> static void mix_all(word* v, const word* m) noexcept {
+    constexpr const unsigned char* s = order[Round];
+    mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
+    mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
+    mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
+    mix(v, 3, 7, 11, 15, m[s[6]], m[s[7]]);
+    mix(v, 0, 5, 10, 15, m[s[8]], m[s[9]]);
+    mix(v, 1, 6, 11, 12, m[s[10]], m[s[11]]);
+    mix(v, 2, 7, 8, 13, m[s[12]], m[s[13]]);
+    mix(v, 3, 4, 9, 14, m[s[14]], m[s[15]]);
+  }
+
   /// Mixes `filled_` bytes of a block into the state.
   void compress(const unsigned char* block, bool last) noexcept {
     count_ += filled_;
     word m[16], v[16];
     for (int i = 0; i < 16; ++i) {
-      m[i] = 0;
-      for (int byte = 7; byte >= 0; --byte) m[i] = m[i] << 8 | block[8 * i + byte];
+      __builtin_memcpy(&m[i], block + 8 * i, sizeof m[i]);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+      m[i] = __builtin_bswap64(m[i]);
+#endif
     }
     for (int i = 0; i < 8; ++i) {
       v[i] = state_[i];
@@ -121,27 +145,10 @@ class digest_builder {
     }
     v[12] ^= count_;
     if (last) v[14] = ~v[14];
-    const auto mix = [&v](int a, int b, int c, int d, word x, word y) {
-      v[a] += v[b] + x;
-      v[d] = rotate_right(v[d] ^ v[a], 32);
-      v[c] += v[d];
-      v[b] = rotate_right(v[b] ^ v[c], 24);
-      v[a] += v[b] + y;
-      v[d] = rotate_right(v[d] ^ v[a], 16);
-      v[c] += v[d];
-      v[b] = rotate_right(v[b] ^ v[c], 63);
-    };
-    for (int round = 0; round < 12; ++round) {
-      const unsigned char* s = order[round % 10];
-      mix(0, 4, 8, 12, m[s[0]], m[s[1]]);
-      mix(1, 5, 9, 13, m[s[2]], m[s[3]]);
-      mix(2, 6, 10, 14, m[s[4]], m[s[5]]);
-      mix(3, 7, 11, 15, m[s[6]], m[s[7]]);
-      mix(0, 5, 10, 15, m[s[8]], m[s[9]]);
-      mix(1, 6, 11, 12, m[s[10]], m[s[11]]);
-      mix(2, 7, 8, 13, m[s[12]], m[s[13]]);
-      mix(3, 4, 9, 14, m[s[14]], m[s[15]]);
-    }
+    // Each round by itself, so that the order of the words is in the code and not in a table.
+    mix_all<0>(v, m), mix_all<1>(v, m), mix_all<2>(v, m), mix_all<3>(v, m);
+    mix_all<4>(v, m), mix_all<5>(v, m), mix_all<6>(v, m), mix_all<7>(v, m);
+    mix_all<8>(v, m), mix_all<9>(v, m), mix_all<0>(v, m), mix_all<1>(v, m);
     for (int i = 0; i < 8; ++i) state_[i] ^= v[i] ^ v[i + 8];
     filled_ = 0;
   }
