@@ -42,6 +42,7 @@ enum class errc : int {
   no_nvjitlink,        ///< no nvJitLink library was found
   nvjitlink_too_old,   ///< there is an nvJitLink, but older than the library can use
   link_failed,         ///< the inputs do not link; the log says why
+  callback_threw,      ///< a callable that the driver called let an exception out
 };
 
 /// What a caller handles alike; the classes of PyCUDA's exceptions.

@@ -187,6 +187,7 @@ inline constexpr named_code gpu_code_names[] = {
     {static_cast<int>(errc::no_nvjitlink), "no_nvjitlink"},
     {static_cast<int>(errc::nvjitlink_too_old), "nvjitlink_too_old"},
     {static_cast<int>(errc::link_failed), "link_failed"},
+    {static_cast<int>(errc::callback_threw), "callback_threw"},
 };
 
 template <std::size_t Count>

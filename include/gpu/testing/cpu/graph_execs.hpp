@@ -156,10 +156,12 @@ inline CUresult enqueue_body(call& c, const stream_ptr& stream,
   return CUDA_SUCCESS;
 }
 
-/// The nodes of an executable graph go by the names of those that it was made from.
-inline exec_node* find_in(const graph_exec_state& exec, CUgraphNode source) {
+/// The nodes of an executable graph go by the names of those that it was made from, while these
+/// are there.
+inline exec_node* find_in(call& c, const graph_exec_state& exec, CUgraphNode source) {
+  if (source == nullptr || !c.driver.graph_nodes.find(source)) return nullptr;
   for (exec_node& each : exec.body->nodes)
-    if (source != nullptr && each.source == source) return &each;
+    if (each.source == source) return &each;
   return nullptr;
 }
 
@@ -314,7 +316,7 @@ inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_han
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (now[i]->handle != each.source) continue;
       each.source = exec->sources[i];
-      if (const exec_node* old = find_in(*exec, each.source)) each.enabled = old->enabled;
+      if (const exec_node* old = find_in(c, *exec, each.source)) each.enabled = old->enabled;
       break;
     }
   }
@@ -327,7 +329,7 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
                                            CUgraphNodeParams* params) {
   exec_ptr exec;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  exec_node* node = find_in(*exec, source);
+  exec_node* node = find_in(c, *exec, source);
   if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
   node_work what = node->what;
   what.child = nullptr;
@@ -346,7 +348,7 @@ inline CUresult graph_node_set_enabled(call& c, CUgraphExec handle, CUgraphNode 
                                        unsigned enabled) {
   exec_ptr exec;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  exec_node* node = find_in(*exec, source);
+  exec_node* node = find_in(c, *exec, source);
   if (node == nullptr || !can_be_disabled(node->what.type)) return CUDA_ERROR_INVALID_VALUE;
   node->enabled = enabled != 0;
   return CUDA_SUCCESS;
@@ -357,7 +359,7 @@ inline CUresult graph_node_get_enabled(call& c, CUgraphExec handle, CUgraphNode 
   exec_ptr exec;
   if (enabled == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  const exec_node* node = find_in(*exec, source);
+  const exec_node* node = find_in(c, *exec, source);
   if (node == nullptr || !can_be_disabled(node->what.type)) return CUDA_ERROR_INVALID_VALUE;
   *enabled = node->enabled ? 1 : 0;
   return CUDA_SUCCESS;

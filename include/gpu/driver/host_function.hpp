@@ -1,0 +1,80 @@
+#pragma once
+/// \file
+/// `launch_host_function`: any callable as work of a stream.
+
+#include <gpu/driver/host_call.hpp>
+#include <gpu/driver/stream_capture.hpp>
+
+#include <type_traits>
+
+namespace gpu {
+
+namespace detail {
+
+/// Called once, also where the context has a fault: then the function is only destroyed.
+template <class Call> void CUDA_CB run_once(CUstream, CUresult status, void* data) noexcept {
+  auto* call = static_cast<Call*>(data);
+  if (status == CUDA_SUCCESS) call->run();
+  delete call;
+}
+
+/// Makes the call a node of the graph that `stream` is being captured to, which keeps it alive.
+template <class Call>
+result<> capture_host_function(const stream_ref& stream, Call*& owned,
+                               source_location where) noexcept {
+  CUgraph graph = nullptr;
+  CUstreamCaptureStatus status{};
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  GPU_TRY(driver::call<&driver::entry_points::stream_get_capture_info>(
+      where, stream.native(), &status, static_cast<cuuint64_t*>(nullptr), &graph, &nodes, &edges,
+      &count));
+  Call* const call = exchange(owned, nullptr);
+  GPU_TRY(keep_in_graph(graph, call, &Call::destroy_at, where));
+  return driver::call<&driver::entry_points::launch_host_func>(
+      where, stream.native(), CUhostFn{&Call::run_at}, static_cast<void*>(call));
+}
+
+}  // namespace detail
+
+/// Queues a call of `function()` on `stream`, and returns:
+///
+///     GPU_TRY(gpu::launch_host_function(stream, [done = detail::move(promise)]() mutable { ...
+///     }));
+///
+/// **Ordering**: after what was queued on `stream`, before what will be. It runs in a thread of the
+/// driver's, and holds up the stream while it does.
+/// **Ownership**: the callable is moved to the heap, and destroyed there once it has run, or once
+/// it is certain that it will not, because the context has a fault. In a capture the graph has it,
+/// calls it at each launch, and keeps it alive as long as it may.
+/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`, the driver's. What the callable
+/// throws, and the error of a `result` that it returns, goes to the error reporter.
+/// **Capture**: allowed. **Threads**: any. Neither the callable nor its destructor may use CUDA, or
+/// wait for work that is queued. (cuStreamAddCallback, which is called on faults too; in a capture
+/// cuLaunchHostFunc)
+template <class Function>
+  requires std::is_invocable_v<std::decay_t<Function>&>
+result<> launch_host_function(stream_ref stream, Function&& function,
+                              source_location where = source_location::current()) noexcept {
+  using call_type = detail::host_call<std::decay_t<Function>>;
+  GPU_TRY(detail::require(stream, "gpu::launch_host_function", where));
+  const capture_status status = GPU_TRY(capture_status_of(stream, where));
+  auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function), where};
+  if (call == nullptr) {
+    return detail::fail(
+        detail::no_room_error("gpu::launch_host_function", sizeof(call_type), where));
+  }
+  result<> queued = detail::on_stream(stream, where, [&]() -> result<> {
+    if (status == capture_status::active) return detail::capture_host_function(stream, call, where);
+    GPU_TRY(driver::call<&driver::entry_points::stream_add_callback>(
+        where, stream.native(), CUstreamCallback{&detail::run_once<call_type>},
+        static_cast<void*>(call), 0u));
+    call = nullptr;  // the driver's now
+    return {};
+  });
+  delete call;
+  return queued;
+}
+
+}  // namespace gpu

@@ -1,0 +1,274 @@
+#pragma once
+/// \file
+/// `stream_attribute`: what can be asked and set about a stream, each with the type of its value.
+
+#include <gpu/driver/stream.hpp>
+
+namespace gpu {
+
+/// An attribute of a stream; converts to `CUstreamAttrID` and back by cast.
+enum class stream_attribute : int {
+  access_policy_window = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+  synchronization_policy = CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+  priority = CU_LAUNCH_ATTRIBUTE_PRIORITY,  ///< lower is more urgent; the driver clamps it
+  memory_sync_domain_map = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+  memory_sync_domain = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+};
+
+/// How the L2 cache treats an access.
+enum class access_property : int {
+  normal = CU_ACCESS_PROPERTY_NORMAL,
+  streaming = CU_ACCESS_PROPERTY_STREAMING,    ///< used once, and the first to be evicted
+  persisting = CU_ACCESS_PROPERTY_PERSISTING,  ///< used again, and the last to be evicted
+};
+
+/// How a thread waits for a stream.
+enum class synchronization_policy : int {
+  automatic = CU_SYNC_POLICY_AUTO,
+  spin = CU_SYNC_POLICY_SPIN,
+  yield = CU_SYNC_POLICY_YIELD,
+  blocking_sync = CU_SYNC_POLICY_BLOCKING_SYNC,  ///< sleeps
+};
+
+/// The domain in which a kernel's memory operations are ordered.
+enum class memory_sync_domain : int {
+  default_ = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT,
+  remote = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE,  ///< for kernels that talk to other devices
+};
+
+/// The attribute's name, such as "priority"; null for a value that is none.
+constexpr const char* name_of(stream_attribute attribute) noexcept {
+  switch (attribute) {
+    case stream_attribute::access_policy_window:
+      return "access_policy_window";
+    case stream_attribute::synchronization_policy:
+      return "synchronization_policy";
+    case stream_attribute::priority:
+      return "priority";
+    case stream_attribute::memory_sync_domain_map:
+      return "memory_sync_domain_map";
+    case stream_attribute::memory_sync_domain:
+      return "memory_sync_domain";
+  }
+  return nullptr;
+}
+
+constexpr const char* name_of(access_property property) noexcept {
+  switch (property) {
+    case access_property::normal:
+      return "normal";
+    case access_property::streaming:
+      return "streaming";
+    case access_property::persisting:
+      return "persisting";
+  }
+  return nullptr;
+}
+
+constexpr const char* name_of(synchronization_policy policy) noexcept {
+  switch (policy) {
+    case synchronization_policy::automatic:
+      return "automatic";
+    case synchronization_policy::spin:
+      return "spin";
+    case synchronization_policy::yield:
+      return "yield";
+    case synchronization_policy::blocking_sync:
+      return "blocking_sync";
+  }
+  return nullptr;
+}
+
+constexpr const char* name_of(memory_sync_domain domain) noexcept {
+  switch (domain) {
+    case memory_sync_domain::default_:
+      return "default";
+    case memory_sync_domain::remote:
+      return "remote";
+  }
+  return nullptr;
+}
+
+/// Which accesses of a stream's kernels the L2 cache treats specially:
+///
+///     gpu::access_policy_window{.base = span.native(), .bytes = span.size_bytes(),
+///                               .hit = gpu::access_property::persisting}
+///
+/// No bytes: none. `base` and `bytes` are rounded as the device likes.
+struct access_policy_window {
+  CUdeviceptr base = 0;
+  std::size_t bytes = 0;  ///< at most the device's `max_access_policy_window_size`
+  float hit_ratio = 1;    ///< 0 to 1: the share of accesses in the window that are `hit`
+  access_property hit = access_property::normal;
+  access_property miss = access_property::normal;  ///< the rest; not `persisting`
+
+  friend constexpr bool operator==(const access_policy_window& a,
+                                   const access_policy_window& b) noexcept {
+    return a.base == b.base && a.bytes == b.bytes && !(a.hit_ratio < b.hit_ratio) &&
+           !(b.hit_ratio < a.hit_ratio) && a.hit == b.hit && a.miss == b.miss;
+  }
+};
+
+/// The hardware's domains that the two of `memory_sync_domain` stand for; below the device's
+/// `mem_sync_domain_count`.
+struct memory_sync_domain_map {
+  unsigned char default_ = 0;
+  unsigned char remote = 1;
+
+  friend constexpr bool operator==(memory_sync_domain_map a, memory_sync_domain_map b) noexcept {
+    return a.default_ == b.default_ && a.remote == b.remote;
+  }
+};
+
+namespace detail {
+
+/// An attribute's type, and how it is read from and written to the driver's union.
+template <stream_attribute> struct stream_attribute_value;
+
+template <> struct stream_attribute_value<stream_attribute::access_policy_window> {
+  using type = access_policy_window;
+  static type read(const CUstreamAttrValue& from) noexcept {
+    const CUaccessPolicyWindow& window = from.accessPolicyWindow;
+    return {static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(window.base_ptr)),
+            window.num_bytes, window.hitRatio, static_cast<access_property>(window.hitProp),
+            static_cast<access_property>(window.missProp)};
+  }
+  static void write(CUstreamAttrValue& to, const type& value) noexcept {
+    to.accessPolicyWindow.base_ptr =
+        reinterpret_cast<void*>(static_cast<std::uintptr_t>(value.base));
+    to.accessPolicyWindow.num_bytes = value.bytes;
+    to.accessPolicyWindow.hitRatio = value.hit_ratio;
+    to.accessPolicyWindow.hitProp = static_cast<CUaccessProperty>(value.hit);
+    to.accessPolicyWindow.missProp = static_cast<CUaccessProperty>(value.miss);
+  }
+  static const char* problem(const type& value) noexcept {
+    if (!(value.hit_ratio >= 0 && value.hit_ratio <= 1))
+      return "the hit ratio of an access policy window is not between 0 and 1. Give the share of "
+             "accesses that are hits.";
+    if (name_of(value.hit) == nullptr || name_of(value.miss) == nullptr)
+      return "an access property is none of the enumerators. Use those of gpu::access_property.";
+    if (value.miss == access_property::persisting)
+      return "accesses that miss an access policy window cannot be persisting. Use normal or "
+             "streaming.";
+    return nullptr;
+  }
+};
+
+template <> struct stream_attribute_value<stream_attribute::synchronization_policy> {
+  using type = synchronization_policy;
+  /// A stream that was never given a policy has one that is no enumerator.
+  static type read(const CUstreamAttrValue& from) noexcept {
+    int value = 0;
+    __builtin_memcpy(&value, &from, sizeof value);
+    const auto policy = static_cast<type>(value);
+    return name_of(policy) == nullptr ? type::automatic : policy;
+  }
+  static void write(CUstreamAttrValue& to, type value) noexcept {
+    to.syncPolicy = static_cast<CUsynchronizationPolicy>(value);
+  }
+  static const char* problem(type value) noexcept {
+    return name_of(value) != nullptr ? nullptr
+                                     : "the synchronization policy is none of the enumerators. Use "
+                                       "those of gpu::synchronization_policy.";
+  }
+};
+
+template <> struct stream_attribute_value<stream_attribute::priority> {
+  using type = int;
+  static type read(const CUstreamAttrValue& from) noexcept { return from.priority; }
+  static void write(CUstreamAttrValue& to, type value) noexcept { to.priority = value; }
+  static const char* problem(type) noexcept { return nullptr; }
+};
+
+template <> struct stream_attribute_value<stream_attribute::memory_sync_domain_map> {
+  using type = memory_sync_domain_map;
+  static type read(const CUstreamAttrValue& from) noexcept {
+    return {from.memSyncDomainMap.default_, from.memSyncDomainMap.remote};
+  }
+  static void write(CUstreamAttrValue& to, type value) noexcept {
+    to.memSyncDomainMap.default_ = value.default_;
+    to.memSyncDomainMap.remote = value.remote;
+  }
+  static const char* problem(type) noexcept { return nullptr; }
+};
+
+template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> {
+  using type = memory_sync_domain;
+  static type read(const CUstreamAttrValue& from) noexcept {
+    return static_cast<type>(from.memSyncDomain);
+  }
+  static void write(CUstreamAttrValue& to, type value) noexcept {
+    to.memSyncDomain = static_cast<CUlaunchMemSyncDomain>(value);
+  }
+  static const char* problem(type value) noexcept {
+    return name_of(value) != nullptr ? nullptr
+                                     : "the memory synchronization domain is none of the "
+                                       "enumerators. Use those of gpu::memory_sync_domain.";
+  }
+};
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value.
+template <stream_attribute Attribute>
+using stream_attribute_t = typename detail::stream_attribute_value<Attribute>::type;
+
+/// One attribute of a stream, in its own type:
+///
+///     const int urgency = GPU_TRY(gpu::attribute<gpu::stream_attribute::priority>(stream));
+///
+/// **Errors**: `errc::empty_handle`, the driver's. **Capture**: allowed. **Threads**: any.
+/// (cuStreamGetAttribute)
+template <stream_attribute Attribute>
+result<stream_attribute_t<Attribute>> attribute(
+    stream_ref of, source_location where = source_location::current()) noexcept {
+  CUstreamAttrValue value{};
+  GPU_TRY(detail::require(of, "gpu::attribute", where));
+  GPU_TRY(detail::on_stream(of, where, [&] {
+    return driver::call<&driver::entry_points::stream_get_attribute>(
+        where, of.native(), static_cast<CUstreamAttrID>(Attribute), &value);
+  }));
+  return detail::stream_attribute_value<Attribute>::read(value);
+}
+
+/// Sets one attribute for what is queued on the stream from now on.
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that no stream can have;
+/// the driver's CUDA_ERROR_INVALID_VALUE for a legacy default stream and for values beyond what the
+/// device allows. **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
+template <stream_attribute Attribute>
+result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value,
+                       source_location where = source_location::current()) noexcept {
+  using traits = detail::stream_attribute_value<Attribute>;
+  GPU_TRY(detail::require(of, "gpu::set_attribute", where));
+  if (const char* problem = traits::problem(value)) {
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, "gpu::set_attribute", text(problem), where));
+  }
+  CUstreamAttrValue native{};
+  traits::write(native, value);
+  return detail::on_stream(of, where, [&] {
+    return driver::call<&driver::entry_points::stream_set_attribute>(
+        where, of.native(), static_cast<CUstreamAttrID>(Attribute),
+        static_cast<const CUstreamAttrValue*>(&native));
+  });
+}
+
+/// Gives `to` the attributes of `from`, but for the priority.
+/// **Errors**: `errc::empty_handle`; `errc::wrong_context` where the two belong to different
+/// contexts. **Capture**: allowed. **Threads**: any. (cuStreamCopyAttributes)
+inline result<> copy_attributes(stream_ref from, stream_ref to,
+                                source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(from, "gpu::copy_attributes", where));
+  GPU_TRY(detail::require(to, "gpu::copy_attributes", where));
+  if (from.context() != to.context()) {
+    return detail::fail(detail::wrong_context_error("gpu::copy_attributes", "source stream",
+                                                    from.device().native(), "destination stream",
+                                                    to.device().native(), where));
+  }
+  return driver::in_context(to.context().native(), where, [&] {
+    return driver::call<&driver::entry_points::stream_copy_attributes>(where, to.native(),
+                                                                       from.native());
+  });
+}
+
+}  // namespace gpu

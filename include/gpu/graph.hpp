@@ -1,0 +1,15 @@
+#pragma once
+/// \file
+/// Graphs: work that is described or captured once, and launched many times.
+
+#include <gpu/graph/capture.hpp>
+#include <gpu/graph/child_graph_node.hpp>
+#include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/event_node.hpp>
+#include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/host_node.hpp>
+#include <gpu/graph/kernel_node.hpp>
+#include <gpu/graph/memory_node.hpp>
+#include <gpu/graph/node_description.hpp>

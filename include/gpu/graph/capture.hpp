@@ -1,0 +1,196 @@
+#pragma once
+/// \file
+/// Stream capture: what is put into a stream becomes a graph in place of being done.
+
+#include <gpu/driver/stream_capture.hpp>
+#include <gpu/graph/graph.hpp>
+
+namespace gpu {
+
+/// A capture that is going on, from `begin` to `end`:
+///
+///     auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
+///     GPU_TRY(gpu::launch(stream, shape, first, x));
+///     GPU_TRY(gpu::launch(stream, shape, second, x));
+///     gpu::graph both = GPU_TRY(capture.end());
+///
+/// Other streams join where they `wait` for an event that was recorded in the capture, and have to
+/// be joined again, by an event that the first stream waits for, before it ends. What is queued
+/// names buffers, modules and callables: callables are the graph's, the others have to live as long
+/// as it does (see `graph::keep`). Move-only. The destructor of one that was not ended ends it, and
+/// drops what was captured.
+/// **Threads**: ended in the thread that began it, unless its mode is `relaxed`.
+class [[nodiscard]] stream_capture {
+ public:
+  /// Begins a capture into a new graph.
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for the legacy default stream,
+  /// which cannot be captured, and for a mode that is none; CUDA_ERROR_ILLEGAL_STATE where the
+  /// stream is being captured. (cuStreamBeginCapture)
+  template <class Capture = stream_capture>
+  static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
+                               source_location where = source_location::current()) noexcept {
+    GPU_TRY(check(stream, mode, where));
+    GPU_TRY(detail::on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::stream_begin_capture>(
+          where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
+    }));
+    return Capture{state{stream, false}};
+  }
+
+  /// Begins a capture that adds to a graph, after the nodes in `after`.
+  /// (cuStreamBeginCaptureToGraph)
+  template <class Capture = stream_capture>
+  static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
+                               capture_mode mode = capture_mode::global,
+                               source_location where = source_location::current()) noexcept {
+    GPU_TRY(check(stream, mode, where));
+    GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
+    GPU_TRY(detail::require(after, "gpu::stream_capture::begin", where));
+    GPU_TRY(detail::on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
+          where, stream.native(), into.native(), after.native(),
+          static_cast<const CUgraphEdgeData*>(nullptr), after.size(),
+          static_cast<CUstreamCaptureMode>(mode));
+    }));
+    return Capture{state{stream, true}};
+  }
+
+  stream_ref stream() const noexcept { return state_.get().stream; }
+
+  /// Ends the capture and gives the graph that was made; empty where it was captured into a graph
+  /// that was there. The stream is an ordinary one again, also where this fails.
+  /// **Errors**: the driver's, such as CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in
+  /// between spoiled the capture, and CUDA_ERROR_STREAM_CAPTURE_UNJOINED. (cuStreamEndCapture)
+  template <class Graph = graph>
+  result<Graph> end(source_location where = source_location::current()) noexcept {
+    const state ended = state_.release();
+    GPU_TRY(detail::require(ended.stream, "gpu::stream_capture::end", where));
+    CUgraph native = nullptr;
+    result<> done = detail::on_stream(ended.stream, where, [&] {
+      return driver::call<&driver::entry_points::stream_end_capture>(where, ended.stream.native(),
+                                                                     &native);
+    });
+    if (ended.into_existing) native = nullptr;
+    Graph owner = Graph::adopt(
+        native == nullptr ? graph_ref{} : graph_ref::from_native(native, ended.stream.context()));
+    if (done.has_value()) [[likely]]
+      return owner;
+    // Where the call was not even made the stream is still being captured.
+    drop(ended);
+    return detail::fail(detail::move(done).error());
+  }
+
+ private:
+  struct state {
+    stream_ref stream;
+    bool into_existing = false;
+
+    friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
+  };
+  struct abandon {
+    void operator()(const state& open) const noexcept { drop(open); }
+  };
+
+  explicit stream_capture(const state& begun) noexcept : state_{begun} {}
+
+  static result<> check(stream_ref stream, capture_mode mode, source_location where) noexcept {
+    GPU_TRY(detail::require(stream, "gpu::stream_capture::begin", where));
+    GPU_TRY(detail::require_mode("gpu::stream_capture::begin", mode, where));
+    if (stream.native() == nullptr || stream.native() == CU_STREAM_LEGACY) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::stream_capture::begin",
+          text("the legacy default stream cannot be captured. Use a stream of your own."), where));
+    }
+    return {};
+  }
+  /// Ends a capture that nobody wants; one that is spoiled, or over, is no news.
+  static void drop(const state& open) noexcept {
+    CUgraph native = nullptr;
+    const result<> done = detail::on_stream(open.stream, source_location{}, [&] {
+      return driver::call<&driver::entry_points::stream_end_capture>(source_location{},
+                                                                     open.stream.native(), &native);
+    });
+    if (done.has_value() && native != nullptr && !open.into_existing)
+      driver::destroy<&driver::entry_points::graph_destroy>(native);
+  }
+
+  unique_handle<state, abandon> state_;
+};
+
+/// What is known of a stream's capture.
+struct capture_info {
+  capture_status status = capture_status::none;
+  unsigned long long id = 0;  ///< a number that no other capture of the process has or had
+  graph_ref graph;            ///< being captured to; it can be added to
+  graph_node_list after;      ///< the nodes that the next captured one will depend on
+};
+
+/// What a stream is being captured to; all but the status is empty where the capture is not active.
+/// **Errors**: `errc::empty_handle`, the driver's. **Threads**: as the capture.
+/// (cuStreamGetCaptureInfo)
+template <class Info = capture_info>
+result<Info> capture_of(stream_ref stream,
+                        source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::capture_of", where));
+  CUstreamCaptureStatus status{};
+  cuuint64_t id = 0;
+  CUgraph graph = nullptr;
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  GPU_TRY(detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_get_capture_info>(
+        where, stream.native(), &status, &id, &graph, &nodes, &edges, &count);
+  }));
+  Info info;
+  info.status = static_cast<capture_status>(status);
+  if (info.status != capture_status::active) return info;
+  info.id = id;
+  info.graph = graph_ref::from_native(graph, stream.context());
+  if (count == 0) return info;
+  auto* copies = new (std::nothrow) CUgraphNode[count];
+  if (copies == nullptr) {
+    return detail::fail(
+        detail::no_room_error("gpu::capture_of", count * sizeof(CUgraphNode), where));
+  }
+  for (std::size_t i = 0; i < count; ++i) copies[i] = nodes[i];
+  info.after = graph_node_list::adopt(copies, count, stream.context());
+  return info;
+}
+
+namespace detail {
+
+inline result<> change_capture_dependencies(const char* function, const stream_ref& stream,
+                                            const nodes_before& nodes, unsigned flags,
+                                            source_location where) noexcept {
+  GPU_TRY(require(stream, function, where));
+  GPU_TRY(require(nodes, function, where));
+  return on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_update_capture_dependencies>(
+        where, stream.native(), const_cast<CUgraphNode*>(nodes.native()),
+        static_cast<const CUgraphEdgeData*>(nullptr), nodes.size(), flags);
+  });
+}
+
+}  // namespace detail
+
+/// Makes the next captured node of a stream depend on these nodes too: some that were added to the
+/// graph by hand. **Errors**: `errc::empty_handle`; CUDA_ERROR_ILLEGAL_STATE where the stream is
+/// not being captured. (cuStreamUpdateCaptureDependencies)
+inline result<> add_capture_dependencies(
+    stream_ref stream, const nodes_before& nodes,
+    source_location where = source_location::current()) noexcept {
+  return detail::change_capture_dependencies("gpu::add_capture_dependencies", stream, nodes,
+                                             CU_STREAM_ADD_CAPTURE_DEPENDENCIES, where);
+}
+
+/// Makes the next captured node of a stream depend on these nodes alone.
+/// (cuStreamUpdateCaptureDependencies)
+inline result<> set_capture_dependencies(
+    stream_ref stream, const nodes_before& nodes,
+    source_location where = source_location::current()) noexcept {
+  return detail::change_capture_dependencies("gpu::set_capture_dependencies", stream, nodes,
+                                             CU_STREAM_SET_CAPTURE_DEPENDENCIES, where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,296 @@
+#pragma once
+/// \file
+/// Graphs, work that is described once and launched many times: `graph` owns one, `graph_ref` names
+/// one. A graph is instantiated before it is launched: see graph_exec.hpp.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/graph/keep_alive.hpp>
+#include <gpu/graph/node_description.hpp>
+
+namespace gpu {
+
+class graph_ref;
+class graph_condition;
+
+namespace detail {
+result<> require(const graph_ref& graph, const char* function, source_location where) noexcept;
+}
+
+/// What `graph` and `graph_ref` can both do.
+/// **Threads**: a graph is used by one thread at a time. **Capture**: allowed; a graph that is
+/// being captured to can be added to, not destroyed.
+/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+template <class Self> class graph_operations {
+ public:
+  /// Adds a node that runs after the nodes in `after`:
+  ///
+  ///     auto first = GPU_TRY(graph.add({}, gpu::fill_node(x, 0.0f)));
+  ///     GPU_TRY(graph.add(first, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
+  ///
+  /// **Ownership**: what the description holds, such as a callable, is the graph's from now on,
+  /// also where adding fails; buffers, modules and events that it names have to live, see `keep`.
+  /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description.
+  /// (cuGraphAddNode)
+  template <node_description Description>
+  result<graph_node> add(const nodes_before& after, Description&& description,
+                         source_location where = source_location::current()) const noexcept;
+
+  /// Removes a node and its edges. A graph that allocates memory keeps its nodes.
+  /// (cuGraphDestroyNode)
+  result<> remove(graph_node node,
+                  source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::graph::remove", where));
+    GPU_TRY(detail::require(node, "gpu::graph::remove", where));
+    return driver::call<&driver::entry_points::graph_destroy_node>(where, node.native());
+  }
+
+  /// Makes `second` run after `first`. An edge that is there already, or a node of another graph,
+  /// is CUDA_ERROR_INVALID_VALUE; a circle is found when the graph is instantiated.
+  /// (cuGraphAddDependencies)
+  result<> connect(graph_node first, graph_node second,
+                   source_location where = source_location::current()) const noexcept {
+    return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
+                                                               where);
+  }
+  /// Removes the edge from `first` to `second`. (cuGraphRemoveDependencies)
+  result<> disconnect(graph_node first, graph_node second,
+                      source_location where = source_location::current()) const noexcept {
+    return edge<&driver::entry_points::graph_remove_dependencies>("gpu::graph::disconnect", first,
+                                                                  second, where);
+  }
+
+  /// All nodes. (cuGraphGetNodes)
+  template <class List = graph_node_list>
+  result<List> nodes(source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::graph::nodes", where));
+    return detail::list_nodes<&driver::entry_points::graph_get_nodes, List>(
+        self().native(), self().context(), where);
+  }
+  /// The nodes that depend on no other. (cuGraphGetRootNodes)
+  template <class List = graph_node_list>
+  result<List> root_nodes(source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::graph::root_nodes", where));
+    return detail::list_nodes<&driver::entry_points::graph_get_root_nodes, List>(
+        self().native(), self().context(), where);
+  }
+  /// The node of this graph that was copied from `original` when it was cloned.
+  /// (cuGraphNodeFindInClone)
+  template <class Node = graph_node>
+  result<Node> find_clone_of(graph_node original,
+                             source_location where = source_location::current()) const noexcept {
+    CUgraphNode found = nullptr;
+    GPU_TRY(require("gpu::graph::find_clone_of", where));
+    GPU_TRY(detail::require(original, "gpu::graph::find_clone_of", where));
+    GPU_TRY(driver::call<&driver::entry_points::graph_node_find_in_clone>(
+        where, &found, original.native(), self().native()));
+    return Node::from_native(found, self().context());
+  }
+
+  /// Moves `object` (a buffer, a module, an event, or a struct of them) into the graph, which keeps
+  /// it alive until neither the graph, nor a clone, nor what was instantiated from it needs it any
+  /// more. It is destroyed by the operation on any graph that follows.
+  /// (cuUserObjectCreate, cuGraphRetainUserObject)
+  template <class T>
+  result<> keep(T object, source_location where = source_location::current()) const noexcept {
+    static_assert(detail::nothrow_constructible<T, T>, "moving the object must not throw");
+    GPU_TRY(require("gpu::graph::keep", where));
+    detail::destroy_put_aside();
+    auto* kept = new (std::nothrow) detail::kept_value<T>(static_cast<T&&>(object));
+    if (kept == nullptr) {
+      return detail::fail(
+          detail::no_room_error("gpu::graph::keep", sizeof(detail::kept_value<T>), where));
+    }
+    return detail::keep_in_graph(self().native(), static_cast<detail::kept_object*>(kept),
+                                 &detail::kept_object::put_aside_at, where);
+  }
+
+  /// Writes a picture of the graph to a file, in the DOT language of Graphviz; `verbose` with all
+  /// parameters. (cuGraphDebugDotPrint)
+  result<> write_dot(const char* path, bool verbose = false,
+                     source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::graph::write_dot", where));
+    return driver::call<&driver::entry_points::graph_debug_dot_print>(
+        where, self().native(), path,
+        verbose ? unsigned{CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE} : unsigned{0});
+  }
+
+ private:
+  friend Self;
+  graph_operations() = default;
+
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+  result<> require(const char* function, source_location where) const noexcept {
+    return detail::require(self(), function, where);
+  }
+  template <auto Member>
+  result<> edge(const char* function, graph_node first, graph_node second,
+                source_location where) const noexcept {
+    GPU_TRY(require(function, where));
+    GPU_TRY(detail::require(first, function, where));
+    GPU_TRY(detail::require(second, function, where));
+    const CUgraphNode from = first.native(), to = second.native();
+    return driver::call<Member>(where, self().native(), &from, &to,
+                                static_cast<const CUgraphEdgeData*>(nullptr), std::size_t{1});
+  }
+};
+
+/// Names a graph that something else keeps alive: an owner, the node that it is the child or the
+/// body of, or a capture. Copy it freely. Default constructed it is empty.
+class graph_ref : public graph_operations<graph_ref> {
+ public:
+  constexpr graph_ref() noexcept = default;
+
+  /// A graph made elsewhere, for work in `context`.
+  static constexpr graph_ref from_native(CUgraph native, context_ref context) noexcept {
+    return graph_ref{native, context};
+  }
+  constexpr CUgraph native() const noexcept { return native_; }
+  constexpr context_ref context() const noexcept { return context_; }
+  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
+  friend constexpr bool operator==(const graph_ref& a, const graph_ref& b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  constexpr graph_ref(CUgraph native, context_ref context) noexcept
+      : native_{native}, context_{context} {}
+
+  CUgraph native_ = nullptr;
+  context_ref context_;
+};
+
+namespace detail {
+
+inline result<> require(const graph_ref& graph, const char* function,
+                        source_location where) noexcept {
+  if (!graph) [[unlikely]]
+    return fail(empty_handle_error(function, "graph", where));
+  return {};
+}
+
+struct destroy_graph {
+  template <class Graph> void operator()(const Graph& graph) const noexcept {
+    driver::destroy<&driver::entry_points::graph_destroy>(graph.native());
+    destroy_put_aside();
+  }
+};
+
+/// Describes, keeps alive in `graph` what the description asks for, then does `work(parameters)`.
+template <class Description, class Work>
+result<> with_description(CUgraph graph, context_ref context, Description& description,
+                          source_location where, Work work) noexcept {
+  node_parameters parameters;
+  GPU_TRY(node_access::describe(description, parameters, context, where));
+  if (parameters.kept != nullptr)
+    GPU_TRY(keep_in_graph(graph, parameters.kept, parameters.destroy_kept, where));
+  return driver::in_context(context.native(), where, [&] { return work(parameters); });
+}
+
+/// Sets the attributes of a kernel node that was made or changed.
+template <class Builder = text_builder>
+result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
+                             source_location where) noexcept {
+  for (std::uint32_t i = 0; i < parameters.attribute_count; ++i) {
+    GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(
+        where, node, parameters.attributes[i].id, &parameters.attributes[i].value));
+  }
+  return {};
+}
+
+}  // namespace detail
+
+/// Owns a graph. Move-only; empty after a move.
+/// What was instantiated from it stays valid when it is destroyed.
+class graph : public graph_operations<graph> {
+ public:
+  /// An empty graph for work in a device's primary context. (cuGraphCreate)
+  template <class Graph = graph>
+  static result<Graph> create(device on,
+                              source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create<Graph>(context_ref::from_native(primary, on), where);
+  }
+  /// The same in a context of the caller's choice.
+  template <class Graph = graph>
+  static result<Graph> create(context_ref in,
+                              source_location where = source_location::current()) noexcept {
+    CUgraph native = nullptr;
+    detail::destroy_put_aside();
+    GPU_TRY(detail::require(in, "gpu::graph::create", where));
+    GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0u));
+    return adopt(graph_ref::from_native(native, in));
+  }
+
+  /// A copy of a graph and of all in it; what it keeps alive is kept by both. Not for graphs that
+  /// allocate memory. (cuGraphClone)
+  template <class Graph = graph>
+  static result<Graph> clone(graph_ref original,
+                             source_location where = source_location::current()) noexcept {
+    CUgraph native = nullptr;
+    GPU_TRY(detail::require(original, "gpu::graph::clone", where));
+    GPU_TRY(driver::call<&driver::entry_points::graph_clone>(where, &native, original.native()));
+    return adopt(graph_ref::from_native(native, original.context()));
+  }
+
+  /// Takes over a graph that cuGraphCreate made.
+  static graph adopt(const graph_ref& owned) noexcept { return graph{owned}; }
+  /// Gives the graph up; the caller destroys it.
+  [[nodiscard]] graph_ref release() noexcept { return handle_.release(); }
+
+  CUgraph native() const noexcept { return handle_.get().native(); }
+  context_ref context() const noexcept { return handle_.get().context(); }
+  operator graph_ref() const& noexcept { return handle_.get(); }
+  operator graph_ref() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit graph(const graph_ref& owned) noexcept : handle_{owned} {}
+
+  unique_handle<graph_ref, detail::destroy_graph> handle_;
+};
+
+template <class Self>
+template <node_description Description>
+result<graph_node> graph_operations<Self>::add(const nodes_before& after, Description&& description,
+                                               source_location where) const noexcept {
+  GPU_TRY(require("gpu::graph::add", where));
+  GPU_TRY(detail::require(after, "gpu::graph::add", where));
+  detail::destroy_put_aside();
+  const CUgraph graph = self().native();
+  const context_ref context = self().context();
+  CUgraphNode made = nullptr;
+  GPU_TRY(detail::with_description(
+      graph, context, description, where, [&](detail::node_parameters& parameters) -> result<> {
+        GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
+            where, &made, graph, after.native(), static_cast<const CUgraphEdgeData*>(nullptr),
+            after.size(), &parameters.native));
+        result<> set = detail::set_node_attributes(made, parameters, where);
+        if (!set.has_value()) {
+          driver::destroy<&driver::entry_points::graph_destroy_node>(made);
+          return set;
+        }
+        detail::node_access::made(description, parameters, context);
+        return {};
+      }));
+  return graph_node::from_native(made, context);
+}
+
+/// Gives a node of a graph another description of its kind. What was instantiated from the graph
+/// before stays as it is: see `graph_exec::set` and `graph_exec::update`.
+/// **Ownership**, **Errors**: as `graph::add`; a description of another kind, or of memory or of a
+/// condition, is CUDA_ERROR_INVALID_VALUE. (cuGraphNodeSetParams)
+template <node_description Description>
+result<> set(graph_ref graph, graph_node node, Description&& description,
+             source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(graph, "gpu::set", where));
+  GPU_TRY(detail::require(node, "gpu::set", where));
+  return detail::with_description(
+      graph.native(), graph.context(), description, where,
+      [&](detail::node_parameters& parameters) -> result<> {
+        GPU_TRY(driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
+                                                                           &parameters.native));
+        return detail::set_node_attributes(node.native(), parameters, where);
+      });
+}
+
+}  // namespace gpu

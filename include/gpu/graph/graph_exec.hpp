@@ -1,0 +1,300 @@
+#pragma once
+/// \file
+/// `graph_exec`, a graph made ready to run, any number of times; `launch` runs it on a stream.
+
+#include <gpu/graph/graph.hpp>
+
+namespace gpu {
+
+struct graph_exec_options {
+  /// Memory that a launch allocated and nobody freed is freed by the next launch, which otherwise
+  /// is refused.
+  bool auto_free_on_launch = false;
+  bool device_launch = false;  ///< kernels can launch it; excludes `auto_free_on_launch`
+  bool use_node_priority =
+      false;  ///< kernels run with the priority of their node, not the stream's
+};
+
+/// Why an executable graph could not take over another graph.
+enum class graph_update_result : int {
+  success = CU_GRAPH_EXEC_UPDATE_SUCCESS,
+  error = CU_GRAPH_EXEC_UPDATE_ERROR,
+  topology_changed = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+  node_type_changed = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
+  function_changed = CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
+  parameters_changed = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
+  not_supported = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
+  unsupported_function_change = CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,
+  attributes_changed = CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
+};
+
+/// The result's name, such as "topology_changed"; null for a value that is none.
+constexpr const char* name_of(graph_update_result result) noexcept {
+  constexpr const char* names[] = {"success",           "error",
+                                   "topology_changed",  "node_type_changed",
+                                   "function_changed",  "parameters_changed",
+                                   "not_supported",     "unsupported_function_change",
+                                   "attributes_changed"};
+  const auto index = static_cast<unsigned>(result);
+  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+}
+
+/// Why a graph could not be instantiated.
+enum class graph_instantiate_result : int {
+  success = CUDA_GRAPH_INSTANTIATE_SUCCESS,
+  error = CUDA_GRAPH_INSTANTIATE_ERROR,
+  invalid_structure = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
+  node_operation_not_supported = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
+  multiple_contexts_not_supported = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
+  conditional_handle_unused = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
+};
+
+/// The result's name, such as "invalid_structure"; null for a value that is none.
+constexpr const char* name_of(graph_instantiate_result result) noexcept {
+  constexpr const char* names[] = {"success",
+                                   "error",
+                                   "invalid_structure",
+                                   "node_operation_not_supported",
+                                   "multiple_contexts_not_supported",
+                                   "conditional_handle_unused"};
+  const auto index = static_cast<unsigned>(result);
+  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+}
+
+class graph_exec;
+
+namespace detail {
+
+struct native_graph_exec {
+  CUgraphExec native = nullptr;
+  context_ref context;
+
+  friend bool operator==(const native_graph_exec& a, const native_graph_exec& b) noexcept {
+    return a.native == b.native;
+  }
+};
+
+struct destroy_graph_exec {
+  void operator()(const native_graph_exec& exec) const noexcept {
+    driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native);
+    destroy_put_aside();
+  }
+};
+
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_instantiate_result(
+    cuda_error error, const CUDA_GRAPH_INSTANTIATE_PARAMS& parameters) noexcept {
+  Builder out;
+  switch (static_cast<graph_instantiate_result>(parameters.result_out)) {
+    case graph_instantiate_result::invalid_structure:
+      out << "nodes of the graph depend on each other in a circle. Remove an edge of it with "
+             "graph::disconnect.";
+      break;
+    case graph_instantiate_result::node_operation_not_supported:
+      out << "a graph that kernels launch cannot hold such a node. Leave device_launch out.";
+      break;
+    case graph_instantiate_result::multiple_contexts_not_supported:
+      out << "the nodes of a graph that kernels launch belong to different contexts. Make them in "
+             "one.";
+      break;
+    case graph_instantiate_result::conditional_handle_unused:
+      out << "a condition of the graph has no node that looks at it. Add a conditional_node for "
+             "it.";
+      break;
+    default:
+      return error;
+  }
+  return detail::move(error)
+      .with_details(out.finish())
+      .with_values(static_cast<std::uint64_t>(parameters.result_out), 0);
+}
+
+/// Says what the driver minds about an update, and about which node.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_update_result(cuda_error error,
+                                                           const CUgraphExecUpdateResultInfo& info,
+                                                           context_ref context) noexcept {
+  const auto why = static_cast<graph_update_result>(info.result);
+  const char* name = name_of(why);
+  if (error.domain() != error_domain::driver ||
+      error.code() != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE || name == nullptr) {
+    return error;
+  }
+  Builder out;
+  out << "the executable graph cannot take the new graph over: " << name;
+  if (info.errorNode != nullptr) {
+    const auto kind = kind_of(graph_node::from_native(info.errorNode, context), error.where());
+    if (kind.has_value()) out << ", at a node of kind " << name_of(*kind);
+  }
+  out << ". Instantiate the new graph.";
+  return detail::move(error)
+      .with_details(out.finish())
+      .with_values(static_cast<std::uint64_t>(info.result), 0);
+}
+
+}  // namespace detail
+
+/// Owns an executable graph. Move-only; empty after a move.
+/// The destructor does not wait: launches that are under way run to their end.
+/// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, and those of the
+/// driver call named in parentheses.
+class graph_exec {
+ public:
+  /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards.
+  /// **Errors**: where nodes depend on each other in a circle, and the like, `asked()` is the
+  /// `graph_instantiate_result`. (cuGraphInstantiateWithParams)
+  template <class Exec = graph_exec>
+  static result<Exec> instantiate(graph_ref from, graph_exec_options options = {},
+                                  source_location where = source_location::current()) noexcept {
+    detail::destroy_put_aside();
+    GPU_TRY(detail::require(from, "gpu::graph_exec::instantiate", where));
+    if (options.device_launch && options.auto_free_on_launch) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::graph_exec::instantiate",
+          text("a graph that kernels launch cannot free memory by itself. Leave device_launch or "
+               "auto_free_on_launch out."),
+          where));
+    }
+    CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
+    if (options.auto_free_on_launch)
+      parameters.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    if (options.device_launch) parameters.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    if (options.use_node_priority)
+      parameters.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    CUgraphExec native = nullptr;
+    result<> made = driver::call_in<&driver::entry_points::graph_instantiate_with_params>(
+        from.context().native(), where, &native, from.native(), &parameters);
+    Exec owner = Exec::adopt(native, from.context());
+    if (!made.has_value()) {
+      return detail::fail(detail::with_instantiate_result(detail::move(made).error(), parameters));
+    }
+    return owner;
+  }
+
+  /// Takes over an executable graph that cuGraphInstantiate made.
+  static graph_exec adopt(CUgraphExec owned, context_ref context) noexcept {
+    return graph_exec{detail::native_graph_exec{owned, context}};
+  }
+  /// Gives it up; the caller destroys it.
+  [[nodiscard]] CUgraphExec release() noexcept { return handle_.release().native; }
+
+  CUgraphExec native() const noexcept { return handle_.get().native; }
+  context_ref context() const noexcept { return handle_.get().context; }
+
+  /// Takes over the parameters of another graph that has the same nodes and edges, and what it
+  /// keeps alive. Launches under way are not affected.
+  /// **Errors**: where the graphs differ in more than parameters,
+  /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE; `asked()` is the `graph_update_result`, and nothing has
+  /// changed. (cuGraphExecUpdate)
+  template <class Info = CUgraphExecUpdateResultInfo>
+  result<> update(graph_ref from, source_location where = source_location::current()) noexcept {
+    detail::destroy_put_aside();
+    GPU_TRY(require("gpu::graph_exec::update", where));
+    GPU_TRY(detail::require(from, "gpu::graph_exec::update", where));
+    Info info{};
+    result<> updated = driver::call_in<&driver::entry_points::graph_exec_update>(
+        context().native(), where, native(), from.native(), &info);
+    if (updated.has_value()) return updated;
+    return detail::fail(
+        detail::with_update_result(detail::move(updated).error(), info, from.context()));
+  }
+
+  /// Gives a node another description of its kind, for launches from now on. `node` is the node of
+  /// the graph that this was instantiated from, which has to be there still.
+  /// A `host_node` with a callable is refused at compile time: nothing would keep it alive. Give it
+  /// to a graph, and `update`.
+  /// **Errors**: as `graph::add`; CUDA_ERROR_INVALID_VALUE for a description of another kind.
+  /// (cuGraphExecNodeSetParams)
+  template <node_description Description>
+  result<> set(graph_node node, Description&& description,
+               source_location where = source_location::current()) noexcept {
+    static_assert(
+        !requires { detail::remove_reference_t<Description>::keeps_callable; },
+        "gpu::graph_exec::set: an executable graph cannot keep a callable alive: set it "
+        "in a graph, and update from that");
+    GPU_TRY(require("gpu::graph_exec::set", where));
+    GPU_TRY(detail::require(node, "gpu::graph_exec::set", where));
+    detail::node_parameters parameters;
+    GPU_TRY(detail::node_access::describe(description, parameters, context(), where));
+    return driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
+        context().native(), where, native(), node.native(), &parameters.native);
+  }
+
+  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.
+  /// (cuGraphNodeSetEnabled)
+  result<> set_enabled(graph_node node, bool enabled,
+                       source_location where = source_location::current()) noexcept {
+    GPU_TRY(require("gpu::graph_exec::set_enabled", where));
+    GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
+    return driver::call<&driver::entry_points::graph_node_set_enabled>(
+        where, native(), node.native(), enabled ? 1u : 0u);
+  }
+  /// (cuGraphNodeGetEnabled)
+  template <class Bool = bool>
+  result<Bool> is_enabled(graph_node node,
+                          source_location where = source_location::current()) const noexcept {
+    unsigned enabled = 0;
+    GPU_TRY(require("gpu::graph_exec::is_enabled", where));
+    GPU_TRY(detail::require(node, "gpu::graph_exec::is_enabled", where));
+    GPU_TRY(driver::call<&driver::entry_points::graph_node_get_enabled>(where, native(),
+                                                                        node.native(), &enabled));
+    return enabled != 0;
+  }
+
+  /// (cuGraphExecGetFlags)
+  template <class Options = graph_exec_options>
+  result<Options> options(source_location where = source_location::current()) const noexcept {
+    cuuint64_t flags = 0;
+    GPU_TRY(require("gpu::graph_exec::options", where));
+    GPU_TRY(driver::call<&driver::entry_points::graph_exec_get_flags>(where, native(), &flags));
+    return Options{(flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
+                   (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0,
+                   (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+  }
+
+ private:
+  explicit graph_exec(const detail::native_graph_exec& owned) noexcept : handle_{owned} {}
+
+  result<> require(const char* function, source_location where) const noexcept {
+    if (native() == nullptr) [[unlikely]]
+      return detail::fail(detail::empty_handle_error(function, "executable graph", where));
+    return {};
+  }
+
+  unique_handle<detail::native_graph_exec, detail::destroy_graph_exec> handle_;
+};
+
+namespace detail {
+
+template <auto Member>
+result<> enqueue_graph(const char* function, const stream_ref& stream, const graph_exec& exec,
+                       source_location where) noexcept {
+  GPU_TRY(require(stream, function, where));
+  if (exec.native() == nullptr) [[unlikely]]
+    return fail(empty_handle_error(function, "executable graph", where));
+  return on_stream(stream, where,
+                   [&] { return driver::call<Member>(where, exec.native(), stream.native()); });
+}
+
+}  // namespace detail
+
+/// Queues a run of the whole graph on `stream`, and returns.
+/// **Ordering**: after what was queued on `stream` and after the graph's own earlier launches,
+/// before what will be queued. Nodes that do not depend on each other may run at once.
+/// **Errors**: `errc::empty_handle`, the driver's; faults of its kernels arrive later, as ever.
+/// **Capture**: allowed: the graph becomes a child of the one that is being captured.
+/// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
+inline result<> launch(stream_ref stream, const graph_exec& exec,
+                       source_location where = source_location::current()) noexcept {
+  return detail::enqueue_graph<&driver::entry_points::graph_launch>("gpu::launch", stream, exec,
+                                                                    where);
+}
+
+/// Queues the preparation that the first launch of a graph would do. (cuGraphUpload)
+inline result<> upload(stream_ref stream, const graph_exec& exec,
+                       source_location where = source_location::current()) noexcept {
+  return detail::enqueue_graph<&driver::entry_points::graph_upload>("gpu::upload", stream, exec,
+                                                                    where);
+}
+
+}  // namespace gpu

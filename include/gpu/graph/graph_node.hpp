@@ -1,0 +1,237 @@
+#pragma once
+/// \file
+/// `graph_node` names a node of a graph; `graph_node_list` holds several.
+
+#include <gpu/driver/current_context.hpp>
+#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/stream.hpp>
+
+#include <initializer_list>
+#include <new>
+
+namespace gpu {
+
+/// What a node does.
+enum class graph_node_kind : int {
+  kernel = CU_GRAPH_NODE_TYPE_KERNEL,
+  copy = CU_GRAPH_NODE_TYPE_MEMCPY,
+  fill = CU_GRAPH_NODE_TYPE_MEMSET,
+  host_function = CU_GRAPH_NODE_TYPE_HOST,
+  child_graph = CU_GRAPH_NODE_TYPE_GRAPH,
+  empty = CU_GRAPH_NODE_TYPE_EMPTY,
+  event_wait = CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+  event_record = CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+  external_semaphores_signal = CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+  external_semaphores_wait = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT,
+  allocation = CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+  free = CU_GRAPH_NODE_TYPE_MEM_FREE,
+  batch_memory_operation = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+  conditional = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+};
+
+/// The kind's name, such as "host_function"; null for a value that is none.
+constexpr const char* name_of(graph_node_kind kind) noexcept {
+  constexpr const char* names[] = {"kernel",
+                                   "copy",
+                                   "fill",
+                                   "host_function",
+                                   "child_graph",
+                                   "empty",
+                                   "event_wait",
+                                   "event_record",
+                                   "external_semaphores_signal",
+                                   "external_semaphores_wait",
+                                   "allocation",
+                                   "free",
+                                   "batch_memory_operation",
+                                   "conditional"};
+  const auto index = static_cast<unsigned>(kind);
+  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+}
+
+/// Names a node of a graph, which keeps it alive; copy it freely. Default constructed it is empty.
+class graph_node {
+ public:
+  constexpr graph_node() noexcept = default;
+
+  /// A node made elsewhere; `context` is the one that its graph belongs to.
+  static constexpr graph_node from_native(CUgraphNode native, context_ref context) noexcept {
+    return graph_node{native, context};
+  }
+  constexpr CUgraphNode native() const noexcept { return native_; }
+  constexpr context_ref context() const noexcept { return context_; }
+  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
+  friend constexpr bool operator==(const graph_node& a, const graph_node& b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  constexpr graph_node(CUgraphNode native, context_ref context) noexcept
+      : native_{native}, context_{context} {}
+
+  CUgraphNode native_ = nullptr;
+  context_ref context_;
+};
+
+/// Nodes, in an array of their own. Move-only.
+class graph_node_list {
+ public:
+  graph_node_list() noexcept = default;
+  graph_node_list(graph_node_list&& other) noexcept
+      : nodes_{detail::exchange(other.nodes_, nullptr)},
+        size_{detail::exchange(other.size_, std::size_t{0})},
+        context_{other.context_} {}
+  graph_node_list& operator=(graph_node_list&& other) noexcept {
+    CUgraphNode* mine = nodes_;
+    nodes_ = detail::exchange(other.nodes_, nullptr);
+    size_ = detail::exchange(other.size_, std::size_t{0});
+    context_ = other.context_;
+    if (mine != nodes_) delete[] mine;
+    return *this;
+  }
+  ~graph_node_list() { delete[] nodes_; }
+
+  /// Takes over `size` nodes of an array that `new[]` made.
+  static graph_node_list adopt(CUgraphNode* nodes, std::size_t size, context_ref context) noexcept {
+    graph_node_list list;
+    list.nodes_ = nodes;
+    list.size_ = size;
+    list.context_ = context;
+    return list;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  const CUgraphNode* native() const noexcept { return nodes_; }
+  graph_node operator[](std::size_t index) const noexcept {
+    return graph_node::from_native(nodes_[index], context_);
+  }
+  /// Whether the list has the node.
+  bool contains(graph_node node) const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (nodes_[i] == node.native()) return true;
+    }
+    return false;
+  }
+
+ private:
+  CUgraphNode* nodes_ = nullptr;
+  std::size_t size_ = 0;
+  context_ref context_;
+};
+
+/// The nodes that come before a new one, for a call: `{}`, `node`, `{a, b}` or a `graph_node_list`.
+class nodes_before {
+ public:
+  nodes_before(std::initializer_list<graph_node> nodes) noexcept {
+    take(nodes.size(), [&](std::size_t i) { return nodes.begin()[i].native(); });
+  }
+  nodes_before(graph_node node) noexcept : nodes_before({node}) {}
+  nodes_before(const graph_node_list& nodes) noexcept {
+    take(nodes.size(), [&](std::size_t i) { return nodes.native()[i]; });
+  }
+  nodes_before(const nodes_before&) = delete;
+  nodes_before& operator=(const nodes_before&) = delete;
+  ~nodes_before() {
+    if (nodes_ != few_) delete[] nodes_;
+  }
+
+  std::size_t size() const noexcept { return size_; }
+  /// Null where there was no room for all of them.
+  const CUgraphNode* native() const noexcept { return nodes_; }
+  bool complete() const noexcept { return nodes_ != nullptr; }
+  bool has_empty() const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (nodes_[i] == nullptr) return true;
+    }
+    return false;
+  }
+
+ private:
+  template <class At> void take(std::size_t count, At at) noexcept {
+    size_ = count;
+    nodes_ = count <= sizeof few_ / sizeof *few_ ? few_ : new (std::nothrow) CUgraphNode[count];
+    for (std::size_t i = 0; nodes_ != nullptr && i < count; ++i) nodes_[i] = at(i);
+  }
+
+  CUgraphNode few_[8];
+  CUgraphNode* nodes_ = few_;
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+inline result<> require(const graph_node& node, const char* function,
+                        source_location where) noexcept {
+  if (!node) [[unlikely]]
+    return fail(empty_handle_error(function, "graph node", where));
+  return {};
+}
+
+inline result<> require(const nodes_before& nodes, const char* function,
+                        source_location where) noexcept {
+  if (!nodes.complete()) {
+    text_builder out;
+    out << "the host had no room for " << nodes.size() << " nodes. Free host memory.";
+    return fail(refusal(errc::out_of_host_memory, function, out.finish(), where, nodes.size()));
+  }
+  if (nodes.has_empty()) return fail(empty_handle_error(function, "graph node", where));
+  return {};
+}
+
+/// The nodes that a driver function of the form `f(of, nodes, more..., &count)` tells.
+template <auto Member, class List = graph_node_list, class Of, class... More>
+result<List> list_nodes(Of of, context_ref context, source_location where, More... more) noexcept {
+  std::size_t count = 0;
+  GPU_TRY(driver::call<Member>(where, of, static_cast<CUgraphNode*>(nullptr), more..., &count));
+  if (count == 0) return List{};
+  auto* nodes = new (std::nothrow) CUgraphNode[count];
+  if (nodes == nullptr) {
+    text_builder out;
+    out << "the host had no room for " << count << " nodes. Free host memory.";
+    return fail(refusal(errc::out_of_host_memory, "gpu::graph::nodes", out.finish(), where, count));
+  }
+  List list = List::adopt(nodes, count, context);
+  // With an array for edge data, the driver need not refuse to leave it out.
+  if constexpr (sizeof...(More) == 0) {
+    GPU_TRY(driver::call<Member>(where, of, nodes, &count));
+  } else {
+    auto* edges = new (std::nothrow) CUgraphEdgeData[count];
+    result<> told = driver::call<Member>(where, of, nodes, edges, &count);
+    delete[] edges;
+    GPU_TRY(detail::move(told));
+  }
+  return list;
+}
+
+}  // namespace detail
+
+/// What the node does. **Errors**: `errc::empty_handle`, the driver's. **Threads**: a graph is used
+/// by one thread at a time. (cuGraphNodeGetType)
+template <class Kind = graph_node_kind>
+result<Kind> kind_of(graph_node node, source_location where = source_location::current()) noexcept {
+  CUgraphNodeType type{};
+  GPU_TRY(detail::require(node, "gpu::kind_of", where));
+  GPU_TRY(driver::call<&driver::entry_points::graph_node_get_type>(where, node.native(), &type));
+  return static_cast<Kind>(type);
+}
+
+/// The nodes that come right before a node. (cuGraphNodeGetDependencies)
+template <class List = graph_node_list>
+result<List> dependencies_of(graph_node node,
+                             source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(node, "gpu::dependencies_of", where));
+  return detail::list_nodes<&driver::entry_points::graph_node_get_dependencies, List>(
+      node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
+}
+
+/// The nodes that come right after a node. (cuGraphNodeGetDependentNodes)
+template <class List = graph_node_list>
+result<List> dependents_of(graph_node node,
+                           source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(node, "gpu::dependents_of", where));
+  return detail::list_nodes<&driver::entry_points::graph_node_get_dependent_nodes, List>(
+      node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
+}
+
+}  // namespace gpu

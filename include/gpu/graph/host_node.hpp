@@ -1,0 +1,43 @@
+#pragma once
+/// \file
+/// `host_node`: a callable as a node of a graph.
+
+#include <gpu/driver/host_call.hpp>
+#include <gpu/graph/node_description.hpp>
+
+#include <type_traits>
+
+namespace gpu {
+
+/// A call of `function()` at each launch, in a thread of the driver's. The graph keeps the callable
+/// alive. What it throws, and the error of a `result` that it returns, goes to the error reporter.
+/// Neither the callable nor its destructor may use CUDA.
+template <class Function> class host_node {
+  static_assert(std::is_invocable_v<Function&>, "gpu::host_node: the callable takes nothing");
+
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::host_function;
+  static constexpr bool keeps_callable = true;
+
+  explicit host_node(Function function) noexcept(detail::nothrow_constructible<Function, Function>)
+      : function_(static_cast<Function&&>(function)) {}
+
+ private:
+  friend struct detail::node_access;
+  result<> describe(detail::node_parameters& to, context_ref, source_location where) noexcept {
+    using call_type = detail::host_call<Function>;
+    auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function_), where};
+    if (call == nullptr)
+      return detail::fail(detail::no_room_error("gpu::host_node", sizeof(call_type), where));
+    to.native.type = CU_GRAPH_NODE_TYPE_HOST;
+    to.native.host.fn = &call_type::run_at;
+    to.native.host.userData = call;
+    to.kept = call;
+    to.destroy_kept = &call_type::destroy_at;
+    return {};
+  }
+
+  Function function_;
+};
+
+}  // namespace gpu

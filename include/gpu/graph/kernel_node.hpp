@@ -1,0 +1,102 @@
+#pragma once
+/// \file
+/// `kernel_node`: a launch of a kernel as a node of a graph.
+
+#include <gpu/graph/node_description.hpp>
+#include <gpu/kernel/launch.hpp>
+
+namespace gpu {
+
+/// Runs a kernel at each launch, with the arguments that it was given:
+///
+///     GPU_TRY(graph.add(before, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
+///
+/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at, and
+/// the kernel's module, have to live as long as the graph: see `graph::keep`.
+/// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
+/// the kernel does not allow; `errc::empty_handle`.
+template <class... Parameters> class kernel_node {
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::kernel;
+
+  template <class... Arguments>
+  kernel_node(const launch_config& config, const kernel<Parameters...>& kernel,
+              Arguments&&... arguments) noexcept
+      : config_{config},
+        kernel_{detail::kernel_access::record(kernel)},
+        arguments_{static_cast<Arguments&&>(arguments)...} {
+    static_assert(sizeof...(Arguments) == sizeof...(Parameters),
+                  "gpu::kernel_node: the kernel takes another number of arguments than are passed");
+    static_assert(!(detail::is_host_argument<Arguments> || ...),
+                  "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy once, and a graph runs "
+                  "many times: copy with a copy_node");
+    static_assert((detail::check_kernel_argument<Arguments, Parameters>() && ...));
+  }
+
+ private:
+  friend struct detail::node_access;
+
+  static constexpr std::uint32_t most_attributes = 8;
+
+  template <class Builder = detail::text_builder>
+  result<> describe(detail::node_parameters& to, context_ref context,
+                    source_location where) noexcept {
+    if (kernel_ == &detail::no_kernel)
+      return detail::fail(detail::empty_handle_error("gpu::kernel_node", "kernel", where));
+    const detail::prepared_launch launch{stream_ref::legacy_default(context), config_, kernel_,
+                                         arguments_.pointers(), where};
+    GPU_TRY(check(launch));
+    GPU_TRY(describe_attributes(to, where));
+    to.native.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
+    node.kern = kernel_->native;
+    node.ctx = context.native();
+    node.gridDimX = config_.grid.x;
+    node.gridDimY = config_.grid.y;
+    node.gridDimZ = config_.grid.z;
+    node.blockDimX = config_.block.x;
+    node.blockDimY = config_.block.y;
+    node.blockDimZ = config_.block.z;
+    node.sharedMemBytes = config_.shared_bytes;
+    node.kernelParams = arguments_.pointers();
+    return {};
+  }
+
+  static result<> check(const detail::prepared_launch& launch) noexcept {
+    detail::kernel_limits unkept{};
+    detail::kernel_limits* limits = &unkept;
+    GPU_TRY(detail::find_limits(launch, limits));
+    GPU_TRY(detail::check_shape(launch, *limits));
+    const detail::scoped_lock lock(detail::kernel_lock());
+    return detail::allow_shared_memory(launch, *limits);
+  }
+
+  result<> describe_attributes(detail::node_parameters& to, source_location where) noexcept {
+    const bool has_cluster = config_.cluster.volume() != 1;
+    if (config_.attribute_count + (has_cluster ? 1u : 0u) > most_attributes) {
+      detail::text_builder out;
+      out << config_.attribute_count << " launch attributes are more than the limit of "
+          << most_attributes << " of a node, the cluster included. Pass each attribute once.";
+      return detail::fail(detail::refusal(errc::invalid_launch, "gpu::kernel_node", out.finish(),
+                                          where, config_.attribute_count, most_attributes));
+    }
+    for (std::uint32_t i = 0; i < config_.attribute_count; ++i)
+      attributes_[to.attribute_count++] = config_.attributes[i];
+    if (has_cluster) {
+      CUlaunchAttribute& cluster = attributes_[to.attribute_count++];
+      cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+      cluster.value.clusterDim.x = config_.cluster.x;
+      cluster.value.clusterDim.y = config_.cluster.y;
+      cluster.value.clusterDim.z = config_.cluster.z;
+    }
+    to.attributes = attributes_;
+    return {};
+  }
+
+  launch_config config_;
+  detail::kernel_record* kernel_;
+  detail::argument_pack<Parameters...> arguments_;
+  CUlaunchAttribute attributes_[most_attributes] = {};
+};
+
+}  // namespace gpu

@@ -1,0 +1,174 @@
+#pragma once
+/// \file
+/// Nodes about memory: copies, fills, allocations.
+
+#include <gpu/graph/node_description.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_span.hpp>
+
+namespace gpu {
+
+/// Copies all elements of `source` to `destination`. Each is a device range, or a contiguous range
+/// in host memory, which need not be page-locked; both have the same element type and length.
+/// They have to live as long as the graph: see `graph::keep`. The elements are read and written
+/// when a launch gets there.
+/// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` for no elements.
+class copy_node {
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::copy;
+
+  template <class Source, class Destination>
+  copy_node(Source&& source, Destination&& destination) noexcept
+      : source_{detail::copy_end_of(source)},
+        destination_{detail::copy_end_of(destination)},
+        element_size_{sizeof(detail::element_t<Destination>)} {
+    detail::check_copy<Source, Destination>();
+  }
+
+ private:
+  friend struct detail::node_access;
+  template <class Builder = detail::text_builder>
+  result<> describe(detail::node_parameters& to, context_ref context,
+                    source_location where) const noexcept {
+    GPU_TRY(detail::require_same_size(source_, destination_, where));
+    if (source_.count == 0) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::copy_node",
+          text("a node cannot copy 0 elements. Leave the node out, or add an empty_node."), where));
+    }
+    CUDA_MEMCPY3D& copy = to.native.memcpy.copyParams;
+    to.native.type = CU_GRAPH_NODE_TYPE_MEMCPY;
+    to.native.memcpy.copyCtx = context.native();
+    copy.srcMemoryType = source_.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    copy.srcDevice = source_.on_device ? source_.device_address() : 0;
+    copy.srcHost = source_.on_device ? nullptr : source_.host_address();
+    copy.dstMemoryType = destination_.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+    copy.dstDevice = destination_.on_device ? destination_.device_address() : 0;
+    copy.dstHost = destination_.on_device ? nullptr : destination_.host_address();
+    copy.WidthInBytes = source_.count * element_size_;
+    copy.Height = 1;
+    copy.Depth = 1;
+    return {};
+  }
+
+  detail::copy_end source_;
+  detail::copy_end destination_;
+  std::size_t element_size_;
+};
+
+/// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each. The memory has to
+/// live as long as the graph: see `graph::keep`.
+/// **Errors**: `errc::invalid_argument` for no elements.
+class fill_node {
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::fill;
+
+  template <device_range Destination>
+  fill_node(Destination&& destination,
+            const detail::remove_cv_t<detail::element_t<Destination>>& value) noexcept
+      : destination_{detail::copy_end_of(destination)},
+        element_size_{sizeof(detail::element_t<Destination>)} {
+    using element = detail::element_t<Destination>;
+    static_assert(!detail::is_const<element>, "the destination's elements are const");
+    static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
+                  "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
+    __builtin_memcpy(&pattern_, &value, sizeof(element));
+  }
+
+ private:
+  friend struct detail::node_access;
+  template <class Builder = detail::text_builder>
+  result<> describe(detail::node_parameters& to, context_ref context,
+                    source_location where) const noexcept {
+    if (destination_.count == 0) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::fill_node",
+          text("a node cannot fill 0 elements. Leave the node out, or add an empty_node."), where));
+    }
+    to.native.type = CU_GRAPH_NODE_TYPE_MEMSET;
+    CUDA_MEMSET_NODE_PARAMS_v2& fill = to.native.memset;
+    fill.dst = destination_.device_address();
+    fill.value = pattern_;
+    fill.elementSize = static_cast<unsigned>(element_size_);
+    fill.width = destination_.count;
+    fill.height = 1;
+    fill.ctx = context.native();
+    return {};
+  }
+
+  detail::copy_end destination_;
+  std::size_t element_size_;
+  unsigned pattern_ = 0;
+};
+
+/// Allocates `count` elements on the graph's device at each launch. The address is known when the
+/// node was added, and is the same at every launch:
+///
+///     gpu::allocation_node<float> scratch(n);
+///     auto made = GPU_TRY(graph.add({}, scratch));
+///     auto used = GPU_TRY(graph.add(made, gpu::fill_node(scratch.span(), 0.0f)));
+///     GPU_TRY(graph.add(used, gpu::free_node(scratch.span())));
+///
+/// Memory that no node frees is the program's after the launch, until it is freed on a stream.
+/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements.
+template <class T> class allocation_node {
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::allocation;
+
+  explicit allocation_node(std::size_t count) noexcept : count_{count} {}
+
+  /// The memory, once the node was added. Only what comes after the node, and before the memory is
+  /// freed, may touch it.
+  device_span<T> span() const noexcept {
+    return device_span<T>::from_native(address_, address_ == 0 ? 0 : count_);
+  }
+
+ private:
+  friend struct detail::node_access;
+  result<> describe(detail::node_parameters& to, context_ref context,
+                    source_location where) const noexcept {
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::allocation_node", count_, sizeof(T), bytes, where));
+    if (bytes == 0) {
+      return detail::fail(
+          detail::refusal(errc::invalid_argument, "gpu::allocation_node",
+                          text("a node cannot allocate 0 elements. Ask for at least 1."), where));
+    }
+    to.native.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+    CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation = to.native.alloc;
+    allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+    allocation.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    allocation.poolProps.location.id = context.device().native();
+    allocation.bytesize = bytes;
+    return {};
+  }
+  void made(const detail::node_parameters& as, context_ref) noexcept {
+    address_ = as.native.alloc.dptr;
+  }
+
+  std::size_t count_;
+  CUdeviceptr address_ = 0;
+};
+
+/// Frees what a node of this graph, or of one launched before it, allocates.
+/// **Errors**: CUDA_ERROR_INVALID_VALUE for memory that no graph allocates, or that another node of
+/// the graph frees.
+class free_node {
+ public:
+  static constexpr graph_node_kind node_kind = graph_node_kind::free;
+
+  template <class T>
+  explicit free_node(device_span<T> memory) noexcept : address_{memory.native()} {}
+
+ private:
+  friend struct detail::node_access;
+  result<> describe(detail::node_parameters& to, context_ref, source_location) const noexcept {
+    to.native.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+    to.native.free.dptr = address_;
+    return {};
+  }
+
+  CUdeviceptr address_;
+};
+
+}  // namespace gpu

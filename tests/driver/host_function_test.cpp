@@ -1,0 +1,136 @@
+#include "support/results.hpp"
+
+#include <gpu/driver/host_function.hpp>
+#include <gpu/kernel.hpp>
+
+#include <memory>
+#include <stdexcept>
+
+using test::error_of;
+using test::value_of;
+
+TEST_CASE("host function: any callable runs in the order of its stream", "[driver][host]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  std::string order;
+  value_of(gpu::launch_host_function(stream, [&] { order += 'a'; }));
+  auto owned = std::make_unique<char>('b');
+  value_of(
+      gpu::launch_host_function(stream, [&order, mine = std::move(owned)] { order += *mine; }));
+  struct counted {
+    std::string* order;
+    void operator()() { *order += 'c'; }
+  };
+  const counted third{&order};
+  value_of(gpu::launch_host_function(stream, third));
+  value_of(stream.synchronize());
+  CHECK(order == "abc");
+}
+
+TEST_CASE("host function: the callable is destroyed once it has run", "[driver][host]") {
+  const auto shared = std::make_shared<int>(0);
+  {
+    const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+    value_of(gpu::launch_host_function(stream, [shared] { ++*shared; }));
+    value_of(stream.synchronize());
+    // The driver's thread may still be on its way out of the callable.
+    for (int i = 0; i < 1000 && shared.use_count() != 1; ++i)
+      value_of(gpu::launch_host_function(stream, [] {})), value_of(stream.synchronize());
+  }
+  CHECK(*shared == 1);
+  CHECK(shared.use_count() == 1);
+}
+
+TEST_CASE("host function: where the context has a fault it is destroyed without having run",
+          "[driver][host][cpu]") {
+  constexpr const char* faulty = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry fault() {
+  .reg .b64 %a; .reg .b32 %x;
+  mov.u64 %a, 16; mov.u32 %x, 1; st.global.u32 [%a], %x; ret;
+})";
+  for (const bool deferred : {false, true}) {
+    test::cpu_driver_options options;
+    options.deferred = deferred;
+    test::own_cpu_driver driver(options);
+    const gpu::device device = test::first_device();
+    const gpu::module code = value_of(gpu::module::load(faulty));
+    const auto fault = value_of(code.kernel<>("fault"));
+    const gpu::stream stream = value_of(gpu::stream::create(device));
+    const auto shared = std::make_shared<int>(0);
+    value_of(gpu::launch(stream, {1, 1}, fault));
+    const auto queued = gpu::launch_host_function(stream, [shared] { ++*shared; });
+    CHECK_FALSE(stream.synchronize().has_value());
+    CHECK(queued.has_value());
+    CHECK(*shared == 0);
+    CHECK(shared.use_count() == 1);
+    // The driver refuses the next one at once.
+    CHECK_FALSE(gpu::launch_host_function(stream, [shared] { ++*shared; }).has_value());
+    CHECK(shared.use_count() == 1);
+  }
+}
+
+#if defined(__cpp_exceptions)
+TEST_CASE("host function: what it throws goes to the error reporter", "[driver][host]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  test::reported_errors reported;
+  bool later = false;
+  value_of(gpu::launch_host_function(stream, [] { throw std::runtime_error("no more paper"); }));
+  value_of(gpu::launch_host_function(stream, [&] { later = true; }));
+  value_of(stream.synchronize());
+  CHECK(later);
+  REQUIRE(reported.count() == 1);
+  CHECK(reported.last().find("no more paper") != std::string::npos);
+  CHECK(reported.last().find("host_function_test.cpp") != std::string::npos);
+  value_of(gpu::launch_host_function(stream, [] { throw 7; }));
+  value_of(stream.synchronize());
+  CHECK(reported.count() == 2);
+  CHECK(reported.last().find("no std::exception") != std::string::npos);
+}
+#endif
+
+TEST_CASE("host function: an error that it returns goes to the error reporter", "[driver][host]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  test::reported_errors reported;
+  value_of(gpu::launch_host_function(stream, []() -> gpu::result<int> { return 3; }));
+  value_of(gpu::launch_host_function(
+      stream, []() -> gpu::result<> { return gpu::stream_ref{}.synchronize(); }));
+  value_of(stream.synchronize());
+  REQUIRE(reported.count() == 1);
+  CHECK(reported.last().find("stream is empty") != std::string::npos);
+}
+
+TEST_CASE("host function: it works on the default streams, and an empty one is refused",
+          "[driver][host]") {
+  const gpu::device device = test::first_device();
+  int calls = 0;
+  for (const gpu::stream_ref stream : {value_of(gpu::stream_ref::legacy_default(device)),
+                                       value_of(gpu::stream_ref::per_thread_default(device))}) {
+    value_of(gpu::launch_host_function(stream, [&] { ++calls; }));
+    value_of(stream.synchronize());
+  }
+  CHECK(calls == 2);
+  const auto shared = std::make_shared<int>(0);
+  const gpu::cuda_error error = error_of(gpu::launch_host_function(gpu::stream_ref{}, [shared] {}));
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(test::says(error, "gpu::launch_host_function"));
+  CHECK(shared.use_count() == 1);
+}
+
+TEST_CASE("host function: each driver call may fail", "[driver][host][faults][cpu]") {
+  const auto shared = std::make_shared<int>(0);
+  CHECK(test::sweep(
+            [&]() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              GPU_TRY(gpu::launch_host_function(stream, [shared] { ++*shared; }));
+              const gpu::stream_ref legacy = GPU_TRY(gpu::stream_ref::legacy_default(device));
+              GPU_TRY(gpu::launch_host_function(legacy, [shared] { ++*shared; }));
+              GPU_TRY(legacy.synchronize());
+              GPU_TRY(stream.synchronize());
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+  CHECK(*shared > 0);
+  CHECK(shared.use_count() == 1);
+}

@@ -1,0 +1,130 @@
+#include "support/results.hpp"
+
+#include <gpu/driver/stream_attribute.hpp>
+
+#include <type_traits>
+
+using attribute = gpu::stream_attribute;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(std::is_same_v<gpu::stream_attribute_t<attribute::priority>, int>);
+static_assert(std::is_same_v<gpu::stream_attribute_t<attribute::access_policy_window>,
+                             gpu::access_policy_window>);
+
+namespace {
+
+CUstreamAttrValue raw(const gpu::stream& stream, attribute which) {
+  CUstreamAttrValue value{};
+  REQUIRE(test::driver().stream_get_attribute(stream.native(), static_cast<CUstreamAttrID>(which),
+                                              &value) == CUDA_SUCCESS);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("stream attribute: each is what was set", "[driver][stream]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  CHECK(value_of(gpu::attribute<attribute::synchronization_policy>(stream)) ==
+        gpu::synchronization_policy::automatic);
+  CHECK(value_of(gpu::attribute<attribute::access_policy_window>(stream)).bytes == 0);
+  CHECK(value_of(gpu::attribute<attribute::memory_sync_domain_map>(stream)) ==
+        gpu::memory_sync_domain_map{});
+  CHECK(value_of(gpu::attribute<attribute::memory_sync_domain>(stream)) ==
+        gpu::memory_sync_domain::default_);
+
+  value_of(gpu::set_attribute<attribute::synchronization_policy>(
+      stream, gpu::synchronization_policy::yield));
+  CHECK(value_of(gpu::attribute<attribute::synchronization_policy>(stream)) ==
+        gpu::synchronization_policy::yield);
+  CHECK(raw(stream, attribute::synchronization_policy).syncPolicy == CU_SYNC_POLICY_YIELD);
+
+  value_of(gpu::set_attribute<attribute::priority>(stream, -3));
+  CHECK(value_of(gpu::attribute<attribute::priority>(stream)) == -3);
+  CHECK(value_of(stream.priority()) == -3);
+  value_of(gpu::set_attribute<attribute::priority>(stream, -100));  // the driver clamps
+  CHECK(value_of(stream.priority()) == -5);
+
+  const gpu::access_policy_window window{.base = 0x7000'0000'0000,
+                                         .bytes = 4096,
+                                         .hit_ratio = 0.5f,
+                                         .hit = gpu::access_property::persisting,
+                                         .miss = gpu::access_property::streaming};
+  value_of(gpu::set_attribute<attribute::access_policy_window>(stream, window));
+  CHECK(value_of(gpu::attribute<attribute::access_policy_window>(stream)) == window);
+  CHECK(raw(stream, attribute::access_policy_window).accessPolicyWindow.num_bytes == 4096);
+
+  value_of(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, {0, 2}));
+  CHECK(value_of(gpu::attribute<attribute::memory_sync_domain_map>(stream)).remote == 2);
+  value_of(
+      gpu::set_attribute<attribute::memory_sync_domain>(stream, gpu::memory_sync_domain::remote));
+  CHECK(value_of(gpu::attribute<attribute::memory_sync_domain>(stream)) ==
+        gpu::memory_sync_domain::remote);
+}
+
+TEST_CASE("stream attribute: all but the priority can be copied", "[driver][stream]") {
+  const gpu::stream from = value_of(gpu::stream::create(test::first_device(), {.priority = -2}));
+  const gpu::stream to = value_of(gpu::stream::create(test::first_device()));
+  value_of(gpu::set_attribute<attribute::synchronization_policy>(
+      from, gpu::synchronization_policy::blocking_sync));
+  value_of(gpu::copy_attributes(from, to));
+  CHECK(value_of(gpu::attribute<attribute::synchronization_policy>(to)) ==
+        gpu::synchronization_policy::blocking_sync);
+  CHECK(value_of(to.priority()) == 0);
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  const gpu::stream other = value_of(gpu::stream::create(own));
+  CHECK(error_of(gpu::copy_attributes(from, other)) == gpu::errc::wrong_context);
+  CHECK(error_of(gpu::copy_attributes(gpu::stream_ref{}, to)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::copy_attributes(to, gpu::stream_ref{})) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("stream attribute: what no stream can have is refused with a sentence",
+          "[driver][stream]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  const auto window = [&](gpu::access_policy_window w) {
+    return error_of(gpu::set_attribute<attribute::access_policy_window>(stream, w));
+  };
+  CHECK(says(window({.hit_ratio = 1.5f}), "hit ratio", "between 0 and 1"));
+  CHECK(says(window({.hit_ratio = -1}), "hit ratio"));
+  CHECK(says(window({.miss = gpu::access_property::persisting}), "cannot be persisting"));
+  CHECK(says(window({.hit = static_cast<gpu::access_property>(9)}), "gpu::access_property"));
+  CHECK(window({.hit_ratio = 2}) == gpu::errc::invalid_argument);
+  CHECK(window({.bytes = std::size_t{1} << 40}).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(gpu::set_attribute<attribute::synchronization_policy>(
+            stream, static_cast<gpu::synchronization_policy>(9))) == gpu::errc::invalid_argument);
+  CHECK(error_of(gpu::set_attribute<attribute::memory_sync_domain>(
+            stream, static_cast<gpu::memory_sync_domain>(9))) == gpu::errc::invalid_argument);
+  CHECK(error_of(gpu::attribute<attribute::priority>(gpu::stream_ref{})) ==
+        gpu::errc::empty_handle);
+  CHECK(error_of(gpu::set_attribute<attribute::priority>(gpu::stream_ref{}, 0)) ==
+        gpu::errc::empty_handle);
+}
+
+TEST_CASE("stream attribute: every value has a name", "[driver][stream]") {
+  for (const auto each :
+       {attribute::access_policy_window, attribute::synchronization_policy, attribute::priority,
+        attribute::memory_sync_domain_map, attribute::memory_sync_domain})
+    CHECK(gpu::name_of(each) != nullptr);
+  CHECK(gpu::name_of(static_cast<attribute>(99)) == nullptr);
+  for (int i = 0; i < 3; ++i) CHECK(gpu::name_of(static_cast<gpu::access_property>(i)) != nullptr);
+  CHECK(gpu::name_of(static_cast<gpu::access_property>(3)) == nullptr);
+  for (int i = 1; i <= 4; ++i)
+    CHECK(gpu::name_of(static_cast<gpu::synchronization_policy>(i)) != nullptr);
+  CHECK(gpu::name_of(static_cast<gpu::synchronization_policy>(0)) == nullptr);
+  CHECK(std::string(gpu::name_of(gpu::memory_sync_domain::default_)) == "default");
+  CHECK(std::string(gpu::name_of(gpu::memory_sync_domain::remote)) == "remote");
+  CHECK(gpu::name_of(static_cast<gpu::memory_sync_domain>(2)) == nullptr);
+}
+
+TEST_CASE("stream attribute: each driver call may fail", "[driver][stream][faults][cpu]") {
+  CHECK(test::sweep([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream from = GPU_TRY(gpu::stream::create(device));
+          const gpu::stream to = GPU_TRY(gpu::stream::create(device));
+          GPU_TRY(gpu::set_attribute<attribute::priority>(from, -1));
+          GPU_TRY(gpu::attribute<attribute::priority>(from));
+          GPU_TRY(gpu::copy_attributes(from, to));
+          return {};
+        }) == "");
+}

@@ -1,0 +1,381 @@
+// Graphs: nodes, edges, clones, what they keep alive, and running them.
+
+#include "graph/graph_fixture.hpp"
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <unistd.h>
+
+using test::error_of;
+using test::graph_fixture;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<gpu::graph>);
+static_assert(std::is_nothrow_move_constructible_v<gpu::graph>);
+static_assert(std::is_nothrow_move_constructible_v<gpu::graph_exec>);
+static_assert(std::is_trivially_copyable_v<gpu::graph_ref>);
+static_assert(std::is_trivially_copyable_v<gpu::graph_node>);
+static_assert(std::is_convertible_v<gpu::graph&, gpu::graph_ref>);
+static_assert(!std::is_convertible_v<gpu::graph, gpu::graph_ref>);
+static_assert(gpu::node_description<gpu::empty_node>);
+static_assert(!gpu::node_description<int>);
+
+TEST_CASE("graph: nodes run in the order of their edges", "[graph]") {
+  graph_fixture f;
+  // (0 + 3) * 2 + 1, added in another order than they run.
+  const gpu::graph_node last = value_of(f.graph.add({}, f.adds(1)));
+  const gpu::graph_node first = value_of(f.graph.add({}, f.adds(3)));
+  const gpu::graph_node middle = value_of(f.graph.add(first, f.doubles()));
+  value_of(f.graph.connect(middle, last));
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(f.run(exec) == 7);
+  CHECK(f.run(exec) == (7 + 3) * 2 + 1);
+
+  CHECK(value_of(gpu::kind_of(first)) == gpu::graph_node_kind::kernel);
+  CHECK(value_of(f.graph.nodes()).size() == 3);
+  const gpu::graph_node_list roots = value_of(f.graph.root_nodes());
+  REQUIRE(roots.size() == 1);
+  CHECK(roots[0] == first);
+  CHECK(value_of(gpu::dependencies_of(middle)).contains(first));
+  CHECK(value_of(gpu::dependencies_of(first)).empty());
+  CHECK(value_of(gpu::dependents_of(middle)).contains(last));
+}
+
+TEST_CASE("graph: copies, fills, host functions and children are nodes", "[graph]") {
+  graph_fixture f;
+  std::vector<unsigned> in(16, 5), out(16, 0);
+  int calls = 0;
+  unsigned seen = 0;
+  gpu::graph inner = value_of(gpu::graph::create(f.device));
+  value_of(inner.add({}, f.doubles()));
+  const auto fill = value_of(f.graph.add({}, gpu::fill_node(f.x, 1u)));
+  const auto copy = value_of(f.graph.add(fill, gpu::copy_node(in, f.x)));
+  const auto child = value_of(f.graph.add(copy, gpu::child_graph_node(inner)));
+  const auto empty = value_of(f.graph.add({child, fill}, gpu::empty_node{}));
+  const auto back = value_of(f.graph.add(empty, gpu::copy_node(f.x, out)));
+  const auto host = value_of(f.graph.add(back, gpu::host_node([&] {
+                                           ++calls;
+                                           seen = out[0];
+                                         })));
+  CHECK(value_of(gpu::kind_of(fill)) == gpu::graph_node_kind::fill);
+  CHECK(value_of(gpu::kind_of(copy)) == gpu::graph_node_kind::copy);
+  CHECK(value_of(gpu::kind_of(child)) == gpu::graph_node_kind::child_graph);
+  CHECK(value_of(gpu::kind_of(empty)) == gpu::graph_node_kind::empty);
+  CHECK(value_of(gpu::kind_of(host)) == gpu::graph_node_kind::host_function);
+  CHECK(value_of(value_of(gpu::child_of(child)).nodes()).size() == 1);
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  value_of(gpu::upload(f.stream, exec));
+  CHECK(f.run(exec) == 10);
+  CHECK(out[0] == 10);
+  CHECK(out[15] == 5);
+  in.assign(16, 8);  // read anew by each launch
+  CHECK(f.run(exec) == 16);
+  CHECK(calls == 2);
+  CHECK(seen == 16);
+}
+
+TEST_CASE("graph: an edge that makes a circle is found when it is instantiated", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  const auto b = value_of(f.graph.add(a, f.adds(1)));
+  value_of(f.graph.connect(b, a));
+  const gpu::cuda_error error = error_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(says(error, "cuGraphInstantiateWithParams", "circle"));
+  CHECK(error.asked() ==
+        static_cast<std::uint64_t>(gpu::graph_instantiate_result::invalid_structure));
+  value_of(f.graph.disconnect(b, a));
+  CHECK(gpu::graph_exec::instantiate(f.graph).has_value());
+  CHECK(error_of(f.graph.disconnect(b, a)).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(f.graph.connect(a, b)).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(f.graph.connect(a, a)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("graph: a removed node takes its edges along", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  const auto b = value_of(f.graph.add(a, f.adds(2)));
+  value_of(f.graph.add(b, f.adds(4)));
+  value_of(f.graph.remove(b));
+  CHECK(value_of(f.graph.nodes()).size() == 2);
+  CHECK(value_of(f.graph.root_nodes()).size() == 2);
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 5);
+}
+
+TEST_CASE("graph: a clone is independent and knows its originals", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  const gpu::graph copy = value_of(gpu::graph::clone(f.graph));
+  const auto twin = value_of(copy.find_clone_of(a));
+  CHECK(!(twin == a));
+  value_of(gpu::set(copy, twin, f.adds(40)));
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(copy))) == 40);
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 41);
+  CHECK(error_of(f.graph.find_clone_of(a)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("graph: nodes are edited in the graph and in the executable graph", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  const auto b = value_of(f.graph.add(a, f.adds(10)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  value_of(gpu::set(f.graph, a, f.adds(2)));
+  CHECK(f.run(exec) == 11);  // as it was when it was instantiated
+  value_of(exec.set(b, f.adds(100)));
+  CHECK(f.run(exec) == 11 + 101);
+  value_of(exec.update(f.graph));
+  f.set(0);
+  CHECK(f.run(exec) == 12);
+
+  CHECK(value_of(exec.is_enabled(b)));
+  value_of(exec.set_enabled(b, false));
+  CHECK_FALSE(value_of(exec.is_enabled(b)));
+  CHECK(f.run(exec) == 14);
+  value_of(exec.set_enabled(b, true));
+  CHECK(f.run(exec) == 26);
+  CHECK(error_of(exec.set(b, gpu::fill_node(f.x, 1u))).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(gpu::set(f.graph, b, gpu::fill_node(f.x, 1u))).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("graph: an update that is refused says why", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  value_of(f.graph.add(a, f.adds(1)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  const auto refused = [&](const gpu::graph& other) {
+    const gpu::cuda_error error = error_of(exec.update(other));
+    CHECK(error.code() == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    const auto why = static_cast<gpu::graph_update_result>(error.asked());
+    CHECK(says(error, gpu::name_of(why), "Instantiate the new graph"));
+    return why;
+  };
+  gpu::graph other = value_of(gpu::graph::create(f.device));
+  const auto b = value_of(other.add({}, f.adds(7)));
+  CHECK(refused(other) == gpu::graph_update_result::topology_changed);
+  const auto c = value_of(other.add({}, f.adds(7)));
+  CHECK(refused(other) == gpu::graph_update_result::topology_changed);
+  value_of(other.connect(b, c));
+  value_of(exec.update(other));
+  CHECK(f.run(exec) == 14);
+  value_of(other.remove(c));
+  value_of(other.add(b, gpu::empty_node{}));
+  CHECK(refused(other) == gpu::graph_update_result::node_type_changed);
+  CHECK(f.run(exec) == 28);  // as before
+}
+
+TEST_CASE("graph: callables and kept objects live as long as anything needs them", "[graph]") {
+  graph_fixture f;
+  const auto shared = std::make_shared<int>(0);
+  std::weak_ptr<int> seen = shared;
+  value_of(f.graph.add({}, gpu::host_node([mine = shared] { ++*mine; })));
+  CHECK(shared.use_count() == 2);
+  {
+    gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+    const gpu::graph gone = std::move(f.graph);
+    f.graph = value_of(gpu::graph::create(f.device));
+    value_of(gpu::launch(f.stream, exec));
+  }
+  value_of(f.stream.synchronize());
+  CHECK(*shared == 1);
+}
+
+TEST_CASE("graph: a kept buffer is freed after the graph", "[graph][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const std::size_t before = driver.live_objects();
+  {
+    gpu::graph graph = value_of(gpu::graph::create(device));
+    auto buffer = value_of(gpu::device_buffer<unsigned>::create(device, 64));
+    value_of(graph.add({}, gpu::fill_node(buffer, 9u)));
+    value_of(graph.keep(std::move(buffer)));
+    gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+    graph = value_of(gpu::graph::create(device));
+    CHECK(driver.live_objects() == before + 3);  // the exec, the new graph and the buffer
+    value_of(gpu::launch(stream, exec));
+    value_of(stream.synchronize());
+  }
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("graph: events order it with the work outside", "[graph]") {
+  graph_fixture f;
+  const gpu::event start = value_of(gpu::event::create(f.device));
+  const gpu::event end = value_of(gpu::event::create(f.device));
+  const auto wait = value_of(f.graph.add({}, gpu::event_wait_node(start)));
+  const auto work = value_of(f.graph.add(wait, f.doubles()));
+  const auto record = value_of(f.graph.add(work, gpu::event_record_node(end)));
+  CHECK(value_of(gpu::kind_of(wait)) == gpu::graph_node_kind::event_wait);
+  CHECK(value_of(gpu::kind_of(record)) == gpu::graph_node_kind::event_record);
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  const gpu::stream other = value_of(gpu::stream::create(f.device));
+  value_of(gpu::fill(other, f.x, 21u));
+  value_of(gpu::record(other, start));
+  value_of(gpu::launch(f.stream, exec));
+  value_of(end.synchronize());
+  CHECK(f.first() == 42);
+}
+
+TEST_CASE("graph: memory that it allocates and frees", "[graph]") {
+  graph_fixture f;
+  gpu::allocation_node<unsigned> scratch(16);
+  CHECK(scratch.span().size() == 0);
+  const auto made = value_of(f.graph.add({}, scratch));
+  CHECK(value_of(gpu::kind_of(made)) == gpu::graph_node_kind::allocation);
+  REQUIRE(scratch.span().size() == 16);
+  const auto filled = value_of(f.graph.add(made, gpu::fill_node(scratch.span(), 6u)));
+  const auto copied = value_of(f.graph.add(filled, gpu::copy_node(scratch.span(), f.x)));
+  const auto freed = value_of(f.graph.add(copied, gpu::free_node(scratch.span())));
+  CHECK(value_of(gpu::kind_of(freed)) == gpu::graph_node_kind::free);
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(f.run(exec) == 6);
+  f.set(0);
+  CHECK(f.run(exec) == 6);
+  CHECK(error_of(f.graph.add({}, gpu::free_node(f.x.span()))).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("graph: memory that nobody frees holds up the next launch, or is freed by it",
+          "[graph]") {
+  graph_fixture f;
+  gpu::allocation_node<unsigned> scratch(16);
+  value_of(f.graph.add({}, scratch));
+  {
+    const gpu::graph_exec exec =
+        value_of(gpu::graph_exec::instantiate(f.graph, {.auto_free_on_launch = true}));
+    CHECK(value_of(exec.options()).auto_free_on_launch);
+    CHECK_FALSE(value_of(exec.options()).use_node_priority);
+    value_of(gpu::launch(f.stream, exec));
+    value_of(gpu::launch(f.stream, exec));
+    value_of(f.stream.synchronize());
+  }
+  const gpu::cuda_error error =
+      error_of(gpu::graph_exec::instantiate(f.graph, {true, true, false}));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "Leave device_launch"));
+}
+
+TEST_CASE("graph: it can be drawn", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, f.adds(1)));
+  value_of(f.graph.add(a, gpu::empty_node{}));
+  const std::string path = "/tmp/gpu_graph_test_" + std::to_string(::getpid()) + ".dot";
+  value_of(f.graph.write_dot(path.c_str()));
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  CHECK(text.str().find("digraph") != std::string::npos);
+  CHECK(text.str().find("->") != std::string::npos);
+  std::remove(path.c_str());
+  CHECK_FALSE(f.graph.write_dot("/no/such/folder/graph.dot").has_value());
+}
+
+TEST_CASE("graph: what is wrong with a description is said before the driver is asked", "[graph]") {
+  graph_fixture f;
+  std::vector<unsigned> host(3);
+  gpu::cuda_error error = error_of(f.graph.add({}, gpu::copy_node(host, f.x)));
+  CHECK(error == gpu::errc::size_mismatch);
+  CHECK(says(error, "3", "16"));
+  error = error_of(f.graph.add({}, gpu::fill_node(f.x.span().first(0), 1u)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::fill_node", "0 elements"));
+  const auto nothing = f.x.span().first(0);
+  CHECK(error_of(f.graph.add({}, gpu::copy_node(nothing, nothing))) == gpu::errc::invalid_argument);
+  error = error_of(f.graph.add({}, gpu::kernel_node({1, 2048}, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "2048", "1024"));
+  CHECK(error_of(f.graph.add({}, gpu::kernel_node({1, 1}, gpu::kernel<unsigned*>{}, f.x))) ==
+        gpu::errc::empty_handle);
+  std::vector<CUlaunchAttribute> many(9);
+  error = error_of(f.graph.add(
+      {}, gpu::kernel_node({.grid = 1, .block = 1, .attribute_count = 9, .attributes = many.data()},
+                           f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "9 launch attributes", "limit of 8"));
+  CHECK(error_of(f.graph.add({}, gpu::allocation_node<int>(0))) == gpu::errc::invalid_argument);
+  CHECK(error_of(f.graph.add({}, gpu::allocation_node<int>(~std::size_t{0}))) ==
+        gpu::errc::size_overflow);
+  CHECK(error_of(f.graph.add({}, gpu::child_graph_node(gpu::graph_ref{}))) ==
+        gpu::errc::empty_handle);
+  CHECK(error_of(f.graph.add({}, gpu::event_wait_node(gpu::event_ref{}))) ==
+        gpu::errc::empty_handle);
+  CHECK(error_of(f.graph.add({}, gpu::event_record_node(gpu::event_ref{}))) ==
+        gpu::errc::empty_handle);
+  CHECK(error_of(f.graph.add(gpu::graph_node{}, gpu::empty_node{})) == gpu::errc::empty_handle);
+  CHECK(value_of(f.graph.nodes()).empty());
+}
+
+TEST_CASE("graph: an empty one is refused by name", "[graph]") {
+  graph_fixture f;
+  const gpu::graph taken = std::move(f.graph);
+  const gpu::cuda_error error = error_of(f.graph.nodes());
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(says(error, "gpu::graph::nodes", "graph is empty", "graph_test.cpp"));
+  CHECK(error_of(f.graph.add({}, gpu::empty_node{})) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::graph::clone(f.graph)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::graph::create(gpu::context_ref{})) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::graph_exec::instantiate(f.graph)) == gpu::errc::empty_handle);
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(taken));
+  const gpu::graph_exec moved = std::move(exec);
+  CHECK(error_of(gpu::launch(f.stream, exec)) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::upload(f.stream, exec)) == gpu::errc::empty_handle);
+  CHECK(error_of(exec.update(taken)) == gpu::errc::empty_handle);
+  CHECK(error_of(exec.options()) == gpu::errc::empty_handle);
+  CHECK(error_of(gpu::kind_of(gpu::graph_node{})) == gpu::errc::empty_handle);
+  CHECK(gpu::launch(f.stream, moved).has_value());
+  CHECK(f.stream.synchronize().has_value());
+}
+
+TEST_CASE("graph: every kind of node and every reason has a name", "[graph]") {
+  for (int kind = CU_GRAPH_NODE_TYPE_KERNEL; kind <= CU_GRAPH_NODE_TYPE_CONDITIONAL; ++kind)
+    CHECK(gpu::name_of(static_cast<gpu::graph_node_kind>(kind)) != nullptr);
+  CHECK(gpu::name_of(static_cast<gpu::graph_node_kind>(14)) == nullptr);
+  CHECK(std::string(gpu::name_of(gpu::graph_node_kind::conditional)) == "conditional");
+  for (int why = 0; why <= CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED; ++why)
+    CHECK(gpu::name_of(static_cast<gpu::graph_update_result>(why)) != nullptr);
+  CHECK(gpu::name_of(static_cast<gpu::graph_update_result>(9)) == nullptr);
+  for (int why = 0; why <= CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED; ++why)
+    CHECK(gpu::name_of(static_cast<gpu::graph_instantiate_result>(why)) != nullptr);
+  CHECK(gpu::name_of(static_cast<gpu::graph_instantiate_result>(6)) == nullptr);
+}
+
+TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+              const gpu::event event = GPU_TRY(gpu::event::create(device));
+              const gpu::graph inner = GPU_TRY(gpu::graph::create(device));
+              GPU_TRY(inner.add({}, gpu::empty_node{}));
+              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+              const auto fill = GPU_TRY(graph.add({}, gpu::fill_node(x, 1u)));
+              const auto host = GPU_TRY(graph.add(fill, gpu::host_node([] {})));
+              const auto child = GPU_TRY(graph.add(host, gpu::child_graph_node(inner)));
+              const auto record = GPU_TRY(graph.add(child, gpu::event_record_node(event)));
+              GPU_TRY(graph.add(record, gpu::event_wait_node(event)));
+              GPU_TRY(graph.disconnect(child, record));
+              GPU_TRY(graph.connect(child, record));
+              GPU_TRY(graph.keep(GPU_TRY(gpu::event::create(device))));
+              GPU_TRY(gpu::kind_of(fill));
+              GPU_TRY(gpu::child_of(child));
+              GPU_TRY(gpu::dependencies_of(host));
+              GPU_TRY(gpu::dependents_of(host));
+              GPU_TRY(graph.root_nodes());
+              GPU_TRY(gpu::set(graph, fill, gpu::fill_node(x, 2u)));
+              const gpu::graph copy = GPU_TRY(gpu::graph::clone(graph));
+              GPU_TRY(copy.find_clone_of(fill));
+              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+              GPU_TRY(exec.update(copy));
+              GPU_TRY(exec.set(fill, gpu::fill_node(x, 3u)));
+              GPU_TRY(exec.set_enabled(fill, false));
+              GPU_TRY(exec.is_enabled(fill));
+              GPU_TRY(exec.options());
+              GPU_TRY(gpu::upload(stream, exec));
+              GPU_TRY(gpu::launch(stream, exec));
+              GPU_TRY(stream.synchronize());
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+}
