@@ -89,7 +89,7 @@ inline bool read_header(const text& path, text& contents, file_identity& identit
   struct stat about{};
   if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   identity = identity_of(about);
-  return read_whole(file.get(), contents);
+  return read_whole(file.get(), identity.size, contents);
 }
 
 /// Whether there is anything of that name.

@@ -38,8 +38,9 @@ class file_descriptor {
   int file_;
 };
 
-/// Reads an open file from its start to its end. False where reading failed or memory ran out.
-inline bool read_whole(int file, text& contents) noexcept {
+/// Reads an open file of `size` bytes, or whatever it has by now, to its end. False where reading
+/// failed or memory ran out.
+inline bool read_whole(int file, std::uint64_t size, text& contents) noexcept {
   text_builder pieces;
   char block[32768];
   std::size_t total = 0;
@@ -50,6 +51,7 @@ inline bool read_whole(int file, text& contents) noexcept {
     if (got == 0) break;
     pieces.append(block, static_cast<std::size_t>(got));
     total += static_cast<std::size_t>(got);
+    if (total == size && static_cast<std::size_t>(got) < sizeof block) break;
   }
   if (pieces.size() != total) return false;
   contents = pieces.finish();
@@ -142,7 +144,9 @@ class cache_folder {
         (about.st_mode & S_IWOTH) != 0) {
       return reading::refused;
     }
-    return read_whole(file.get(), contents) ? reading::done : reading::unreadable;
+    return read_whole(file.get(), static_cast<std::uint64_t>(about.st_size), contents)
+               ? reading::done
+               : reading::unreadable;
   }
 
   /// Notes that a file was used now. Once an hour is enough to tell which was not used for long; a
