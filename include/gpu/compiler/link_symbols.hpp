@@ -145,7 +145,7 @@ class ptx_declaration {
   void mix(std::uint64_t value) noexcept { digest_ = (digest_ ^ value) * 0x100'0000'01b3u + 1; }
   void end_parameter(char c) noexcept {
     if (symbol.is_function && element_ != 0) mix(element_);
-    if (c == ')') mix(0);  // sets results and parameters apart
+    if (c == ')' && symbol.name.empty()) mix(0);  // the end of the results
     if (symbol.is_function) element_ = 0;
   }
   void finish() noexcept {
