@@ -14,13 +14,17 @@ template <class Handle, class Destroy> class unique_handle {
  public:
   constexpr unique_handle() noexcept = default;
   constexpr explicit unique_handle(Handle handle) noexcept : handle_{handle} {}
-  constexpr unique_handle(unique_handle&& other) noexcept
-      : handle_{detail::exchange(other.handle_, Handle{})} {}
+  constexpr unique_handle(unique_handle&& other) noexcept : handle_{other.handle_} {
+    other.handle_ = Handle{};
+  }
   constexpr unique_handle& operator=(unique_handle&& other) noexcept {
     if (this != &other) reset(detail::exchange(other.handle_, Handle{}));
     return *this;
   }
-  constexpr ~unique_handle() { reset(); }
+  // Inline, so that what was just moved from costs nothing, and lives in registers until then.
+  [[gnu::always_inline]] constexpr ~unique_handle() {
+    if (!(handle_ == Handle{})) Destroy{}(handle_);
+  }
 
   constexpr const Handle& get() const noexcept { return handle_; }
   constexpr explicit operator bool() const noexcept { return !(handle_ == Handle{}); }

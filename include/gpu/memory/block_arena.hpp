@@ -80,7 +80,8 @@ struct arena_statistics {
 /// Free blocks are kept in lists by size: 16 for each power of two. A list that is not empty has
 /// its bit set, so that the smallest block that is large enough for sure is found with two bit
 /// scans; the list of the size itself is looked at first, for the block that was just given back.
-/// Neighbours that are both free become one block at once.
+/// Neighbours that are both free become one block; only a few that came back last stay as they are,
+/// for the next request of the same size.
 /// **Threads**: the caller holds `lock` during every other call.
 class alignas(128) block_arena {
  public:
@@ -105,34 +106,46 @@ class alignas(128) block_arena {
 
   /// A block of `bytes`, a multiple of the unit; null where there is none so large.
   cached_block* take(std::size_t bytes) noexcept {
-    cached_block* found = find(bytes / unit);
-    if (found == nullptr) return nullptr;
-    unlist(*found);
-    if (found->bytes != bytes) split(*found, bytes);
-    found->free = false;
+    cached_block*& recent = recent_of(bytes);
+    cached_block* found = recent;
+    if (found != nullptr && found->bytes == bytes) [[likely]] {
+      recent = nullptr;
+      --statistics_.free_blocks;
+    } else {
+      found = find(bytes / unit);
+      if (found == nullptr && settle()) found = find(bytes / unit);
+      if (found == nullptr) return nullptr;
+      unlist(*found);
+      if (found->bytes != bytes) split(*found, bytes);
+      found->free = false;
+    }
     ++statistics_.used_blocks;
     statistics_.used_bytes += found->bytes;
     ++statistics_.hits;
     return found;
   }
 
-  /// Takes a block back; returns the free block that it has become part of.
-  cached_block& give(cached_block& block) noexcept {
+  /// Takes a block back.
+  void give(cached_block& block) noexcept {
     --statistics_.used_blocks;
     statistics_.used_bytes -= block.bytes;
-    block.free = true;
-    cached_block* merged = &block;
-    if (block.before != nullptr && block.before->free) {
-      merged = block.before;
-      unlist(*merged);
-      swallow_next(*merged);
+    ++statistics_.free_blocks;
+    cached_block*& recent = recent_of(block.bytes);
+    cached_block* before = recent;
+    recent = &block;
+    if (before != nullptr) merge(*before);
+  }
+
+  /// Makes one block of those that came back last and their neighbours; false where there was none.
+  bool settle() noexcept {
+    bool any = false;
+    for (cached_block*& each : recent_) {
+      if (each == nullptr) continue;
+      any = true;
+      merge(*each);
+      each = nullptr;
     }
-    if (merged->after != nullptr && merged->after->free) {
-      unlist(*merged->after);
-      swallow_next(*merged);
-    }
-    list(*merged);
-    return *merged;
+    return any;
   }
 
   /// Adds a segment as one free block; false where the host has no memory for the record of it.
@@ -167,6 +180,7 @@ class alignas(128) block_arena {
 
   /// Takes all segments out that have no block in use; a list of them.
   cached_segment* remove_free_segments() noexcept {
+    settle();
     cached_segment* removed = nullptr;
     for (cached_segment* each = segments_; each != nullptr;) {
       cached_segment* next = each->next;
@@ -180,7 +194,8 @@ class alignas(128) block_arena {
     return removed;
   }
 
-  bool has_free_segment() const noexcept {
+  bool has_free_segment() noexcept {
+    settle();
     for (const cached_segment* each = segments_; each != nullptr; each = each->next) {
       if (each->first->free && each->first->is_whole_segment()) return true;
     }
@@ -188,12 +203,36 @@ class alignas(128) block_arena {
   }
 
   cached_segment* segments() const noexcept { return segments_; }
-  const arena_statistics& statistics() const noexcept { return statistics_; }
+  const arena_statistics& statistics() noexcept {
+    settle();
+    return statistics_;
+  }
 
  private:
   static constexpr unsigned step_bits = 4;
   static constexpr unsigned steps = 1u << step_bits;  // lists for each power of two
   static constexpr unsigned rows = 52;
+
+  cached_block*& recent_of(std::size_t bytes) noexcept {
+    const std::size_t units = bytes / unit;
+    return recent_[(units ^ units >> 4 ^ units >> 9) % recent_count];
+  }
+  /// Lists a block that was taken back, as one with those of its neighbours that are free.
+  void merge(cached_block& block) noexcept {
+    --statistics_.free_blocks;
+    block.free = true;
+    cached_block* merged = &block;
+    if (block.before != nullptr && block.before->free) {
+      merged = block.before;
+      unlist(*merged);
+      swallow_next(*merged);
+    }
+    if (merged->after != nullptr && merged->after->free) {
+      unlist(*merged->after);
+      swallow_next(*merged);
+    }
+    list(*merged);
+  }
 
   struct place {
     unsigned row;
@@ -305,6 +344,9 @@ class alignas(128) block_arena {
     spare_ = &block;
   }
 
+  static constexpr std::size_t recent_count = 8;
+
+  cached_block* recent_[recent_count] = {};  // taken back, neither listed nor marked free
   void (*give_back_)(returnable&) noexcept;
   cached_segment* segments_ = nullptr;
   cached_block* spare_ = nullptr;

@@ -64,12 +64,17 @@ class caching_allocator {
   template <class T>
   result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
                                     source_location where = source_location::current()) noexcept {
-    GPU_TRY(require("gpu::caching_allocator::allocate", stream, where));
-    std::size_t bytes = 0;
-    GPU_TRY(detail::get_bytes("gpu::caching_allocator::allocate", count, sizeof(T), bytes, where));
+    detail::cached_block* block = take_warm(stream, count, sizeof(T));
+    if (block == nullptr) [[unlikely]] {
+      GPU_TRY(take(stream, count, sizeof(T), block, where));
+    }
+    // Built from registers: a structure that a call had just filled would be read back slowly.
     detail::device_allocation made;
     made.stream = stream;
-    if (bytes != 0) GPU_TRY(take(stream, bytes, made, where));
+    if (block != nullptr) {
+      made.address = static_cast<CUdeviceptr>(block->address);
+      made.owner = block;
+    }
     return detail::buffer_maker::make<T>(detail::device_memory{made}, count);
   }
 
@@ -188,33 +193,59 @@ class caching_allocator {
     });
   }
 
-  result<> take(const stream_ref& stream, std::size_t bytes, detail::device_allocation& made,
-                source_location where) noexcept {
+  /// The block that nearly every request gets; null where there is anything to say or to wait for,
+  /// which `take` finds out.
+  detail::cached_block* take_warm(const stream_ref& stream, std::size_t count,
+                                  std::size_t size) noexcept {
+    std::size_t bytes = 0;
+    if (state_ == nullptr || stream.context() != state_->context ||
+        detail::is_default_stream(stream.native()) || __builtin_mul_overflow(count, size, &bytes) ||
+        bytes - 1 >= most) [[unlikely]] {
+      return nullptr;
+    }
+    unsigned long long number = 0;
+    if (!driver::call<&driver::entry_points::stream_get_id>(source_location{}, stream.native(),
+                                                            &number)
+             .has_value()) [[unlikely]] {
+      return nullptr;
+    }
+    detail::stream_lane* lane = state_->find_lane(number);
+    return lane == nullptr ? nullptr
+                           : take_from(*lane, number, detail::block_arena::rounded(bytes));
+  }
+
+  /// Null also where the lane has become another stream's.
+  static detail::cached_block* take_from(detail::stream_lane& lane, unsigned long long number,
+                                         std::size_t bytes) noexcept {
+    lane.lock.lock();
+    const bool still_ours = __atomic_load_n(&lane.number, __ATOMIC_ACQUIRE) == number;
+    detail::cached_block* block = still_ours ? lane.take(bytes) : nullptr;
+    lane.lock.unlock();
+    return block;
+  }
+
+  /// Sets `taken` to a block, or leaves it null where no bytes are asked for.
+  [[gnu::cold, gnu::noinline]] result<> take(const stream_ref& stream, std::size_t count,
+                                             std::size_t size, detail::cached_block*& taken,
+                                             source_location where) noexcept {
+    constexpr const char* function = "gpu::caching_allocator::allocate";
+    GPU_TRY(require(function, stream, where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes(function, count, size, bytes, where));
+    if (bytes == 0) return {};
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
-    constexpr std::size_t most = ~std::size_t{0} - detail::caching_state::driver_unit;
-    const std::size_t rounded =
-        bytes < most ? detail::block_arena::rounded(bytes) : most / 512 * 512;
-    for (;;) {
-      detail::stream_lane* lane = state_->find_lane(number);
-      if (lane == nullptr) [[unlikely]]
-        lane = state_->make_lane(number, stream);
-      if (lane == nullptr) [[unlikely]]
-        return detail::fail(no_host_memory(where));
-      lane->lock.lock();
-      const bool still_ours = __atomic_load_n(&lane->number, __ATOMIC_ACQUIRE) == number;
-      detail::cached_block* block = still_ours ? lane->take(rounded) : nullptr;
-      lane->lock.unlock();
-      if (!still_ours) [[unlikely]]
-        continue;
-      if (block == nullptr) [[unlikely]] {
-        block = GPU_TRY(detail::take_slowly(*state_, *lane, rounded, where));
-      }
-      made.address = static_cast<CUdeviceptr>(block->address);
-      made.owner = block;
-      return {};
-    }
+    detail::stream_lane* lane = state_->find_lane(number);
+    if (lane == nullptr) lane = state_->make_lane(number, stream);
+    if (lane == nullptr) return detail::fail(no_host_memory(where));
+    const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
+    taken = take_from(*lane, number, rounded);
+    if (taken == nullptr) taken = GPU_TRY(detail::take_slowly(*state_, *lane, rounded, where));
+    return {};
   }
+
+  /// More than any device has, and still far from overflow when it is rounded up.
+  static constexpr std::size_t most = ~std::size_t{0} / 1024 * 512;
 
   detail::caching_state* state_;
 };

@@ -90,8 +90,8 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   auto& block = static_cast<cached_block&>(returned);
   auto& lane = static_cast<pinned_lane&>(*block.arena);
   lane.lock.lock();
-  const bool whole = lane.give(block).is_whole_segment();
-  cached_segment* list = whole && lane.closing ? lane.remove_free_segments() : nullptr;
+  lane.give(block);
+  cached_segment* list = lane.closing ? lane.remove_free_segments() : nullptr;
   const bool empty = lane.segments() == nullptr;
   lane.lock.unlock();
   if (list == nullptr) [[likely]]

@@ -197,7 +197,7 @@ struct caching_state {
 
 /// What seldom happens when a block comes back: others wait for free segments, or the allocator is
 /// gone.
-[[gnu::cold, gnu::noinline]] inline void settle(stream_lane& lane) noexcept {
+[[gnu::cold, gnu::noinline]] inline void attend(stream_lane& lane) noexcept {
   caching_state& state = lane.state;
   lane.lock.lock();
   const bool closing = lane.closing;
@@ -220,13 +220,12 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& block = static_cast<cached_block&>(returned);
   auto& lane = static_cast<stream_lane&>(*block.arena);
   lane.lock.lock();
-  const bool whole = lane.give(block).is_whole_segment();
+  lane.give(block);
   const bool seldom =
-      whole &&
-      (lane.closing || lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED));
+      lane.closing || lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED);
   lane.lock.unlock();
   if (seldom) [[unlikely]]
-    settle(lane);
+    attend(lane);
 }
 
 }  // namespace detail
