@@ -99,6 +99,23 @@ TEST_CASE("subnormal sums are flushed in global memory, not in shared", "[machin
                    true) == std::bit_cast<u32>(tiny * 1024));
 }
 
+TEST_CASE("the f64 sum of NaNs is what an H200 leaves in each kind of memory", "[machine]") {
+  const auto sum = [](const char* operand, u64 start, bool shared) {
+    const std::string only_one = "setp.ne.u32 %q, %i, 0; @%q bra SKIP; ";
+    return after<u64>(
+        only_one + "mov.f64 %df, " + operand + "; red.add.f64 [%p], %df; SKIP: ", start, shared);
+  };
+  const char* const two = "0d4000000000000000";
+  const char* const signalling = "0dFFF4000012345678";
+  const char* const quiet = "0d7FF8000000000555";
+  CHECK(sum(signalling, 0, false) == 0xfff4000012345678);
+  CHECK(sum(signalling, 0, true) == 0xfffc000012345678);
+  CHECK(sum(two, 0x7ff0000000000001, false) == 0x7ff0000000000001);
+  CHECK(sum(two, 0x7ff0000000000001, true) == 0x7ff8000000000001);
+  CHECK(sum(quiet, 0xfff8000000000001, false) == 0x7ff8000000000555);
+  CHECK(sum(quiet, 0xfff8000000000001, true) == 0xfff8000000000001);
+}
+
 TEST_CASE("shared atomics and vector atomics", "[machine]") {
   CHECK(after<u64>("atom.add.u64 %ld, [%p], 2;", 5, true) == 5 + 2 * 1024);
   CHECK(after<u64>("atom.max.s32 %d, [%p], %i;", 5, true) == 1023);
