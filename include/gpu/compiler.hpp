@@ -5,11 +5,16 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/cache_contents.hpp>
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/compile_async.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/instance.hpp>
+#include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/linker.hpp>
+#include <gpu/compiler/macro_value.hpp>
 #include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/compiler/nvrtc_version.hpp>
 #include <gpu/compiler/program.hpp>
+#include <gpu/compiler/source.hpp>

@@ -38,7 +38,11 @@ class untyped_kernel;
 
 class architecture;
 class program;
+class source;
 class compiled_program;
+class pending_compilation;
+struct diagnostic;
+struct kernel_resources;
 struct compile_options;
 class link_input;
 class linked_program;
