@@ -121,3 +121,36 @@ TEST_CASE("error: every code that has advice has a name", "[core][error]") {
     }
   }
 }
+
+TEST_CASE("error: the library's own codes have the names of their enumerators", "[core][error]") {
+#define CHECK_NAME(code) CHECK(own_error(errc::code).name() == std::string(#code))
+  CHECK_NAME(no_driver);
+  CHECK_NAME(driver_too_old);
+  CHECK_NAME(not_supported);
+  CHECK_NAME(no_nvrtc);
+  CHECK_NAME(nvrtc_too_old);
+  CHECK_NAME(process_forked);
+  CHECK_NAME(process_exiting);
+  CHECK_NAME(invalid_argument);
+  CHECK_NAME(index_out_of_range);
+  CHECK_NAME(size_mismatch);
+  CHECK_NAME(size_overflow);
+  CHECK_NAME(empty_handle);
+  CHECK_NAME(wrong_context);
+  CHECK_NAME(out_of_host_memory);
+  CHECK_NAME(invalid_launch);
+  CHECK_NAME(argument_mismatch);
+  CHECK_NAME(unknown_name);
+  CHECK_NAME(invalid_image);
+  CHECK_NAME(compile_failed);
+  CHECK_NAME(file_error);
+  CHECK_NAME(capture_prohibited);
+  CHECK_NAME(no_nvjitlink);
+  CHECK_NAME(nvjitlink_too_old);
+  CHECK_NAME(link_failed);
+  CHECK_NAME(callback_threw);
+#undef CHECK_NAME
+  CHECK(own_error(static_cast<errc>(26)).name() == std::string("unknown"));
+  CHECK(own_error(static_cast<errc>(0)).name() == std::string("unknown"));
+  CHECK(own_error(static_cast<errc>(-1)).name() == std::string("unknown"));
+}

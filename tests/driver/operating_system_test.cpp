@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ namespace {
 
 // As a function that may throw, for C libraries differ in what they mark.
 template <class R, class... A> R (*plain(R (*f)(A...)))(A...) { return f; }
+template <class R, class... A> R (*plain(R (*f)(A..., ...)))(A..., ...) { return f; }
+template <class R, class... A> R (*plain(R (*f)(A..., ...) noexcept))(A..., ...) { return f; }
 template <class R, class... A> R (*plain(R (*f)(A...) noexcept))(A...) { return f; }
 
 }  // namespace
@@ -22,6 +25,7 @@ template <class R, class... A> R (*plain(R (*f)(A...) noexcept))(A...) { return 
 TEST_CASE("functions under other names are the C library's", "[driver][operating_system]") {
   using namespace gpu::detail;
   // The comparisons do not compile where the types differ.
+  CHECK(plain(&gpu_c_open) == plain(&::open));
   CHECK(plain(&gpu_c_close) == plain(&::close));
   CHECK(plain(&gpu_c_ftruncate) == plain(&::ftruncate));
   CHECK(plain(&gpu_c_read) == plain(&::read));
@@ -30,6 +34,9 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
   CHECK(plain(&gpu_c_mutex_lock) == plain(&::pthread_mutex_lock));
   CHECK(plain(&gpu_c_mutex_unlock) == plain(&::pthread_mutex_unlock));
 }
+
+static_assert(gpu::detail::open_read_only == O_RDONLY);
+static_assert(gpu::detail::open_close_on_exec == O_CLOEXEC);
 
 TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
   const pthread_mutex_t native = PTHREAD_MUTEX_INITIALIZER;

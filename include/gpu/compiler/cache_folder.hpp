@@ -4,8 +4,10 @@
 /// written to it is there as a whole or not at all.
 
 #include <gpu/core/string_ref.hpp>
+#include <gpu/core/utility.hpp>
 #include <gpu/driver/operating_system.hpp>
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -48,7 +48,7 @@ class cuda_error {
   bool is_sticky() const noexcept;
 
   /// The whole story in a few lines: call, code, values, what to do, and the place in the source.
-  text message() const noexcept;
+  template <class Builder = detail::text_builder> text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
     details_ = detail::move(details);
@@ -172,8 +172,8 @@ inline error_kind cuda_error::kind() const noexcept {
   }
 }
 
-inline text cuda_error::message() const noexcept {
-  detail::text_builder out;
+template <class Builder> text cuda_error::message() const noexcept {
+  Builder out;
   out << call_ << ": " << name() << " (" << code_ << ')';
   if (!details_.empty()) out << ": " << details_;
   if (const char* advice = detail::error_advice(domain_, code_)) {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <gpu/core/utility.hpp>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
@@ -31,9 +31,9 @@ class text {
   text(const text& other) noexcept : block_{other.block_} {
     if (block_ != nullptr) __atomic_fetch_add(&block_->owners, 1u, __ATOMIC_RELAXED);
   }
-  text(text&& other) noexcept : block_{gpu::detail::exchange(other.block_, nullptr)} {}
+  text(text&& other) noexcept : block_{other.block_} { other.block_ = nullptr; }
   text& operator=(text other) noexcept {
-    block* mine = block_;  // by hand, for std::swap instantiates a dozen traits
+    block* mine = block_;
     block_ = other.block_;
     other.block_ = mine;
     return *this;
@@ -133,7 +133,8 @@ class text_builder {
   text finish() noexcept {
     text result;
     if (block_ != nullptr) {
-      result.block_ = gpu::detail::exchange(block_, nullptr);
+      result.block_ = block_;
+      block_ = nullptr;
       result.finish(size_);
     }
     size_ = capacity_ = 0;

@@ -2,8 +2,6 @@
 /// \file
 /// `unique_handle`: the one place where the ownership of a driver object moves.
 
-#include <gpu/core/utility.hpp>
-
 namespace gpu {
 
 /// Owns a handle and gives it to `Destroy` at the end. Move-only; empty after a move.
@@ -18,7 +16,7 @@ template <class Handle, class Destroy> class unique_handle {
     other.handle_ = Handle{};
   }
   constexpr unique_handle& operator=(unique_handle&& other) noexcept {
-    if (this != &other) reset(detail::exchange(other.handle_, Handle{}));
+    if (this != &other) reset(other.release());
     return *this;
   }
   // Inline, so that what was just moved from costs nothing, and lives in registers until then.
@@ -30,11 +28,16 @@ template <class Handle, class Destroy> class unique_handle {
   constexpr explicit operator bool() const noexcept { return !(handle_ == Handle{}); }
 
   /// Gives the handle up without destroying it.
-  [[nodiscard]] constexpr Handle release() noexcept { return detail::exchange(handle_, Handle{}); }
+  [[nodiscard]] constexpr Handle release() noexcept {
+    const Handle owned = handle_;
+    handle_ = Handle{};
+    return owned;
+  }
 
   /// Destroys what is owned and takes `handle` instead.
   constexpr void reset(Handle handle = Handle{}) noexcept {
-    Handle old = detail::exchange(handle_, handle);
+    const Handle old = handle_;
+    handle_ = handle;
     if (!(old == Handle{})) Destroy{}(old);
   }
 

@@ -12,11 +12,12 @@ namespace gpu::driver {
 
 namespace detail {
 
+template <class Builder = gpu::detail::text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(const entry_points& table,
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
   const char* call = entry_point_list[index].name;
-  gpu::detail::text_builder out;
+  Builder out;
   std::uint64_t asked = 0;
   errc code = table.unavailable;
   switch (code) {
@@ -54,10 +55,11 @@ namespace detail {
 
 /// The error that a code of the driver stands for. The fault of a kernel names the launches that
 /// may be behind it; `stream`, where one was involved, narrows them to its device.
+template <class Builder = gpu::detail::text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error error_of(CUresult code, std::size_t index,
                                                         source_location where,
                                                         CUstream stream = nullptr) noexcept {
-  return gpu::detail::with_launch_origins(
+  return gpu::detail::with_launch_origins<Builder>(
       cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name, where),
       stream);
 }
@@ -82,8 +84,9 @@ template <> inline constexpr bool is_synchronization<&entry_points::stream_query
 template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
 
 /// Rules out the launches before `finished` as the origin of later faults.
-inline void note_success(const entry_points& table, std::uint64_t finished, bool all_streams,
-                         CUstream stream) noexcept {
+template <class Number>
+void note_success(const entry_points& table, Number finished, bool all_streams,
+                  CUstream stream) noexcept {
   // The default streams have one name for all contexts; 1 and 2 are their explicit names.
   CUdevice device = -1;
   if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) {
@@ -122,9 +125,9 @@ inline result<> call(source_location where, Arguments... arguments) noexcept {
 
 /// The same where one more code is an answer, not an error: `query<&...::stream_query>(
 /// CUDA_ERROR_NOT_READY, where, stream)` yields false for that code and true for success.
-template <auto Member, class... Arguments>
-inline result<bool> query(CUresult negative, source_location where,
-                          Arguments... arguments) noexcept {
+template <auto Member, class... Arguments, class Answer = bool>
+inline result<Answer> query(CUresult negative, source_location where,
+                            Arguments... arguments) noexcept {
   const entry_points& table = current_entry_points();
   const auto function = table.*Member;
   if (function == nullptr) [[unlikely]] {

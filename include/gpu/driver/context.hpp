@@ -34,6 +34,7 @@ struct stream_priority_range {
 class context_ref;
 
 namespace detail {
+template <class Builder = text_builder>
 result<> require(context_ref context, const char* function, source_location where) noexcept;
 }
 
@@ -77,10 +78,11 @@ template <class Self> class context_operations {
   }
 
   /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
-  result<std::size_t> limit(context_limit which,
-                            source_location where = source_location::current()) const noexcept {
-    return get<std::size_t, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
-                                                                  static_cast<CUlimit>(which));
+  template <class Number = std::size_t>
+  result<Number> limit(context_limit which,
+                       source_location where = source_location::current()) const noexcept {
+    return get<Number, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
+                                                             static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
   result<> set_limit(context_limit which, std::size_t value,
@@ -90,10 +92,10 @@ template <class Self> class context_operations {
   }
 
   /// How L1 cache and shared memory divide what they share. (cuCtxGetCacheConfig)
-  result<CUfunc_cache> cache_config(
-      source_location where = source_location::current()) const noexcept {
-    return get<CUfunc_cache, &driver::entry_points::ctx_get_cache_config>(
-        "gpu::context::cache_config", where);
+  template <class Config = CUfunc_cache>
+  result<Config> cache_config(source_location where = source_location::current()) const noexcept {
+    return get<Config, &driver::entry_points::ctx_get_cache_config>("gpu::context::cache_config",
+                                                                    where);
   }
   /// (cuCtxSetCacheConfig)
   result<> set_cache_config(CUfunc_cache config,
@@ -203,9 +205,10 @@ class context_ref : public context_operations<context_ref> {
 
 namespace detail {
 
-inline result<> require(context_ref context, const char* function, source_location where) noexcept {
+template <class Builder>
+result<> require(context_ref context, const char* function, source_location where) noexcept {
   if (!context) [[unlikely]]
-    return fail(empty_handle_error(function, "context", where));
+    return fail(empty_handle_error<Builder>(function, "context", where));
   return {};
 }
 
@@ -231,7 +234,7 @@ class context : public context_operations<context> {
     CUcontext native = nullptr;
     GPU_TRY(driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native()));
-    Context made = adopt(context_ref::from_native(native, on));
+    Context made = adopt<Context>(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;
   }
@@ -247,13 +250,16 @@ class context : public context_operations<context> {
   }
 
   /// Takes over a context that cuCtxCreate made.
-  static context adopt(context_ref owned) noexcept { return context{owned}; }
+  template <class Context = context> static Context adopt(context_ref owned) noexcept {
+    return Context{owned};
+  }
   /// Gives the context up; the caller destroys it.
   [[nodiscard]] context_ref release() noexcept { return handle_.release(); }
 
   /// Destroys the context now and returns the error that the destructor could only report; empty
   /// afterwards. (cuCtxDestroy)
-  result<> destroy(source_location where = source_location::current()) noexcept {
+  template <class Result = result<>>
+  Result destroy(source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::context::destroy", where));
     return driver::call<&driver::entry_points::ctx_destroy>(where, release().native());
   }
@@ -264,7 +270,7 @@ class context : public context_operations<context> {
   operator context_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  explicit context(context_ref owned) noexcept : handle_{owned} {}
+  template <class Ref> explicit context(const Ref& owned) noexcept : handle_{owned} {}
 
   unique_handle<context_ref, detail::destroy_context> handle_;
 };
@@ -305,7 +311,7 @@ class [[nodiscard]] context_scope {
   }
 
  private:
-  explicit context_scope(context_ref pushed) noexcept : pushed_{pushed} {}
+  template <class Ref> explicit context_scope(const Ref& pushed) noexcept : pushed_{pushed} {}
 
   unique_handle<context_ref, detail::pop_context> pushed_;
 };

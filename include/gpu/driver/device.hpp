@@ -10,9 +10,10 @@ namespace gpu {
 
 namespace detail {
 
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(int index, int count,
                                                                    source_location where) noexcept {
-  text_builder out;
+  Builder out;
   out << "device index " << index << " is not below the number of devices, " << count
       << (count == 0
               ? ". Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty."
@@ -32,8 +33,9 @@ namespace detail {
 template <class Self> class device_operations {
  public:
   /// How many devices there are. (cuDeviceGetCount)
-  static result<int> count(source_location where = source_location::current()) noexcept {
-    int n = 0;
+  template <class Number = int>
+  static result<Number> count(source_location where = source_location::current()) noexcept {
+    Number n = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &n));
     return n;
   }
@@ -58,17 +60,18 @@ template <class Self> class device_operations {
   }
 
   /// Such as "NVIDIA H200". (cuDeviceGetName)
-  result<text> name(source_location where = source_location::current()) const noexcept {
+  template <class Text = text>
+  result<Text> name(source_location where = source_location::current()) const noexcept {
     char characters[256] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_name>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return text(characters);
+    return Text(characters);
   }
 
   /// All memory of the device, in bytes. (cuDeviceTotalMem)
-  result<std::size_t> total_memory(
-      source_location where = source_location::current()) const noexcept {
-    return get<std::size_t, &driver::entry_points::device_total_mem>(where);
+  template <class Number = std::size_t>
+  result<Number> total_memory(source_location where = source_location::current()) const noexcept {
+    return get<Number, &driver::entry_points::device_total_mem>(where);
   }
 
   /// Free and total bytes as seen by the primary context, which is made if it is not there yet.
@@ -116,16 +119,18 @@ template <class Self> class device_operations {
   }
 
   /// (cuDeviceGetUuid)
-  result<device_uuid> uuid(source_location where = source_location::current()) const noexcept {
-    return get<device_uuid, &driver::entry_points::device_get_uuid>(where);
+  template <class Uuid = device_uuid>
+  result<Uuid> uuid(source_location where = source_location::current()) const noexcept {
+    return get<Uuid, &driver::entry_points::device_get_uuid>(where);
   }
 
   /// Such as "0000:3b:00.0". (cuDeviceGetPCIBusId)
-  result<text> pci_bus_id(source_location where = source_location::current()) const noexcept {
+  template <class Text = text>
+  result<Text> pci_bus_id(source_location where = source_location::current()) const noexcept {
     char characters[32] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_pci_bus_id>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return text(characters);
+    return Text(characters);
   }
 
  private:

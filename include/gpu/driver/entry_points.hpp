@@ -45,17 +45,35 @@ struct entry_point_info {
   std::size_t offset;  ///< of the member in the table, in bytes
 };
 
+inline constexpr std::size_t entry_point_count =
+    offsetof(entry_points, unavailable) / sizeof(void (*)());
+
 /// All entry points, in the order of the members.
-inline constexpr entry_point_info entry_point_list[] = {
-#define GPU_DRIVER_ENTRY(member, function, version) \
-  {#function, version, offsetof(entry_points, member)},
+class entry_point_names {
+ public:
+  /// Looked for from the start: for messages, and for loading the table once.
+  constexpr entry_point_info operator[](std::size_t index) const noexcept {
+    const char* name = names_and_versions_;
+    for (std::size_t strings = 2 * index; strings != 0; --strings) name = past(name);
+    int version = 0;
+    for (const char* digit = past(name); *digit != '\0'; ++digit) {
+      version = version * 10 + (*digit - '0');
+    }
+    return {name, version, index * sizeof(void (*)())};
+  }
+
+ private:
+  static constexpr const char* past(const char* string) noexcept {
+    return string + __builtin_strlen(string) + 1;
+  }
+
+  // One string, since a compiler takes ten times as long over an array with an element for each.
+  static constexpr char names_and_versions_[] =
+#define GPU_DRIVER_ENTRY(member, function, version) #function "\0" #version "\0"
 #include <gpu/driver/entry_points.inc>
+      ;
 };
-
-inline constexpr std::size_t entry_point_count = sizeof entry_point_list / sizeof *entry_point_list;
-
-static_assert(offsetof(entry_points, unavailable) == entry_point_count * sizeof(void (*)()),
-              "every member needs its line in entry_points.inc, and only that");
+inline constexpr entry_point_names entry_point_list;
 
 namespace detail {
 inline constexpr entry_points null_entry_points{};

@@ -17,6 +17,7 @@ struct event_options {
 class event_ref;
 
 namespace detail {
+template <class Builder = text_builder>
 result<> require(const event_ref& event, const char* function, source_location where) noexcept;
 }
 
@@ -32,7 +33,8 @@ template <class Self> class event_operations {
 
   /// Whether the work before the last `record` has finished; never blocks. (cuEventQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  result<bool> is_done(source_location where = source_location::current()) const noexcept;
+  template <class Answer = bool>
+  result<Answer> is_done(source_location where = source_location::current()) const noexcept;
 
  private:
   friend Self;
@@ -68,10 +70,10 @@ class event_ref : public event_operations<event_ref> {
 
 namespace detail {
 
-inline result<> require(const event_ref& event, const char* function,
-                        source_location where) noexcept {
+template <class Builder>
+result<> require(const event_ref& event, const char* function, source_location where) noexcept {
   if (!event) [[unlikely]]
-    return fail(empty_handle_error(function, "event", where));
+    return fail(empty_handle_error<Builder>(function, "event", where));
   return {};
 }
 
@@ -115,7 +117,9 @@ class event : public event_operations<event> {
   }
 
   /// Takes over an event that cuEventCreate made.
-  static event adopt(const event_ref& owned) noexcept { return event{owned}; }
+  template <class Event = event> static Event adopt(const event_ref& owned) noexcept {
+    return Event{owned};
+  }
   /// Gives the event up; the caller destroys it.
   [[nodiscard]] event_ref release() noexcept { return handle_.release(); }
 
@@ -126,7 +130,7 @@ class event : public event_operations<event> {
   operator event_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  explicit event(const event_ref& owned) noexcept : handle_{owned} {}
+  template <class Ref> explicit event(const Ref& owned) noexcept : handle_{owned} {}
 
   [[gnu::cold, gnu::noinline]] static cuda_error cannot_time(source_location where) noexcept {
     return detail::refusal(errc::invalid_argument, "gpu::event::create",
@@ -146,7 +150,8 @@ result<> event_operations<Self>::synchronize(source_location where) const noexce
 }
 
 template <class Self>
-result<bool> event_operations<Self>::is_done(source_location where) const noexcept {
+template <class Answer>
+result<Answer> event_operations<Self>::is_done(source_location where) const noexcept {
   const Self& event = static_cast<const Self&>(*this);
   GPU_TRY(detail::require(event, "gpu::event::is_done", where));
   return driver::query<&driver::entry_points::event_query>(CUDA_ERROR_NOT_READY, where,
@@ -156,8 +161,9 @@ result<bool> event_operations<Self>::is_done(source_location where) const noexce
 /// Marks the end of the work queued on `stream` so far; an earlier mark is forgotten. Does not
 /// block. In a capture it marks the point for the streams that join. (cuEventRecord)
 /// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
-inline result<> record(stream_ref stream, event_ref event,
-                       source_location where = source_location::current()) noexcept {
+template <class Result = result<>>
+Result record(stream_ref stream, event_ref event,
+              source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::record", where));
   GPU_TRY(detail::require(event, "gpu::record", where));
   if (stream.context() != event.context()) [[unlikely]] {
@@ -175,8 +181,9 @@ inline result<> record(stream_ref stream, event_ref event,
 /// another stream and another device. Does not block; returns at once where the event was never
 /// recorded. Joins the stream to the capture in which the event was recorded. (cuStreamWaitEvent)
 /// **Threads**: any. The event may be recorded anew or destroyed afterwards.
-inline result<> wait(stream_ref stream, event_ref event,
-                     source_location where = source_location::current()) noexcept {
+template <class Result = result<>>
+Result wait(stream_ref stream, event_ref event,
+            source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::wait", where));
   GPU_TRY(detail::require(event, "gpu::wait", where));
   return detail::on_stream(stream, where, [&] {

@@ -55,7 +55,8 @@ inline launch_ring& launches() noexcept {
 
 /// Enters a launch and returns its ticket. All accesses are atomic, since a reader may look while
 /// the entry is written; it finds out by `next`, which moves first.
-inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, CUstream stream,
+template <class Ring>
+inline std::uint64_t note_launch(Ring& ring, const launch_label* label, CUstream stream,
                                  source_location where) noexcept {
   const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
@@ -68,21 +69,22 @@ inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, C
 }
 
 /// Takes a launch back that the driver refused. False where its record is another's by now.
-inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
+template <class Ring> bool forget_launch(Ring& ring, std::uint64_t ticket) noexcept {
   launch_record& record = ring.records[ticket % launch_ring::size];
   return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
-inline std::uint64_t launches_so_far() noexcept {
+template <class Number = std::uint64_t> Number launches_so_far() noexcept {
   return __atomic_load_n(&launches().next, __ATOMIC_ACQUIRE);
 }
 
 /// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
 /// `device`) with a ticket below `finished` is done and cannot fault any more.
-inline void note_synchronization(std::uint64_t finished, CUstream stream, CUdevice device,
-                                 bool all_streams) noexcept {
+template <class Number>
+void note_synchronization(Number finished, CUstream stream, CUdevice device,
+                          bool all_streams) noexcept {
   launch_ring& ring = launches();
   const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
   if (newest == 0) return;
@@ -118,7 +120,7 @@ struct launch_history {
   std::size_t count = 0;
   bool complete = true;  ///< nothing has been pushed out of the ring yet
 
-  explicit launch_history(launch_ring& ring) noexcept {
+  template <class Ring> explicit launch_history(const Ring& ring) noexcept {
     const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
@@ -164,11 +166,12 @@ struct launch_history {
 };
 
 /// The sentence about the launches that may have caused a fault seen on `stream`, or an empty text.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
   constexpr std::size_t most_listed = 8;
   const launch_history history(launches());
   const CUdevice device = history.device_of(stream);
-  text_builder out;
+  Builder out;
   std::size_t listed = 0, unlisted = 0, times = 0;
   const launch_record* previous = nullptr;
   const auto end_of_run = [&] {
@@ -208,10 +211,11 @@ struct launch_history {
 }
 
 /// Names the launches that may be behind `error`, where it is the fault of a kernel.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code())) return error;
-  return detail::move(error).with_details(launch_origins(stream));
+  return detail::move(error).with_details(launch_origins<Builder>(stream));
 }
 
 }  // namespace gpu::detail

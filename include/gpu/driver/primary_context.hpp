@@ -52,7 +52,8 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
 
 /// Gives up the reference to a primary context that was reset, so that the next use retains it
 /// anew.
-inline result<> forget_primary_context(CUdevice device, source_location where) noexcept {
+template <class Result = result<>>
+Result forget_primary_context(CUdevice device, source_location where) noexcept {
   if (device < 0 || device >= primary_context_cache::capacity) return {};
   bool known = false;
   {

@@ -88,7 +88,8 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
                 version % 1000 / 10);
     return refuse(errc::driver_too_old);
   }
-  for (const driver::entry_point_info& entry : driver::entry_point_list) {
+  for (std::size_t i = 0; i < driver::entry_point_count; ++i) {
+    const driver::entry_point_info entry = driver::entry_point_list[i];
     void* function = nullptr;
     CUdriverProcAddressQueryResult found{};
     const CUresult code =
@@ -113,12 +114,12 @@ inline const driver::entry_points* entry_points_on_first_use() noexcept {
 }
 
 /// Tells the reporter about an error that arose in a destructor.
-inline void report(const cuda_error& error) noexcept {
+template <class Builder = text_builder> void report(const cuda_error& error) noexcept {
   if (error_reporter reporter = __atomic_load_n(&state_of_process().reporter, __ATOMIC_ACQUIRE)) {
     reporter(error);
   } else {
-    text_builder line;
-    line << "gpu: " << error.message() << '\n';
+    Builder line;
+    line << "gpu: " << error.template message<Builder>() << '\n';
     const text whole = line.finish();
     write_to_stderr(whole.data(), whole.size());
   }

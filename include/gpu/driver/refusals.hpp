@@ -9,10 +9,11 @@
 namespace gpu::detail {
 
 /// `what` ("stream", say) was moved from, released or never filled.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error empty_handle_error(const char* function,
                                                                   const char* what,
                                                                   source_location where) noexcept {
-  text_builder out;
+  Builder out;
   out << "the " << what
       << " is empty: it was moved from, released or never filled. Use the object that owns it now, "
          "or create a new one.";
@@ -20,10 +21,11 @@ namespace gpu::detail {
 }
 
 /// `first` and `second` belong to different contexts. The values are the two devices.
+template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error wrong_context_error(
     const char* function, const char* first, CUdevice first_device, const char* second,
     CUdevice second_device, source_location where) noexcept {
-  text_builder out;
+  Builder out;
   out << "the " << first << " belongs to device " << first_device << ", the " << second << " to ";
   if (first_device == second_device) out << "another context of ";
   out << "device " << second_device << ". Make both in the same context.";

@@ -21,6 +21,7 @@ class stream_ref;
 
 namespace detail {
 
+template <class Builder = text_builder>
 result<> require(const stream_ref& stream, const char* function, source_location where) noexcept;
 
 /// The default streams are named by small numbers and mean "of the current context".
@@ -51,7 +52,8 @@ template <class Self> class stream_operations {
   /// Whether the work queued so far has finished; never blocks. Not allowed while the stream is
   /// being captured. (cuStreamQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  result<bool> is_done(source_location where = source_location::current()) const noexcept {
+  template <class Answer = bool>
+  result<Answer> is_done(source_location where = source_location::current()) const noexcept {
     const Self& stream = self();
     GPU_TRY(detail::require(stream, "gpu::stream::is_done", where));
     return detail::on_stream(stream, where, [&] {
@@ -61,8 +63,9 @@ template <class Self> class stream_operations {
   }
 
   /// The priority in force; lower is more urgent. (cuStreamGetPriority)
-  result<int> priority(source_location where = source_location::current()) const noexcept {
-    return get<int, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
+  template <class Number = int>
+  result<Number> priority(source_location where = source_location::current()) const noexcept {
+    return get<Number, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
 
   /// (cuStreamGetFlags)
@@ -74,8 +77,9 @@ template <class Self> class stream_operations {
   }
 
   /// A number that no other stream of the process has or had. (cuStreamGetId)
-  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
-    return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
+  template <class Number = unsigned long long>
+  result<Number> id(source_location where = source_location::current()) const noexcept {
+    return get<Number, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
 
  private:
@@ -115,20 +119,24 @@ class stream_ref : public stream_operations<stream_ref> {
   static stream_ref legacy_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
   }
-  template <class Context = context_ref>
-  static result<stream_ref> legacy_default(
-      gpu::device on, source_location where = source_location::current()) noexcept {
-    return legacy_default(GPU_TRY(gpu::context::primary<Context>(on, where)));
+  template <class Ref = stream_ref>
+  static result<Ref> legacy_default(gpu::device on,
+                                    source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return Ref::legacy_default(context_ref::from_native(primary, on));
   }
 
   /// The default stream that each thread has of its own in a context.
   static stream_ref per_thread_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
   }
-  template <class Context = context_ref>
-  static result<stream_ref> per_thread_default(
+  template <class Ref = stream_ref>
+  static result<Ref> per_thread_default(
       gpu::device on, source_location where = source_location::current()) noexcept {
-    return per_thread_default(GPU_TRY(gpu::context::primary<Context>(on, where)));
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return Ref::per_thread_default(context_ref::from_native(primary, on));
   }
 
   constexpr CUstream native() const noexcept { return native_; }
@@ -149,10 +157,10 @@ class stream_ref : public stream_operations<stream_ref> {
 
 namespace detail {
 
-inline result<> require(const stream_ref& stream, const char* function,
-                        source_location where) noexcept {
+template <class Builder>
+result<> require(const stream_ref& stream, const char* function, source_location where) noexcept {
   if (!stream) [[unlikely]]
-    return fail(empty_handle_error(function, "stream", where));
+    return fail(empty_handle_error<Builder>(function, "stream", where));
   return {};
 }
 
@@ -200,7 +208,9 @@ class stream : public stream_operations<stream> {
   }
 
   /// Takes over a stream that cuStreamCreate made.
-  static stream adopt(const stream_ref& owned) noexcept { return stream{owned}; }
+  template <class Stream = stream> static Stream adopt(const stream_ref& owned) noexcept {
+    return Stream{owned};
+  }
   /// Gives the stream up; the caller destroys it.
   [[nodiscard]] stream_ref release() noexcept { return handle_.release(); }
 
@@ -211,7 +221,7 @@ class stream : public stream_operations<stream> {
   operator stream_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  explicit stream(const stream_ref& owned) noexcept : handle_{owned} {}
+  template <class Ref> explicit stream(const Ref& owned) noexcept : handle_{owned} {}
 
   unique_handle<stream_ref, detail::destroy_stream> handle_;
 };

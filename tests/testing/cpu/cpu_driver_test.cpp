@@ -130,7 +130,8 @@ TEST_CASE("a driver that was not initialised says so", "[cpu]") {
 TEST_CASE("every member of the table is there", "[cpu]") {
   const cpu_driver driver;
   const auto* first = reinterpret_cast<const char*>(&driver.entry_points());
-  for (const auto& entry : gpu::driver::entry_point_list) {
+  for (std::size_t i = 0; i < gpu::driver::entry_point_count; ++i) {
+    const gpu::driver::entry_point_info entry = gpu::driver::entry_point_list[i];
     void* function = nullptr;
     std::memcpy(&function, first + entry.offset, sizeof function);
     INFO(entry.name);

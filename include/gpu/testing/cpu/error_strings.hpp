@@ -8,109 +8,108 @@ namespace gpu::testing::cpu {
 
 /// A short description of a code of the driver, or null for a number that is none.
 inline const char* error_string(int code) noexcept {
-  static constexpr gpu::detail::named_code strings[] = {
-      {0, "no error"},
-      {1, "invalid argument"},
-      {2, "out of memory"},
-      {3, "initialization error"},
-      {4, "driver shutting down"},
-      {5, "profiler disabled"},
-      {6, "profiler not initialized"},
-      {7, "profiler already started"},
-      {8, "profiler already stopped"},
-      {34, "the driver library is a stub"},
-      {36, "the call requires a newer driver"},
-      {46, "the device is busy or unavailable"},
-      {100, "no device was found"},
-      {101, "invalid device ordinal"},
-      {102, "the device has no license"},
-      {200, "invalid kernel image"},
-      {201, "invalid device context"},
-      {202, "the context is already current"},
-      {205, "mapping failed"},
-      {206, "unmapping failed"},
-      {207, "the array is mapped"},
-      {208, "the resource is already mapped"},
-      {209, "no kernel image is available for execution on the device"},
-      {210, "the resource is already acquired"},
-      {211, "the resource is not mapped"},
-      {212, "the resource is not mapped as an array"},
-      {213, "the resource is not mapped as a pointer"},
-      {214, "uncorrectable ECC error"},
-      {215, "the limit is not supported"},
-      {216, "the context is used by another thread"},
-      {217, "peer access is not supported between these devices"},
-      {218, "the PTX could not be compiled"},
-      {219, "invalid graphics context"},
-      {220, "uncorrectable NVLink error"},
-      {221, "the PTX compiler was not found"},
-      {222, "the PTX is of a version that this driver does not know"},
-      {223, "compilation of PTX is disabled"},
-      {224, "the execution affinity is not supported"},
-      {225, "device-side synchronization is not supported"},
-      {226, "an error was contained to this process"},
-      {300, "the source is invalid"},
-      {301, "file not found"},
-      {302, "a symbol of a shared object was not found"},
-      {303, "a shared object could not be initialized"},
-      {304, "a call of the operating system failed"},
-      {400, "invalid resource handle"},
-      {401, "the resource is in a state that does not allow this"},
-      {402, "the query would lose information"},
-      {500, "named symbol not found"},
-      {600, "device not ready"},
-      {700, "an illegal memory access was encountered"},
-      {701, "too many resources requested for launch"},
-      {702, "the launch timed out and was terminated"},
-      {703, "the kernel uses an incompatible texturing mode"},
-      {704, "peer access is already enabled"},
-      {705, "peer access has not been enabled"},
-      {708, "the primary context is in use"},
-      {709, "the context is destroyed"},
-      {710, "device-side assert triggered"},
-      {711, "too many peers"},
-      {712, "part or all of the host memory is already mapped"},
-      {713, "the pointer does not correspond to a registered memory region"},
-      {714, "hardware stack error"},
-      {715, "an illegal instruction was encountered"},
-      {716, "misaligned address"},
-      {717, "an operation is not supported on this address space"},
-      {718, "invalid program counter"},
-      {719, "unspecified launch failure"},
-      {720, "too many blocks in cooperative launch"},
-      {721, "tensor memory was not freed"},
-      {800, "operation not permitted"},
-      {801, "operation not supported"},
-      {802, "the system is not yet initialized"},
-      {803, "driver and system libraries do not fit together"},
-      {804, "the device does not support forward compatibility"},
-      {805, "the MPS client could not connect to the MPS control daemon"},
-      {806, "call to the MPS server failed"},
-      {807, "the MPS server is not ready"},
-      {808, "too many MPS clients"},
-      {809, "too many MPS connections"},
-      {810, "the MPS client was terminated"},
-      {811, "dynamic parallelism is not supported"},
-      {812, "dynamic parallelism of another version"},
-      {900, "operation not permitted when the stream is capturing"},
-      {901, "the stream capture was invalidated"},
-      {902, "two captures would be merged"},
-      {903, "the capture was not started in this stream"},
-      {904, "the capture has work that was not joined"},
-      {905, "a dependency crosses the border of the capture"},
-      {906, "operation would make the legacy stream depend on a capturing stream"},
-      {907, "the event was recorded in a capture"},
-      {908, "the capture belongs to another thread"},
-      {909, "the wait timed out"},
-      {910, "the graph could not be updated"},
-      {911, "an external device failed"},
-      {912, "invalid cluster size"},
-      {913, "the function is not loaded"},
-      {914, "invalid resource type"},
-      {915, "invalid resource configuration"},
-      {916, "a key rotation is under way"},
-      {999, "unknown error"},
-  };
+  static constexpr char strings[] =
+      "0 no error\0"
+      "1 invalid argument\0"
+      "2 out of memory\0"
+      "3 initialization error\0"
+      "4 driver shutting down\0"
+      "5 profiler disabled\0"
+      "6 profiler not initialized\0"
+      "7 profiler already started\0"
+      "8 profiler already stopped\0"
+      "34 the driver library is a stub\0"
+      "36 the call requires a newer driver\0"
+      "46 the device is busy or unavailable\0"
+      "100 no device was found\0"
+      "101 invalid device ordinal\0"
+      "102 the device has no license\0"
+      "200 invalid kernel image\0"
+      "201 invalid device context\0"
+      "202 the context is already current\0"
+      "205 mapping failed\0"
+      "206 unmapping failed\0"
+      "207 the array is mapped\0"
+      "208 the resource is already mapped\0"
+      "209 no kernel image is available for execution on the device\0"
+      "210 the resource is already acquired\0"
+      "211 the resource is not mapped\0"
+      "212 the resource is not mapped as an array\0"
+      "213 the resource is not mapped as a pointer\0"
+      "214 uncorrectable ECC error\0"
+      "215 the limit is not supported\0"
+      "216 the context is used by another thread\0"
+      "217 peer access is not supported between these devices\0"
+      "218 the PTX could not be compiled\0"
+      "219 invalid graphics context\0"
+      "220 uncorrectable NVLink error\0"
+      "221 the PTX compiler was not found\0"
+      "222 the PTX is of a version that this driver does not know\0"
+      "223 compilation of PTX is disabled\0"
+      "224 the execution affinity is not supported\0"
+      "225 device-side synchronization is not supported\0"
+      "226 an error was contained to this process\0"
+      "300 the source is invalid\0"
+      "301 file not found\0"
+      "302 a symbol of a shared object was not found\0"
+      "303 a shared object could not be initialized\0"
+      "304 a call of the operating system failed\0"
+      "400 invalid resource handle\0"
+      "401 the resource is in a state that does not allow this\0"
+      "402 the query would lose information\0"
+      "500 named symbol not found\0"
+      "600 device not ready\0"
+      "700 an illegal memory access was encountered\0"
+      "701 too many resources requested for launch\0"
+      "702 the launch timed out and was terminated\0"
+      "703 the kernel uses an incompatible texturing mode\0"
+      "704 peer access is already enabled\0"
+      "705 peer access has not been enabled\0"
+      "708 the primary context is in use\0"
+      "709 the context is destroyed\0"
+      "710 device-side assert triggered\0"
+      "711 too many peers\0"
+      "712 part or all of the host memory is already mapped\0"
+      "713 the pointer does not correspond to a registered memory region\0"
+      "714 hardware stack error\0"
+      "715 an illegal instruction was encountered\0"
+      "716 misaligned address\0"
+      "717 an operation is not supported on this address space\0"
+      "718 invalid program counter\0"
+      "719 unspecified launch failure\0"
+      "720 too many blocks in cooperative launch\0"
+      "721 tensor memory was not freed\0"
+      "800 operation not permitted\0"
+      "801 operation not supported\0"
+      "802 the system is not yet initialized\0"
+      "803 driver and system libraries do not fit together\0"
+      "804 the device does not support forward compatibility\0"
+      "805 the MPS client could not connect to the MPS control daemon\0"
+      "806 call to the MPS server failed\0"
+      "807 the MPS server is not ready\0"
+      "808 too many MPS clients\0"
+      "809 too many MPS connections\0"
+      "810 the MPS client was terminated\0"
+      "811 dynamic parallelism is not supported\0"
+      "812 dynamic parallelism of another version\0"
+      "900 operation not permitted when the stream is capturing\0"
+      "901 the stream capture was invalidated\0"
+      "902 two captures would be merged\0"
+      "903 the capture was not started in this stream\0"
+      "904 the capture has work that was not joined\0"
+      "905 a dependency crosses the border of the capture\0"
+      "906 operation would make the legacy stream depend on a capturing stream\0"
+      "907 the event was recorded in a capture\0"
+      "908 the capture belongs to another thread\0"
+      "909 the wait timed out\0"
+      "910 the graph could not be updated\0"
+      "911 an external device failed\0"
+      "912 invalid cluster size\0"
+      "913 the function is not loaded\0"
+      "914 invalid resource type\0"
+      "915 invalid resource configuration\0"
+      "916 a key rotation is under way\0"
+      "999 unknown error\0";
   return gpu::detail::find_name(strings, code);
 }
 
