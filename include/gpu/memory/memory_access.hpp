@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// `memory_access`: what a device may do with memory.
+
+#include <cuda.h>
+
+namespace gpu {
+
+/// Converts to `CUmemAccess_flags` by cast.
+enum class memory_access : int {
+  none = CU_MEM_ACCESS_FLAGS_PROT_NONE,
+  read = CU_MEM_ACCESS_FLAGS_PROT_READ,
+  read_write = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+};
+
+/// The enumerator, such as "read_write"; null for a value that this library does not know.
+constexpr const char* name_of(memory_access access) noexcept {
+  switch (access) {
+    case memory_access::none:
+      return "none";
+    case memory_access::read:
+      return "read";
+    case memory_access::read_write:
+      return "read_write";
+  }
+  return nullptr;
+}
+
+}  // namespace gpu

@@ -1,0 +1,165 @@
+#pragma once
+/// \file
+/// `pointer_attribute` and `pointer_info`: what the driver knows about an address.
+
+#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/memory_access.hpp>
+
+namespace gpu {
+
+/// Where an address points; converts to `CUmemorytype` by cast.
+enum class memory_type : unsigned {
+  unregistered = 0,  ///< memory that the driver does not know
+  host = CU_MEMORYTYPE_HOST,
+  device = CU_MEMORYTYPE_DEVICE,
+  array = CU_MEMORYTYPE_ARRAY,
+  unified = CU_MEMORYTYPE_UNIFIED,
+};
+
+/// The enumerator, such as "host"; null for a value that this library does not know.
+constexpr const char* name_of(memory_type type) noexcept {
+  switch (type) {
+    case memory_type::unregistered:
+      return "unregistered";
+    case memory_type::host:
+      return "host";
+    case memory_type::device:
+      return "device";
+    case memory_type::array:
+      return "array";
+    case memory_type::unified:
+      return "unified";
+  }
+  return nullptr;
+}
+
+/// What an address can be asked for; converts to `CUpointer_attribute` and back by cast.
+enum class pointer_attribute : int {
+#define GPU_POINTER_ATTRIBUTE(name, native, ...) name = CU_POINTER_ATTRIBUTE_##native,
+#include <gpu/memory/pointer_attribute.inc>
+};
+
+/// The enumerator, such as "is_managed"; null for a value that this library does not know.
+constexpr const char* name_of(pointer_attribute attribute) noexcept {
+  switch (attribute) {
+#define GPU_POINTER_ATTRIBUTE(name, ...) \
+  case pointer_attribute::name:          \
+    return #name;
+#include <gpu/memory/pointer_attribute.inc>
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+template <pointer_attribute> struct pointer_attribute_value;
+#define GPU_POINTER_ATTRIBUTE(name, native, ...)                        \
+  template <> struct pointer_attribute_value<pointer_attribute::name> { \
+    using type = __VA_ARGS__;                                           \
+  };
+#include <gpu/memory/pointer_attribute.inc>
+
+inline CUdeviceptr address_of(const volatile void* pointer) noexcept {
+  return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+/// An answer as the driver wrote it, which may be in fewer bytes than there are.
+template <class T> T attribute_value(const unsigned char (&bytes)[16]) noexcept {
+  if constexpr (same<T, bool>) {
+    unsigned flag = 0;  // the driver's boolean
+    __builtin_memcpy(&flag, bytes, sizeof flag);
+    return flag != 0;
+  } else {
+    T value{};
+    __builtin_memcpy(&value, bytes, sizeof value);
+    return value;
+  }
+}
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value.
+template <pointer_attribute Attribute>
+using pointer_attribute_t = typename detail::pointer_attribute_value<Attribute>::type;
+
+/// One attribute of an address, in its own type:
+///
+///     gpu::attribute<gpu::pointer_attribute::is_managed>(pointer)
+///
+/// The address may be anywhere in the memory; sizes are in bytes. `device_ordinal` and
+/// `access_flags` are about a device, for the latter that of the current context, or of some
+/// context where none is current.
+/// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for what
+/// memory of that kind does not have: `pointer_info::of` tells without an error.
+/// **Capture**: not affected. **Threads**: any. (cuPointerGetAttribute)
+template <pointer_attribute Attribute>
+result<pointer_attribute_t<Attribute>> attribute(
+    const volatile void* of, source_location where = source_location::current()) noexcept {
+  alignas(16) unsigned char answer[16] = {};
+  static_assert(sizeof(pointer_attribute_t<Attribute>) <= sizeof answer);
+  GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attribute>(
+      where, static_cast<void*>(&answer[0]), static_cast<CUpointer_attribute>(Attribute),
+      detail::address_of(of)));
+  return detail::attribute_value<pointer_attribute_t<Attribute>>(answer);
+}
+
+/// Makes blocking copies and fills of the memory wait until they are done on the device, or lets
+/// them return earlier again. (cuPointerSetAttribute)
+/// **Errors**: as `attribute`. **Capture**: not affected.
+template <class Result = void>
+result<Result> set_sync_memops(const volatile void* of, bool on,
+                               source_location where = source_location::current()) noexcept {
+  const unsigned value = on ? 1 : 0;
+  return driver::call_in_any<&driver::entry_points::pointer_set_attribute>(
+      where, static_cast<const void*>(&value), CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
+      detail::address_of(of));
+}
+
+/// What an address is, in one call: the counterpart of `cudaPointerAttributes`.
+struct pointer_info {
+  memory_type type = memory_type::unregistered;
+  bool is_managed = false;
+  /// Of the memory, or of the context that page-locked memory was made in; meaningless where the
+  /// memory is `unregistered`.
+  gpu::device device = gpu::device::from_native(0);
+  CUdeviceptr device_pointer = 0;    ///< the address for kernels; 0 where they cannot reach it
+  void* host_pointer = nullptr;      ///< the address for the host; null where it cannot reach it
+  CUdeviceptr range_start = 0;       ///< of the whole allocation
+  std::size_t range_bytes = 0;       ///< of the whole allocation
+  unsigned long long buffer_id = 0;  ///< never used twice in a process
+
+  /// Any address, also one that the driver does not know. **Errors**: the driver's, for other
+  /// reasons than that. **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
+  template <class Info = pointer_info>
+  static result<Info> of(const volatile void* pointer,
+                         source_location where = source_location::current()) noexcept {
+    Info found;
+    unsigned type = 0, managed = 0;
+    int ordinal = 0;
+    CUpointer_attribute wanted[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,    CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        CU_POINTER_ATTRIBUTE_HOST_POINTER,   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE,     CU_POINTER_ATTRIBUTE_BUFFER_ID};
+    void* values[] = {&type,
+                      &managed,
+                      &ordinal,
+                      &found.device_pointer,
+                      &found.host_pointer,
+                      &found.range_start,
+                      &found.range_bytes,
+                      &found.buffer_id};
+    constexpr unsigned count = sizeof wanted / sizeof wanted[0];
+    static_assert(count == sizeof values / sizeof values[0]);
+    GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attributes>(
+        where, count, &wanted[0], &values[0], detail::address_of(pointer)));
+    found.type = static_cast<memory_type>(type);
+    found.is_managed = managed != 0;
+    found.device = gpu::device::from_native(ordinal < 0 ? 0 : ordinal);
+    return found;
+  }
+};
+
+}  // namespace gpu

@@ -1,0 +1,218 @@
+#pragma once
+/// \file
+/// `registered_memory<T>`: page-locks host memory that is there already.
+
+#include <gpu/core/flags.hpp>
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/pinned_allocation.hpp>
+#include <gpu/memory/pinned_span.hpp>
+
+namespace gpu {
+
+/// What registered memory can do beyond being copied fast; combine with `|`.
+enum class registration_flags : unsigned {
+  none = 0,
+  portable = CU_MEMHOSTREGISTER_PORTABLE,   ///< page-locked for all contexts, not just its own
+  mapped = CU_MEMHOSTREGISTER_DEVICEMAP,    ///< kernels can use it where it is: `mapped_span`
+  io_memory = CU_MEMHOSTREGISTER_IOMEMORY,  ///< of another PCI device, mapped into the process
+  read_only =
+      CU_MEMHOSTREGISTER_READ_ONLY,  ///< devices only read it; needed where the host may not write
+};
+template <> inline constexpr bool is_flag_set<registration_flags> = true;
+
+/// The enumerator, such as "read_only"; null for several flags, or one that this library does not
+/// know.
+constexpr const char* name_of(registration_flags flag) noexcept {
+  switch (flag) {
+    case registration_flags::none:
+      return "none";
+    case registration_flags::portable:
+      return "portable";
+    case registration_flags::mapped:
+      return "mapped";
+    case registration_flags::io_memory:
+      return "io_memory";
+    case registration_flags::read_only:
+      return "read_only";
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+struct unregister_memory {
+  void operator()(const pinned_allocation& a) const noexcept {
+    driver::destroy_in<&driver::entry_points::mem_host_unregister>(a.context.native(), a.address);
+  }
+};
+
+/// `errc::not_supported` where the device lacks `which`.
+template <class Builder = text_builder>
+result<> require_registration(context_ref context, CUdevice_attribute which, const char* what,
+                              source_location where) noexcept {
+  int supported = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(where, &supported, which,
+                                                                    context.device().native()));
+  if (supported != 0) return {};
+  Builder out;
+  out << "device " << context.device().native() << " cannot " << what
+      << ". Copy into a gpu::pinned_vector instead.";
+  return fail(refusal(errc::not_supported, "gpu::registered_memory::create", out.finish(), where));
+}
+
+/// Refuses what the driver would, with a sentence.
+template <class Builder = text_builder>
+result<> check_registration(context_ref context, registration_flags flags, bool writes,
+                            source_location where) noexcept {
+  constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                             CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+  const unsigned bits = static_cast<unsigned>(flags);
+  Builder out;
+  if ((bits & ~known) != 0) {
+    out << bits << " has bits that are no gpu::registration_flags. Combine their enumerators.";
+  } else if (has(flags, registration_flags::read_only) && writes) {
+    out << "memory that devices only read was given as a range that they could write. Pass it as "
+           "const, with std::as_const, or leave read_only out.";
+  } else {
+    GPU_TRY(require_registration(context, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+                                 "use registered host memory", where));
+    if (!has(flags, registration_flags::read_only)) return {};
+    return require_registration(context, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+                                "use host memory that it may only read", where);
+  }
+  return fail(refusal(errc::invalid_argument, "gpu::registered_memory::create", out.finish(), where,
+                      bits, known));
+}
+
+}  // namespace detail
+
+/// Page-locks memory that something else owns, for as long as this object lives, so that
+/// asynchronous copies take it and devices reach it. It locks whole pages; the memory may start and
+/// end anywhere in them. Locking takes a while, so keep it. `T` is const where the host's range is.
+/// Move-only; empty after a move.
+/// **Ordering**: the destructor waits for work that uses the memory. The memory has to live, and to
+/// stay where it is, until then.
+template <class T> class registered_memory {
+ public:
+  using element_type = T;
+
+  static_assert(detail::trivially_copyable<T>,
+                "the device copies bytes: the elements have to be trivially copyable");
+
+  /// Registers a contiguous range in pageable memory; an empty one is fine. Not allowed during
+  /// capture. (cuDeviceGetAttribute, cuMemHostRegister, cuMemHostUnregister)
+  /// **Errors**: `errc::invalid_argument` for `read_only` with elements that are not const;
+  /// `errc::not_supported`; the driver's CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED where any of it
+  /// is registered, and CUDA_ERROR_INVALID_VALUE where it is the driver's own already.
+  template <host_range Range>
+    requires(detail::is_lvalue_reference<Range &&> &&
+             detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
+  static result<registered_memory> create(
+      device with, Range&& range, registration_flags flags = registration_flags::none,
+      source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
+    return create(context_ref::from_native(primary, with), range, flags, where);
+  }
+  template <host_range Range>
+    requires(detail::is_lvalue_reference<Range &&> &&
+             detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
+  static result<registered_memory> create(
+      context_ref in, Range&& range, registration_flags flags = registration_flags::none,
+      source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require(in, "gpu::registered_memory::create", where));
+    GPU_TRY(detail::check_registration(in, flags, !detail::is_const<T>, where));
+    T* const data = detail::data_of(range);
+    const std::size_t count = detail::size_of(range);
+    registered_memory made{pinned_span<T>::from_native(data, count), in, flags};
+    if (count == 0) return made;
+    void* const address = const_cast<void*>(static_cast<const void*>(data));
+    // Where only leaving the context fails, the memory is registered all the same.
+    bool registered = false;
+    result<> done = driver::in_context(in.native(), where, [&] {
+      result<> tried = driver::call<&driver::entry_points::mem_host_register>(
+          where, address, count * sizeof(T), static_cast<unsigned>(flags));
+      registered = tried.has_value();
+      return tried;
+    });
+    if (registered) {
+      detail::pinned_allocation owned;
+      owned.address = address;
+      owned.context = in;
+      made.memory_.reset(owned);
+    }
+    GPU_TRY(detail::move(done));
+    return made;
+  }
+
+  registered_memory(registered_memory&& other) noexcept
+      : memory_{detail::move(other.memory_)},
+        elements_{detail::exchange(other.elements_, pinned_span<T>{})},
+        context_{other.context_},
+        flags_{other.flags_} {}
+  registered_memory& operator=(registered_memory&& other) noexcept {
+    memory_ = detail::move(other.memory_);
+    elements_ = detail::exchange(other.elements_, pinned_span<T>{});
+    context_ = other.context_;
+    flags_ = other.flags_;
+    return *this;
+  }
+
+  /// Gives the pages free now and returns the error that the destructor could only report; empty
+  /// afterwards. (cuMemHostUnregister)
+  result<> unregister(source_location where = source_location::current()) noexcept {
+    elements_ = {};
+    if (!memory_) return {};
+    const detail::pinned_allocation owned = memory_.release();
+    return driver::call_in<&driver::entry_points::mem_host_unregister>(owned.context.native(),
+                                                                       where, owned.address);
+  }
+
+  /// The elements, for asynchronous copies.
+  pinned_span<T> span() const& noexcept { return elements_; }
+  void span() const&& = delete;  // a name must not outlive its owner
+  operator pinned_span<T>() const& noexcept { return elements_; }
+  operator pinned_span<T>() const&& = delete;
+
+  T* data() const noexcept { return elements_.data(); }
+  std::size_t size() const noexcept { return elements_.size(); }
+  bool empty() const noexcept { return elements_.empty(); }
+  T* begin() const noexcept { return elements_.begin(); }
+  T* end() const noexcept { return elements_.end(); }
+  T& operator[](std::size_t index) const noexcept { return elements_[index]; }
+
+  /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
+  /// **Errors**: `errc::invalid_argument` where it was registered without
+  /// `registration_flags::mapped`.
+  result<device_span<T>> mapped_span(
+      source_location where = source_location::current()) const& noexcept {
+    if (!has(flags_, registration_flags::mapped)) {
+      return detail::fail(detail::refusal(errc::invalid_argument,
+                                          "gpu::registered_memory::mapped_span",
+                                          text("the memory is not mapped. Register it with "
+                                               "gpu::registration_flags::mapped."),
+                                          where));
+    }
+    CUdeviceptr mapped = 0;
+    if (empty()) return device_span<T>::from_native(mapped, 0);
+    GPU_TRY(driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
+        context_.native(), where, &mapped, memory_.get().address, 0u));
+    return device_span<T>::from_native(mapped, size());
+  }
+
+  context_ref context() const noexcept { return context_; }
+  registration_flags flags() const noexcept { return flags_; }
+
+ private:
+  registered_memory(pinned_span<T> elements, context_ref in, registration_flags flags) noexcept
+      : elements_{elements}, context_{in}, flags_{flags} {}
+
+  unique_handle<detail::pinned_allocation, detail::unregister_memory> memory_;
+  pinned_span<T> elements_;
+  context_ref context_;
+  registration_flags flags_;
+};
+
+template <class T> inline constexpr bool enable_pinned_range<registered_memory<T>> = true;
+
+}  // namespace gpu
