@@ -44,8 +44,8 @@ inline bool is_identifier(string_ref name) noexcept {
 }
 
 /// Splits a line of options at its spaces; quotation marks of both kinds hold words together.
-inline std::vector<text> split_words(string_ref line) {
-  std::vector<text> words;
+template <class Text = text> inline std::vector<Text> split_words(string_ref line) {
+  std::vector<Text> words;
   text_builder word;
   char quote = '\0';
   bool begun = false;

@@ -10,23 +10,24 @@ namespace gpu {
 
 namespace detail {
 
-/// A compilation that a thread of the queue runs.
-struct queued_compilation : queued_work {
+/// A compilation that a thread of the queue runs. A template, as all that would instantiate the
+/// compiler's functions where they are only included.
+template <class Program = compiled_program> struct queued_compilation : queued_work {
   program source;
   compile_request request;
   compile_cache* cache = nullptr;
   source_location where;
-  result<compiled_program> made;
+  result<Program> made;
 
   queued_compilation(const program& p, source_location w)
-      : queued_work{compile_queued},
+      : queued_work{compile_queued, destroy_queued},
         source{p},
         request{source, {}},
         where{w},
-        made{compiled_program()} {}
+        made{Program()} {}
 
  private:
-  result<compiled_program> compile() const {
+  result<Program> compile() const {
     return cached_compilation<>{*cache, request, nullptr, where}.run();
   }
 
@@ -42,14 +43,18 @@ struct queued_compilation : queued_work {
     self.made = self.compile();
 #endif
   }
+
+  static void destroy_queued(queued_work& work) noexcept {
+    delete static_cast<queued_compilation*>(&work);
+  }
 };
 
 /// Settles in this thread, for the architecture may be that of its current context, and leaves the
 /// rest to another.
-template <class Builder = text_builder>
-queued_compilation* start_compilation(const program& source, const compile_options& options,
-                                      source_location where) {
-  auto* work = new queued_compilation(source, where);
+template <class Program = compiled_program>
+queued_work* start_compilation(const program& source, const compile_options& options,
+                               source_location where) {
+  auto* work = new queued_compilation<Program>(source, where);
   work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
   cached_compilation<>::prepare(*work->cache);
   result<> settled = settle(work->request, options, where);
@@ -111,7 +116,7 @@ class [[nodiscard]] pending_compilation {
               "the fork."),
           where));
     }
-    result<Program> made = std::move(work_->made);
+    auto made = std::move(static_cast<detail::queued_compilation<Program>*>(work_)->made);
     drop();
     return made;
   }
@@ -122,17 +127,17 @@ class [[nodiscard]] pending_compilation {
   void drop() noexcept {
     if (work_ == nullptr) return;
     wait();
-    delete detail::exchange(work_, nullptr);
+    work_->destroy(*work_);
+    work_ = nullptr;
   }
 
-  detail::queued_compilation* work_ = nullptr;
+  detail::queued_work* work_ = nullptr;
 };
 
 namespace detail {
 
 struct pending_compilation_access {
-  template <class Pending = pending_compilation>
-  static Pending make(queued_compilation* work) noexcept {
+  template <class Pending = pending_compilation> static Pending make(queued_work* work) noexcept {
     Pending pending;
     pending.work_ = work;
     return pending;

@@ -14,6 +14,7 @@ namespace gpu::detail {
 /// A piece of work, in the list of a `work_queue` until a thread takes it.
 struct queued_work {
   void (*run)(queued_work& work) noexcept;
+  void (*destroy)(queued_work& work) noexcept;
   queued_work* next = nullptr;
   std::uint64_t forks = 0;  ///< the queue's, when it was added
   bool done = false;

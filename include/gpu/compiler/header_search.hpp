@@ -36,7 +36,7 @@ class header_search {
   bool has_libcuxx() const noexcept { return libcuxx_; }
 
   /// Looks in all the places, until both are found. `library` is the path of NVRTC, or null.
-  void run(const char* library) {
+  template <class Text = text> void run(const char* library) {
     if (library != nullptr) beside_library(library);
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"}) {
       const char* root = environment_variable(variable);
@@ -61,7 +61,7 @@ class header_search {
 
  private:
   /// NVRTC is in lib or lib64 of a toolkit, or in a wheel beside those with the headers.
-  void beside_library(const char* library) {
+  template <class Text = text> void beside_library(const char* library) {
     char path[PATH_MAX];
     if (::realpath(library, path) == nullptr) return;
     for (int levels = 0; levels < 4; ++levels) {
@@ -72,7 +72,7 @@ class header_search {
     }
   }
 
-  void beside_nvcc() {
+  template <class Text = text> void beside_nvcc() {
     const char* path = environment_variable("PATH");
     while (path != nullptr && *path != '\0' && !(toolkit_ && libcuxx_)) {
       const char* end = __builtin_strchr(path, ':');
@@ -88,7 +88,7 @@ class header_search {
 
   /// A toolkit has its headers in include, or for one platform of several in targets; the wheels of
   /// CUDA 13 are a toolkit in the folder nvidia, and those of CUDA 12 a folder each.
-  void in_root(const char* root) {
+  template <class Text = text> void in_root(const char* root) {
     for (const char* below :
          {"include", "targets/x86_64-linux/include", "targets/sbsa-linux/include", "cu13/include",
           "cuda_runtime/include", "cuda_cccl/include", "nvidia/cu13/include",
@@ -103,7 +103,7 @@ class header_search {
     }
   }
 
-  void in_folder(const char* folder) {
+  template <class Text = text> void in_folder(const char* folder) {
     const string_ref name(folder);
     for (const text& before : looked_in) {
       if (string_ref(before) == name) return;

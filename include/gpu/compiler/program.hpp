@@ -27,7 +27,9 @@ class program {
 
   /// A program made of parts; `name` stands for it where no part does, as in the last line of a
   /// log.
-  program(const gpu::source& source, string_ref name = "program.cu")
+  template <class Source>
+    requires std::is_same_v<Source, gpu::source>
+  program(const Source& source, string_ref name = "program.cu")
       : source_{source.whole()}, name_{name.to_text()}, parts_{source.parts()} {}
 
   /// The program in a file, which is its name in messages; `#include "..."` in it looks in its

@@ -34,12 +34,17 @@ class source {
 
   /// Adds a part, which is called `name` in messages; its first line has the number `first_line`.
   /// Parts begin on a line of their own.
-  source& part(string_ref name, string_ref contents) & { return part(name, 1, contents); }
-  source&& part(string_ref name, string_ref contents) && {
-    return std::move(part(name, 1, contents));
+  template <class Builder = detail::text_builder>
+  source& part(string_ref name, string_ref contents) & {
+    return part<Builder>(name, 1, contents);
   }
+  template <class Builder = detail::text_builder>
+  source&& part(string_ref name, string_ref contents) && {
+    return std::move(part<Builder>(name, 1, contents));
+  }
+  template <class Builder = detail::text_builder>
   source& part(string_ref name, std::size_t first_line, string_ref contents) & {
-    detail::text_builder out;
+    Builder out;
     out << "#line " << first_line << " \"";
     for (const char c : name) {
       if (c == '"' || c == '\\') out << '\\';
@@ -51,8 +56,9 @@ class source {
     parts_.push_back({name.to_text(), contents.to_text(), first_line});
     return *this;
   }
+  template <class Builder = detail::text_builder>
   source&& part(string_ref name, std::size_t first_line, string_ref contents) && {
-    return std::move(part(name, first_line, contents));
+    return std::move(part<Builder>(name, first_line, contents));
   }
 
   /// Adds a file as a part, under its path. `#include "..."` in it looks where it does in the
@@ -62,13 +68,13 @@ class source {
   result<> add_file(string_ref path, source_location where = source_location::current()) {
     text contents;
     GPU_TRY(detail::read_file<Builder>("gpu::source::add_file", path, contents, where));
-    part(path, contents);
+    part<Builder>(path, contents);
     return {};
   }
 
   /// The whole text, with the `#line` directives between the parts.
-  text whole() const {
-    detail::text_builder out;
+  template <class Builder = detail::text_builder> text whole() const {
+    Builder out;
     for (const text& piece : pieces_) out << piece;
     return out.finish();
   }
