@@ -3,6 +3,7 @@
 /// The layer `compiler`: CUDA C++ compiled at run time.
 
 #include <gpu/compiler/architecture.hpp>
+#include <gpu/compiler/autotune.hpp>
 #include <gpu/compiler/cache_contents.hpp>
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/compile_async.hpp>
