@@ -21,9 +21,9 @@ class condition_gatherer {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
 
-  /// Waits, for some milliseconds, where a header of the user's was written so lately that its stamp
-  /// could not be told from one given during the compilation. Headers in the last `toolkit` folders
-  /// are older than that. Returns the moment to start from.
+  /// Waits, for some milliseconds, where a header of the user's was written so lately that its
+  /// stamp could not be told from one given during the compilation. Headers in the last `toolkit`
+  /// folders are older than that. Returns the moment to start from.
   static file_clock wait_for_fresh_files(const program& source, const std::vector<text>& folders,
                                          std::size_t toolkit) {
     condition_gatherer all(source, folders, file_clock::now());

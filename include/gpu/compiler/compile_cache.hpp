@@ -12,7 +12,7 @@ namespace gpu {
 namespace detail {
 template <class Builder> struct cached_compilation;
 class cache_counters_access;
-}
+}  // namespace detail
 
 /// Keeps compiled programs. `compile` uses the one of the process, `compile_cache::of_process()`,
 /// unless its options name another:
