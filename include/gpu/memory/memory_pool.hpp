@@ -1,0 +1,281 @@
+#pragma once
+/// \file
+/// Memory pools of the driver: `memory_pool` owns one, `memory_pool_ref` names one, such as a
+/// device's own. A pool hands out device memory in the order of streams.
+
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/memory_location.hpp>
+
+namespace gpu {
+
+/// What a pool's memory is; converts to `CUmemAllocationType` by cast.
+enum class allocation_type : int {
+  pinned = CU_MEM_ALLOCATION_TYPE_PINNED,    ///< stays where it is
+  managed = CU_MEM_ALLOCATION_TYPE_MANAGED,  ///< moves to where it is used
+};
+
+/// The enumerator, such as "pinned"; null for a value that this library does not know.
+constexpr const char* name_of(allocation_type type) noexcept {
+  switch (type) {
+    case allocation_type::pinned:
+      return "pinned";
+    case allocation_type::managed:
+      return "managed";
+  }
+  return nullptr;
+}
+
+struct memory_pool_options {
+  allocation_type type = allocation_type::pinned;
+  /// The most bytes that the pool grows to, which the driver rounds up; 0 is no limit but memory.
+  std::size_t max_bytes = 0;
+  /// How the pool can be handed to other processes.
+  shareable_handle_types handle_types = shareable_handle_types::none;
+  /// Whether the decompression engine is to read the memory.
+  bool hardware_decompression = false;
+};
+
+class memory_pool_ref;
+
+namespace detail {
+
+result<> require(const memory_pool_ref& pool, const char* function, source_location where) noexcept;
+
+inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
+                              device_memory& memory, source_location where) noexcept {
+  device_allocation made;
+  made.stream = stream;
+  made.kind = allocation_kind::stream_ordered;
+  if (bytes == 0) {
+    memory.reset(made);
+    return {};
+  }
+  result<> done = on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::mem_alloc_from_pool_async>(
+        where, &made.address, bytes, pool, stream.native());
+  });
+  memory.reset(made);
+  if (done.has_value()) [[likely]]
+    return done;
+  memory.reset();
+  return fail(with_memory_info(detail::move(done).error(), stream.context(), bytes));
+}
+
+}  // namespace detail
+
+/// What `memory_pool` and `memory_pool_ref` can both do.
+/// **Threads**: any thread may call any member, also at the same time as another.
+/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+template <class Self> class memory_pool_operations {
+ public:
+  /// `count` elements in the order of `stream`, which may be another device's that has access. They
+  /// go back to the pool in the order of the same stream. No elements are fine. Allowed during
+  /// capture, where the memory belongs to the graph. (cuMemAllocFromPoolAsync, cuMemFreeAsync)
+  /// **Errors**: `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and
+  /// total, also where the pool's own limit is what is exhausted.
+  template <class T>
+  result<device_buffer<T>> allocate(
+      stream_ref stream, std::size_t count,
+      source_location where = source_location::current()) const noexcept {
+    constexpr const char* function = "gpu::memory_pool::allocate";
+    GPU_TRY(detail::require(self(), function, where));
+    GPU_TRY(detail::require(stream, function, where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes(function, count, sizeof(T), bytes, where));
+    detail::device_memory memory;
+    GPU_TRY(detail::allocate_from(self().native(), stream, bytes, memory, where));
+    return detail::buffer_maker::make<T>(detail::move(memory), count);
+  }
+
+  /// Gives memory that is not in use back to the device, until no more than `keep_bytes` are held.
+  /// Not allowed while a stream is captured. (cuMemPoolTrimTo)
+  result<> trim(std::size_t keep_bytes = 0,
+                source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require(self(), "gpu::memory_pool::trim", where));
+    return driver::call<&driver::entry_points::mem_pool_trim_to>(where, self().native(),
+                                                                 keep_bytes);
+  }
+
+  /// What a device may do with memory of the pool; its own may read and write. (cuMemPoolGetAccess)
+  template <class Access = memory_access>
+  result<Access> access(device by,
+                        source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require(self(), "gpu::memory_pool::access", where));
+    CUmemLocation location = memory_location(by).native();
+    CUmemAccess_flags flags{};
+    GPU_TRY(driver::call<&driver::entry_points::mem_pool_get_access>(where, &flags, self().native(),
+                                                                     &location));
+    return static_cast<Access>(flags);
+  }
+
+  /// Lets a device read and write memory of the pool, what there is and what will be, or not any
+  /// more. The two devices have to be peers.
+  /// **Errors**: `errc::invalid_argument` for `read`, which the driver does not have, and for
+  /// taking access away from the pool's own device; CUDA_ERROR_INVALID_DEVICE where they are no
+  /// peers. (cuMemPoolSetAccess)
+  template <class Builder = detail::text_builder>
+  result<> set_access(device by, memory_access access,
+                      source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require(self(), "gpu::memory_pool::set_access", where));
+    const bool own = self().location() == memory_location(by);
+    if (access != memory_access::read_write && (access != memory_access::none || own)) {
+      Builder out;
+      if (access == memory_access::none) {
+        out << "device " << by.native()
+            << " is the pool's own, and keeps its access. Take it from other devices only.";
+      } else if (access == memory_access::read) {
+        out << "a pool gives access to read and write, or none. Use "
+               "gpu::memory_access::read_write.";
+      } else {
+        out << static_cast<int>(access) << " is no gpu::memory_access.";
+      }
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::memory_pool::set_access",
+                                          out.finish(), where, static_cast<std::uint64_t>(access)));
+    }
+    CUmemAccessDesc wanted{};
+    wanted.location = memory_location(by).native();
+    wanted.flags = static_cast<CUmemAccess_flags>(access);
+    return driver::call<&driver::entry_points::mem_pool_set_access>(
+        where, self().native(), static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1});
+  }
+
+ private:
+  friend Self;
+  memory_pool_operations() = default;
+
+  const Self& self() const noexcept { return static_cast<const Self&>(*this); }
+};
+
+/// Names a pool that something else keeps alive; copy it freely. Default constructed it is empty.
+class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
+ public:
+  constexpr memory_pool_ref() noexcept = default;
+
+  /// A pool made elsewhere, whose memory is at `location`.
+  static constexpr memory_pool_ref from_native(CUmemoryPool native,
+                                               memory_location location) noexcept {
+    return memory_pool_ref{native, location};
+  }
+  /// The pool that a device has from the start. (cuDeviceGetDefaultMemPool)
+  template <class Ref = memory_pool_ref>
+  static result<Ref> default_of(device on,
+                                source_location where = source_location::current()) noexcept {
+    CUmemoryPool native = nullptr;
+    GPU_TRY(driver::call<&driver::entry_points::device_get_default_mem_pool>(where, &native,
+                                                                             on.native()));
+    return Ref::from_native(native, on);
+  }
+  /// The pool that `device_buffer::create(stream, count)` uses. (cuDeviceGetMemPool)
+  template <class Ref = memory_pool_ref>
+  static result<Ref> current_of(device on,
+                                source_location where = source_location::current()) noexcept {
+    CUmemoryPool native = nullptr;
+    GPU_TRY(driver::call<&driver::entry_points::device_get_mem_pool>(where, &native, on.native()));
+    return Ref::from_native(native, on);
+  }
+
+  constexpr CUmemoryPool native() const noexcept { return native_; }
+  /// Where the pool's memory is.
+  constexpr memory_location location() const noexcept { return location_; }
+  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
+  friend constexpr bool operator==(const memory_pool_ref& a, const memory_pool_ref& b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  constexpr memory_pool_ref(CUmemoryPool native, memory_location location) noexcept
+      : native_{native}, location_{location} {}
+
+  CUmemoryPool native_ = nullptr;
+  memory_location location_;
+};
+
+namespace detail {
+
+inline result<> require(const memory_pool_ref& pool, const char* function,
+                        source_location where) noexcept {
+  if (!pool) [[unlikely]]
+    return fail(empty_handle_error(function, "memory pool", where));
+  return {};
+}
+
+struct destroy_memory_pool {
+  template <class Pool> void operator()(const Pool& pool) const noexcept {
+    driver::destroy<&driver::entry_points::mem_pool_destroy>(pool.native());
+  }
+};
+
+}  // namespace detail
+
+/// Makes `pool` the one that `device_buffer::create(stream, count)` uses on its device, until
+/// another is set; it has to live until then. (cuDeviceSetMemPool)
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a pool of another device or of
+/// the host.
+inline result<> set_current_pool(device on, memory_pool_ref pool,
+                                 source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(pool, "gpu::set_current_pool", where));
+  if (!(pool.location() == memory_location(on))) {
+    detail::text_builder out;
+    out << "the pool's memory is on " << pool.location() << ", and cannot be the one of device "
+        << on.native() << ". Create a pool on that device.";
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, "gpu::set_current_pool", out.finish(), where));
+  }
+  return driver::call<&driver::entry_points::device_set_mem_pool>(where, on.native(),
+                                                                  pool.native());
+}
+
+/// Owns a pool. Move-only; empty after a move. Buffers of it may outlive it.
+class memory_pool : public memory_pool_operations<memory_pool> {
+ public:
+  /// A pool of a device's memory, or of the host's. Takes nothing of it yet.
+  /// **Errors**: `errc::invalid_argument` for a location that pools cannot be at; the driver's
+  /// CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE. Allowed while a stream is captured.
+  /// (cuMemPoolCreate, cuMemPoolDestroy)
+  template <class Pool = memory_pool>
+  static result<Pool> create(memory_location at, memory_pool_options options = {},
+                             source_location where = source_location::current()) noexcept {
+    const bool managed_anywhere = !at && options.type == allocation_type::managed;
+    if (name_of(options.type) == nullptr || at.type() == memory_location_type::host_numa_current ||
+        (!at && !managed_anywhere)) {
+      detail::text_builder out;
+      if (name_of(options.type) == nullptr) {
+        out << static_cast<int>(options.type) << " is no gpu::allocation_type.";
+      } else {
+        out << "a pool cannot be at " << at
+            << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
+      }
+      return detail::fail(
+          detail::refusal(errc::invalid_argument, "gpu::memory_pool::create", out.finish(), where));
+    }
+    CUmemPoolProps properties{};
+    properties.allocType = static_cast<CUmemAllocationType>(options.type);
+    properties.handleTypes = static_cast<CUmemAllocationHandleType>(options.handle_types);
+    properties.location = at.native();
+    properties.maxSize = options.max_bytes;
+    if (options.hardware_decompression) properties.usage = CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
+    CUmemoryPool native = nullptr;
+    GPU_TRY(driver::call<&driver::entry_points::mem_pool_create>(
+        where, &native, static_cast<const CUmemPoolProps*>(&properties)));
+    return Pool::adopt(memory_pool_ref::from_native(native, at));
+  }
+
+  /// Takes over a pool that cuMemPoolCreate made.
+  static memory_pool adopt(const memory_pool_ref& owned) noexcept { return memory_pool{owned}; }
+  /// Gives the pool up; the caller destroys it.
+  [[nodiscard]] memory_pool_ref release() noexcept { return handle_.release(); }
+
+  CUmemoryPool native() const noexcept { return handle_.get().native(); }
+  memory_location location() const noexcept { return handle_.get().location(); }
+  operator memory_pool_ref() const& noexcept { return handle_.get(); }
+  operator memory_pool_ref() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit memory_pool(const memory_pool_ref& owned) noexcept : handle_{owned} {}
+
+  unique_handle<memory_pool_ref, detail::destroy_memory_pool> handle_;
+};
+
+}  // namespace gpu

@@ -1,0 +1,113 @@
+#pragma once
+/// \file
+/// `memory_pool_attribute`: how a pool reuses and keeps memory, and what it holds; each with the
+/// C++ type of its value.
+
+#include <gpu/memory/memory_pool.hpp>
+
+namespace gpu {
+
+/// What a pool can be asked for or told; converts to `CUmemPool_attribute` by cast.
+enum class memory_pool_attribute : int {
+  /// May reuse memory freed on another stream that an event orders before the new allocation.
+  reuse_follow_event_dependencies = CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+  /// May reuse memory freed on another stream whose work happens to have finished.
+  reuse_allow_opportunistic = CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+  /// May make a stream wait for another one in order to reuse its memory.
+  reuse_allow_internal_dependencies = CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
+  /// Bytes to keep when streams are synchronized, rather than give back; 0 at first.
+  release_threshold = CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
+  reserved_mem_current = CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,  ///< bytes held of the device
+  reserved_mem_high = CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,        ///< the most since it was reset
+  used_mem_current = CU_MEMPOOL_ATTR_USED_MEM_CURRENT,          ///< bytes in allocations
+  used_mem_high = CU_MEMPOOL_ATTR_USED_MEM_HIGH,                ///< the most since it was reset
+};
+
+/// The enumerator, such as "release_threshold"; null for a value that this library does not know.
+constexpr const char* name_of(memory_pool_attribute attribute) noexcept {
+  switch (attribute) {
+    case memory_pool_attribute::reuse_follow_event_dependencies:
+      return "reuse_follow_event_dependencies";
+    case memory_pool_attribute::reuse_allow_opportunistic:
+      return "reuse_allow_opportunistic";
+    case memory_pool_attribute::reuse_allow_internal_dependencies:
+      return "reuse_allow_internal_dependencies";
+    case memory_pool_attribute::release_threshold:
+      return "release_threshold";
+    case memory_pool_attribute::reserved_mem_current:
+      return "reserved_mem_current";
+    case memory_pool_attribute::reserved_mem_high:
+      return "reserved_mem_high";
+    case memory_pool_attribute::used_mem_current:
+      return "used_mem_current";
+    case memory_pool_attribute::used_mem_high:
+      return "used_mem_high";
+  }
+  return nullptr;
+}
+
+namespace detail {
+
+constexpr bool is_reuse_flag(memory_pool_attribute attribute) noexcept {
+  return attribute == memory_pool_attribute::reuse_follow_event_dependencies ||
+         attribute == memory_pool_attribute::reuse_allow_opportunistic ||
+         attribute == memory_pool_attribute::reuse_allow_internal_dependencies;
+}
+constexpr bool is_high_mark(memory_pool_attribute attribute) noexcept {
+  return attribute == memory_pool_attribute::reserved_mem_high ||
+         attribute == memory_pool_attribute::used_mem_high;
+}
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value: `bool` for what a pool may do, else a number of bytes.
+template <memory_pool_attribute Attribute>
+using memory_pool_attribute_t =
+    detail::conditional_t<detail::is_reuse_flag(Attribute), bool, std::uint64_t>;
+
+/// One attribute of a pool, in its own type:
+///
+///     gpu::attribute<gpu::memory_pool_attribute::used_mem_current>(pool)
+///
+/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE for an imported pool.
+/// Not allowed while a stream is captured. **Threads**: any. (cuMemPoolGetAttribute)
+template <memory_pool_attribute Attribute>
+result<memory_pool_attribute_t<Attribute>> attribute(
+    memory_pool_ref of, source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(of, "gpu::attribute", where));
+  std::uint64_t value = 0;  // the flags are an int, and the machine is little-endian
+  GPU_TRY(driver::call<&driver::entry_points::mem_pool_get_attribute>(
+      where, of.native(), static_cast<CUmemPool_attribute>(Attribute), static_cast<void*>(&value)));
+  return static_cast<memory_pool_attribute_t<Attribute>>(value);
+}
+
+/// Sets an attribute. What the pool holds now cannot be set, and does not compile; the marks of the
+/// most it held can be reset, by 0.
+/// **Errors**: as `attribute`; `errc::invalid_argument` for a mark other than 0.
+/// (cuMemPoolSetAttribute)
+template <memory_pool_attribute Attribute>
+result<> set_attribute(memory_pool_ref of, memory_pool_attribute_t<Attribute> value,
+                       source_location where = source_location::current()) noexcept {
+  static_assert(Attribute != memory_pool_attribute::reserved_mem_current &&
+                    Attribute != memory_pool_attribute::used_mem_current,
+                "what a pool holds follows from its allocations: it cannot be set");
+  GPU_TRY(detail::require(of, "gpu::set_attribute", where));
+  if (detail::is_high_mark(Attribute) && value != 0) {
+    detail::text_builder out;
+    out << name_of(Attribute) << " can only be reset, but " << static_cast<std::uint64_t>(value)
+        << " was given. Set it to 0.";
+    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(),
+                                        where, static_cast<std::uint64_t>(value)));
+  }
+  if constexpr (detail::is_reuse_flag(Attribute)) {
+    int flag = value ? 1 : 0;
+    return driver::call<&driver::entry_points::mem_pool_set_attribute>(
+        where, of.native(), static_cast<CUmemPool_attribute>(Attribute), static_cast<void*>(&flag));
+  } else {
+    return driver::call<&driver::entry_points::mem_pool_set_attribute>(
+        where, of.native(), static_cast<CUmemPool_attribute>(Attribute),
+        static_cast<void*>(&value));
+  }
+}
+
+}  // namespace gpu

@@ -1,0 +1,192 @@
+#include <gpu/memory/memory_pool.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/fill.hpp>
+#include <gpu/memory/memory_pool_attribute.hpp>
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using gpu::memory_access;
+using gpu::memory_location;
+using gpu::memory_pool;
+using gpu::memory_pool_attribute;
+using gpu::memory_pool_ref;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<memory_pool>);
+static_assert(std::is_nothrow_move_constructible_v<memory_pool>);
+static_assert(!std::is_convertible_v<memory_pool, memory_pool_ref>);
+static_assert(
+    std::is_same_v<gpu::memory_pool_attribute_t<memory_pool_attribute::reuse_allow_opportunistic>,
+                   bool>);
+static_assert(std::is_same_v<gpu::memory_pool_attribute_t<memory_pool_attribute::release_threshold>,
+                             std::uint64_t>);
+
+TEST_CASE("memory_pool: hands out memory in the order of a stream", "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool = value_of(memory_pool::create(device));
+  CHECK(pool.location() == memory_location(device));
+  auto buffer = value_of(pool.allocate<int>(stream, 1000));
+  REQUIRE(fill(stream, buffer, 5).has_value());
+  std::vector<int> back(1000);
+  REQUIRE(copy(buffer, back).has_value());
+  CHECK(back == std::vector<int>(1000, 5));
+  CUmemoryPool home = nullptr;
+  REQUIRE(test::driver().pointer_get_attribute(&home, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+                                               buffer.native()) == CUDA_SUCCESS);
+  CHECK(home == pool.native());
+  CHECK(value_of(pool.allocate<int>(stream, 0)).empty());
+}
+
+TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool = value_of(memory_pool::create(device));
+  using attribute = memory_pool_attribute;
+  const auto raw = [&](CUmemPool_attribute which) {
+    std::uint64_t value = 0;
+    REQUIRE(test::driver().mem_pool_get_attribute(pool.native(), which, &value) == CUDA_SUCCESS);
+    return value;
+  };
+  CHECK(value_of(gpu::attribute<attribute::reuse_follow_event_dependencies>(pool)));
+  REQUIRE(gpu::set_attribute<attribute::reuse_follow_event_dependencies>(pool, false).has_value());
+  CHECK(!value_of(gpu::attribute<attribute::reuse_follow_event_dependencies>(pool)));
+  CHECK(value_of(gpu::attribute<attribute::reuse_allow_opportunistic>(pool)));
+  CHECK(value_of(gpu::attribute<attribute::reuse_allow_internal_dependencies>(pool)));
+  CHECK(value_of(gpu::attribute<attribute::release_threshold>(pool)) == 0);
+  REQUIRE(gpu::set_attribute<attribute::release_threshold>(pool, ~std::uint64_t{0}).has_value());
+  CHECK(raw(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == ~std::uint64_t{0});
+  {
+    const auto buffer = value_of(pool.allocate<char>(stream, 1 << 20));
+    CHECK(value_of(gpu::attribute<attribute::used_mem_current>(pool)) >= 1 << 20);
+    CHECK(value_of(gpu::attribute<attribute::reserved_mem_current>(pool)) >= 1 << 20);
+  }
+  REQUIRE(stream.synchronize().has_value());
+  CHECK(value_of(gpu::attribute<attribute::used_mem_current>(pool)) == 0);
+  CHECK(value_of(gpu::attribute<attribute::used_mem_high>(pool)) >= 1 << 20);
+  CHECK(value_of(gpu::attribute<attribute::reserved_mem_high>(pool)) ==
+        raw(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
+  REQUIRE(gpu::set_attribute<attribute::used_mem_high>(pool, 0).has_value());
+  CHECK(value_of(gpu::attribute<attribute::used_mem_high>(pool)) == 0);
+  const gpu::cuda_error mark = error_of(gpu::set_attribute<attribute::used_mem_high>(pool, 5));
+  CHECK(mark == gpu::errc::invalid_argument);
+  CHECK(says(mark, "used_mem_high can only be reset, but 5"));
+  CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
+  REQUIRE(pool.trim().has_value());
+  CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
+}
+
+TEST_CASE("memory_pool: a device has one from the start, and can be given another",
+          "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool_ref first = value_of(memory_pool_ref::default_of(device));
+  CHECK(value_of(memory_pool_ref::current_of(device)) == first);
+  {
+    const memory_pool pool = value_of(memory_pool::create(device));
+    REQUIRE(gpu::set_current_pool(device, pool).has_value());
+    CHECK(value_of(memory_pool_ref::current_of(device)) == memory_pool_ref(pool));
+    const auto buffer = value_of(gpu::device_buffer<int>::create(stream, 10));
+    CHECK(value_of(gpu::attribute<memory_pool_attribute::used_mem_current>(pool)) > 0);
+    REQUIRE(gpu::set_current_pool(device, first).has_value());
+  }
+  CHECK(value_of(memory_pool_ref::current_of(device)) == first);
+  const auto elsewhere = memory_pool_ref::from_native(first.native(), memory_location::host());
+  CHECK(says(error_of(gpu::set_current_pool(device, elsewhere)), "on the host", "device 0"));
+}
+
+TEST_CASE("memory_pool: access is the own device's, and can be given to peers",
+          "[memory][pool][cpu]") {
+  test::own_cpu_driver driver({.devices = 2});
+  const gpu::device one = value_of(gpu::device::get(0)), two = value_of(gpu::device::get(1));
+  const memory_pool pool = value_of(memory_pool::create(one));
+  CHECK(value_of(pool.access(one)) == memory_access::read_write);
+  CHECK(value_of(pool.access(two)) == memory_access::none);
+  REQUIRE(pool.set_access(two, memory_access::read_write).has_value());
+  CHECK(value_of(pool.access(two)) == memory_access::read_write);
+  REQUIRE(pool.set_access(two, memory_access::none).has_value());
+  CHECK(value_of(pool.access(two)) == memory_access::none);
+  CHECK(says(error_of(pool.set_access(one, memory_access::none)), "device 0 is the pool's own"));
+  CHECK(says(error_of(pool.set_access(two, memory_access::read)), "read_write"));
+  CHECK(says(error_of(pool.set_access(two, memory_access{2})), "2 is no gpu::memory_access"));
+}
+
+TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  CHECK(says(error_of(memory_pool::create(memory_location::host_numa_current())),
+             "the thread's NUMA node", "host_numa(node)"));
+  CHECK(error_of(memory_pool::create(memory_location{})) == gpu::errc::invalid_argument);
+  CHECK(says(error_of(memory_pool::create(device, {.type = gpu::allocation_type{9}})),
+             "9 is no gpu::allocation_type"));
+  const memory_pool pool = value_of(memory_pool::create(device));
+  CHECK(error_of(pool.allocate<double>(stream, ~std::size_t{0} / 4)) == gpu::errc::size_overflow);
+  CHECK(error_of(pool.allocate<int>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);
+  CHECK(error_of(memory_pool_ref{}.allocate<int>(stream, 1)) == gpu::errc::empty_handle);
+  CHECK(error_of(memory_pool_ref{}.trim()) == gpu::errc::empty_handle);
+  const gpu::cuda_error too_much = error_of(pool.allocate<char>(stream, std::size_t{1} << 46));
+  CHECK(too_much.code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(says(too_much, "asked for 70368744177664 bytes"));
+}
+
+TEST_CASE("memory_pool: is destroyed once, and buffers may outlive it", "[memory][pool][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const std::size_t before = driver.live_objects();
+  {
+    memory_pool pool = value_of(memory_pool::create(device));
+    auto buffer = value_of(pool.allocate<int>(stream, 100));
+    memory_pool moved = std::move(pool);
+    CHECK(error_of(pool.trim()) == gpu::errc::empty_handle);
+    const memory_pool_ref raw = moved.release();
+    {
+      const memory_pool again = memory_pool::adopt(raw);
+    }
+    REQUIRE(fill(stream, buffer, 1).has_value());
+  }
+  REQUIRE(stream.synchronize().has_value());
+  INFO(driver.live_list());
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("memory_pool: survives every failing call", "[memory][pool][cpu]") {
+  CHECK(test::sweep([]() -> gpu::result<> {
+          gpu::device device = GPU_TRY(gpu::device::get(0));
+          gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          memory_pool pool = GPU_TRY(memory_pool::create(device));
+          auto buffer = GPU_TRY(pool.allocate<int>(stream, 100));
+          GPU_TRY(gpu::set_attribute<memory_pool_attribute::release_threshold>(pool, 1000));
+          GPU_TRY(gpu::attribute<memory_pool_attribute::used_mem_current>(pool));
+          GPU_TRY(pool.set_access(device, memory_access::read_write));
+          GPU_TRY(pool.access(device));
+          GPU_TRY(memory_pool_ref::default_of(device));
+          GPU_TRY(memory_pool_ref::current_of(device));
+          GPU_TRY(pool.trim());
+          return stream.synchronize();
+        }) == "");
+}
+
+TEST_CASE("memory_pool_attribute: every value has a name", "[memory][pool]") {
+  const char* names[] = {"reuse_follow_event_dependencies",
+                         "reuse_allow_opportunistic",
+                         "reuse_allow_internal_dependencies",
+                         "release_threshold",
+                         "reserved_mem_current",
+                         "reserved_mem_high",
+                         "used_mem_current",
+                         "used_mem_high"};
+  for (int value = 1; value <= CU_MEMPOOL_ATTR_USED_MEM_HIGH; ++value)
+    CHECK(gpu::name_of(memory_pool_attribute{value}) == std::string(names[value - 1]));
+  CHECK(gpu::name_of(memory_pool_attribute{0}) == nullptr);
+  CHECK(gpu::name_of(gpu::allocation_type{CU_MEM_ALLOCATION_TYPE_PINNED}) == std::string("pinned"));
+  CHECK(gpu::name_of(gpu::allocation_type{CU_MEM_ALLOCATION_TYPE_MANAGED}) ==
+        std::string("managed"));
+}
