@@ -1,0 +1,213 @@
+#pragma once
+/// \file
+/// `copy` and `fill` of boxes: rows and planes with a pitch, whole or in part.
+
+#include <gpu/memory/copy_request.hpp>
+#include <gpu/memory/pitched_span.hpp>
+
+namespace gpu {
+
+/// Which part of the source goes to which part of the destination, in elements.
+struct copy_region {
+  box_position source{};
+  box_position destination{};
+  box_extent size{};  ///< all of the source, from its position on, where no width is given
+};
+
+namespace detail {
+
+/// `errc::index_out_of_range` where a part is not all inside a box.
+template <class Builder = text_builder>
+result<> check_part(const char* what, const box_side& box, const box_position& at,
+                    const box_extent& size, source_location where) noexcept {
+  const auto inside = [](std::size_t first, std::size_t count, std::size_t all) {
+    return first <= all && count <= all - first;
+  };
+  if (inside(at.x, size.width, box.size.width) && inside(at.y, size.height, box.size.height) &&
+      inside(at.z, size.depth, box.size.depth)) [[likely]]
+    return {};
+  Builder out;
+  out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " at (" << at.x
+      << ", " << at.y << ", " << at.z << ") is not all inside the " << what << ", which is "
+      << box.size.width << " x " << box.size.height << " x " << box.size.depth
+      << ". Copy less, or begin earlier.";
+  return fail(refusal(errc::index_out_of_range, "gpu::copy", out.finish(), where));
+}
+
+/// A copy of a box in the driver's words.
+inline CUDA_MEMCPY3D native_copy(const box_side& source, const box_side& destination,
+                                 const copy_region& region) noexcept {
+  CUDA_MEMCPY3D copy{};
+  copy.srcXInBytes = region.source.x * source.element;
+  copy.srcY = region.source.y;
+  copy.srcZ = region.source.z;
+  copy.srcMemoryType = source.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  copy.srcHost = reinterpret_cast<const void*>(source.on_device ? 0 : source.address);
+  copy.srcDevice = source.on_device ? static_cast<CUdeviceptr>(source.address) : 0;
+  copy.srcPitch = source.pitch;
+  copy.srcHeight = source.rows;
+  copy.dstXInBytes = region.destination.x * source.element;
+  copy.dstY = region.destination.y;
+  copy.dstZ = region.destination.z;
+  copy.dstMemoryType = destination.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  copy.dstHost = reinterpret_cast<void*>(destination.on_device ? 0 : destination.address);
+  copy.dstDevice = destination.on_device ? static_cast<CUdeviceptr>(destination.address) : 0;
+  copy.dstPitch = destination.pitch;
+  copy.dstHeight = destination.rows;
+  copy.WidthInBytes = region.size.width * source.element;
+  copy.Height = region.size.height;
+  copy.Depth = region.size.depth;
+  return copy;
+}
+
+/// Checks both ends and completes the region.
+inline result<> complete_region(const box_side& source, const box_side& destination,
+                                copy_region& region, source_location where) noexcept {
+  GPU_TRY(check_box("gpu::copy", "source", source, where));
+  GPU_TRY(check_box("gpu::copy", "destination", destination, where));
+  if (region.size.width == 0) {
+    GPU_TRY(check_part("source", source, region.source, box_extent{}, where));
+    region.size = {source.size.width - region.source.x, source.size.height - region.source.y,
+                   source.size.depth - region.source.z};
+  }
+  GPU_TRY(check_part("source", source, region.source, region.size, where));
+  return check_part("destination", destination, region.destination, region.size, where);
+}
+
+inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
+                            const box_side& destination, copy_region region,
+                            source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::copy", where));
+  GPU_TRY(complete_region(source, destination, region, where));
+  if (region.size.empty()) return {};
+  const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
+  return on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::memcpy_3d_async>(where, &copy, stream.native());
+  });
+}
+
+inline result<> copy_box_now(const box_side& source, const box_side& destination,
+                             copy_region region, source_location where) noexcept {
+  GPU_TRY(complete_region(source, destination, region, where));
+  if (region.size.empty()) return {};
+  const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
+  copy_end device_end;
+  device_end.address = destination.on_device ? destination.address : source.address;
+  device_end.on_device = true;
+  context_ref context;
+  GPU_TRY(find_context(device_end, context, where));
+  if (source.on_device && destination.on_device) {
+    device_end.address = source.address;
+    context_ref other;
+    GPU_TRY(find_context(device_end, other, where));
+    if (other != context) GPU_TRY(other.synchronize(where));
+  }
+  return driver::in_context(context.native(), where, [&]() -> result<> {
+    // As with copies of a run of bytes, the driver waits for one stream only, and may return early.
+    GPU_TRY(driver::call<&driver::entry_points::ctx_synchronize>(where));
+    GPU_TRY(driver::call<&driver::entry_points::memcpy_3d>(where, &copy));
+    if (!destination.on_device) return {};
+    return driver::call<&driver::entry_points::ctx_synchronize>(where);
+  });
+}
+
+template <class From, class To> constexpr void check_box_elements() noexcept {
+  static_assert(!is_const<To>, "the destination's elements are const");
+  static_assert(same<remove_cv_t<From>, To>,
+                "the source's elements are of another type than the destination's: a copy moves "
+                "bytes and converts nothing");
+}
+
+/// `pattern` holds an element of `box.element` bytes, which is 1, 2 or 4.
+inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsigned pattern,
+                            source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::fill", where));
+  GPU_TRY(check_box("gpu::fill", "destination", box, where));
+  if (box.size.empty()) return {};
+  if (box.address % box.element != 0 || box.pitch % box.element != 0) {
+    text_builder out;
+    out << "the box begins at a multiple of " << (box.address & (~box.address + 1))
+        << " bytes and has a pitch of " << box.pitch << " bytes, but elements of " << box.element
+        << " bytes are filled at multiples of that. Give a pitch that is one.";
+    return fail(
+        refusal(errc::invalid_argument, "gpu::fill", out.finish(), where, box.pitch, box.element));
+  }
+  // Planes without a gap between them are one plane of more rows.
+  const bool one_plane = box.rows == box.size.height || box.size.depth == 1;
+  const std::size_t planes = one_plane ? 1 : box.size.depth;
+  const std::size_t rows = one_plane ? box.size.height * box.size.depth : box.size.height;
+  return on_stream(stream, where, [&]() -> result<> {
+    for (std::size_t z = 0; z < planes; ++z) {
+      const auto at = static_cast<CUdeviceptr>(box.address + z * box.rows * box.pitch);
+      if (box.element == 1) {
+        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d8_async>(
+            where, at, box.pitch, static_cast<unsigned char>(pattern), box.size.width, rows,
+            stream.native()));
+      } else if (box.element == 2) {
+        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d16_async>(
+            where, at, box.pitch, static_cast<unsigned short>(pattern), box.size.width, rows,
+            stream.native()));
+      } else {
+        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d32_async>(
+            where, at, box.pitch, pattern, box.size.width, rows, stream.native()));
+      }
+    }
+    return {};
+  });
+}
+
+}  // namespace detail
+
+/// Queues a copy of a box, or of a part of it, on `stream`, and returns:
+///
+///     gpu::copy(stream, image.span(), corner.span(), {.source = {8, 8}, .size = {64, 64}});
+///
+/// Either end is on a device or in page-locked memory; between two devices it goes directly where
+/// they can. Elements are of one type.
+/// **Ordering**: after what was queued on `stream`, before what will be; both ends live until then.
+/// **Errors**: `errc::invalid_argument` where a pitch is below a row; `errc::index_out_of_range`
+/// where the part is not inside both. Allowed in a capture. (cuMemcpy3DAsync)
+template <class From, memory_side FromSide, class To, memory_side ToSide>
+result<> copy(stream_ref stream, pitched_view<From, FromSide> source,
+              pitched_view<To, ToSide> destination, copy_region region = {},
+              source_location where = source_location::current()) noexcept {
+  detail::check_box_elements<From, To>();
+  static_assert(FromSide != memory_side::host && ToSide != memory_side::host,
+                "an asynchronous copy needs page-locked host memory: use a "
+                "gpu::pitched_pinned_span, or leave the stream out for a copy that blocks");
+  return detail::copy_box_on(stream, detail::side_of(source), detail::side_of(destination), region,
+                             where);
+}
+
+/// Copies a box, or a part of it, and returns when it has arrived. One end is on a device, the
+/// other too or in any host memory.
+/// **Ordering**: waits for all work of the context that the device memory belongs to.
+/// **Errors**: as above; also those of earlier asynchronous work. Not allowed in a capture.
+/// (cuPointerGetAttributes, cuCtxSynchronize, cuMemcpy3D)
+template <class From, memory_side FromSide, class To, memory_side ToSide>
+result<> copy(pitched_view<From, FromSide> source, pitched_view<To, ToSide> destination,
+              copy_region region = {},
+              source_location where = source_location::current()) noexcept {
+  detail::check_box_elements<From, To>();
+  static_assert(FromSide == memory_side::device || ToSide == memory_side::device,
+                "neither side is on a device: std::copy does that, row by row");
+  return detail::copy_box_now(detail::side_of(source), detail::side_of(destination), region, where);
+}
+
+/// Queues writing `value` to every element of a box on `stream`, and returns; what is between the
+/// rows is left alone. For elements of 1, 2 or 4 bytes.
+/// **Ordering**: after what was queued on `stream`, before what will be.
+/// **Errors**: `errc::invalid_argument` where the pitch is below a row or no multiple of an
+/// element. Allowed in a capture. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)
+template <class T>
+result<> fill(stream_ref stream, pitched_span<T> destination, const detail::remove_cv_t<T>& value,
+              source_location where = source_location::current()) noexcept {
+  static_assert(!detail::is_const<T>, "the destination's elements are const");
+  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
+                "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
+  unsigned pattern = 0;
+  __builtin_memcpy(&pattern, &value, sizeof(T));
+  return detail::fill_box_on(stream, detail::side_of(destination), pattern, where);
+}
+
+}  // namespace gpu

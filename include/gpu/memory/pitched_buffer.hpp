@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// `pitched_buffer<T>`: owns rows and planes of elements in device memory, with the pitch that the
+/// device likes best.
+
+#include <gpu/memory/allocation.hpp>
+#include <gpu/memory/pitched_span.hpp>
+
+namespace gpu {
+
+/// Owns a box of elements, each row of which begins at an address that the device reads fast. What
+/// is in it is undefined until something is copied, filled or computed into it. Move-only; empty
+/// after a move.
+template <class T> class pitched_buffer {
+ public:
+  using value_type = T;
+
+  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+                "device memory holds trivially copyable objects: they are copied as bytes, and no "
+                "constructor or destructor runs");
+
+  /// A box of that size, in elements; an empty one is fine. The destructor waits for the device.
+  /// Not allowed during capture. (cuMemAllocPitch, cuMemFree)
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked,
+  /// free and total.
+  static result<pitched_buffer> create(
+      gpu::device on, box_extent size,
+      source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create(context_ref::from_native(primary, on), size, where);
+  }
+  static result<pitched_buffer> create(
+      context_ref in, box_extent size,
+      source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::pitched_buffer::create";
+    GPU_TRY(detail::require(in, function, where));
+    std::size_t row = 0, rows = 0, bytes = 0;
+    GPU_TRY(detail::get_bytes(function, size.width, sizeof(T), row, where));
+    GPU_TRY(
+        detail::get_bytes(function, size.height, size.depth == 0 ? 1 : size.depth, rows, where));
+    GPU_TRY(detail::get_bytes(function, rows, row == 0 ? 1 : row, bytes, where));
+    pitched_buffer made;
+    made.size_ = size;
+    detail::device_allocation got;
+    got.stream = stream_ref::from_native(nullptr, in);
+    made.memory_.reset(got);
+    if (size.empty()) return made;
+    constexpr unsigned element = sizeof(T) % 16 == 0 ? 16 : sizeof(T) % 8 == 0 ? 8 : 4;
+    result<> done = driver::call_in<&driver::entry_points::mem_alloc_pitch>(
+        in.native(), where, &got.address, &made.pitch_, row, rows, element);
+    made.memory_.reset(got);
+    if (done.has_value()) [[likely]]
+      return made;
+    if (got.address == 0) static_cast<void>(made.memory_.release());
+    return detail::fail(detail::with_memory_info(detail::move(done).error(), in, bytes));
+  }
+
+  pitched_buffer(pitched_buffer&& other) noexcept
+      : memory_{detail::move(other.memory_)},
+        pitch_{detail::exchange(other.pitch_, 0u)},
+        size_{detail::exchange(other.size_, box_extent{})} {}
+  pitched_buffer& operator=(pitched_buffer&& other) noexcept {
+    memory_ = detail::move(other.memory_);
+    pitch_ = detail::exchange(other.pitch_, 0u);
+    size_ = detail::exchange(other.size_, box_extent{});
+    return *this;
+  }
+
+  pitched_span<T> span() & noexcept { return pitched_span<T>::from_native(data(), size_, pitch_); }
+  pitched_span<const T> span() const& noexcept {
+    return pitched_span<const T>::from_native(data(), size_, pitch_);
+  }
+  void span() const&& = delete;  // a name must not outlive its owner
+
+  /// The device's pointer to the first element: good for passing on, not for following.
+  T* data() noexcept { return reinterpret_cast<T*>(static_cast<std::uintptr_t>(native())); }
+  const T* data() const noexcept {
+    return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(native()));
+  }
+  CUdeviceptr native() const noexcept { return memory_.get().address; }
+  box_extent size() const noexcept { return size_; }
+  /// The bytes from one row to the next.
+  std::size_t pitch() const noexcept { return pitch_; }
+  bool empty() const noexcept { return size_.empty(); }
+  /// The context that the memory belongs to; empty after a move.
+  context_ref context() const noexcept { return memory_.get().stream.context(); }
+  gpu::device device() const noexcept { return context().device(); }
+
+ private:
+  pitched_buffer() noexcept = default;
+
+  detail::device_memory memory_;
+  std::size_t pitch_ = 0;
+  box_extent size_;
+};
+
+template <class T> struct kernel_argument<pitched_buffer<T>> {
+  static T* pointer(pitched_buffer<T>& buffer) noexcept { return buffer.data(); }
+  static const T* pointer(const pitched_buffer<T>& buffer) noexcept { return buffer.data(); }
+  static void pointer(const pitched_buffer<T>&&) = delete;
+  static pitched_span<T> value(pitched_buffer<T>& buffer) noexcept { return buffer.span(); }
+  static pitched_span<const T> value(const pitched_buffer<T>& buffer) noexcept {
+    return buffer.span();
+  }
+  static void value(const pitched_buffer<T>&&) = delete;
+};
+
+}  // namespace gpu

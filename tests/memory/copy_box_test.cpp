@@ -1,0 +1,226 @@
+#include <gpu/memory/copy_box.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/pitched_buffer.hpp>
+
+#include <type_traits>
+#include <vector>
+
+using gpu::box_extent;
+using gpu::pitched_buffer;
+using gpu::pitched_host_span;
+using gpu::pitched_pinned_span;
+using gpu::pitched_span;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<pitched_buffer<int>>);
+static_assert(std::is_nothrow_move_constructible_v<pitched_buffer<int>>);
+static_assert(std::is_trivially_copyable_v<pitched_span<int>>);
+static_assert(std::is_convertible_v<pitched_span<int>, pitched_span<const int>>);
+static_assert(!std::is_convertible_v<pitched_span<const int>, pitched_span<int>>);
+static_assert(!std::is_convertible_v<pitched_host_span<int>, pitched_span<int>>);
+static_assert(gpu::kernel_argument_for<pitched_buffer<int>&, pitched_span<int>>);
+static_assert(gpu::kernel_argument_for<pitched_buffer<int>&, int*>);
+static_assert(!gpu::kernel_argument_for<pitched_buffer<int>, int*>);
+
+namespace {
+
+/// A box on the host whose rows and planes have gaps, every element different.
+struct host_box {
+  explicit host_box(box_extent of, std::size_t gap = 0)
+      : size{of}, row{of.width + gap}, rows{of.height + gap}, values(row * rows * of.depth, -1) {}
+
+  std::size_t index(std::size_t x, std::size_t y, std::size_t z) const {
+    return (z * rows + y) * row + x;
+  }
+  void count() {
+    int next = 0;
+    for (std::size_t z = 0; z < size.depth; ++z)
+      for (std::size_t y = 0; y < size.height; ++y)
+        for (std::size_t x = 0; x < size.width; ++x) values[index(x, y, z)] = next++;
+  }
+  pitched_host_span<int> span() {
+    return pitched_host_span<int>::from_native(values.data(), size, row * sizeof(int), rows);
+  }
+
+  box_extent size;
+  std::size_t row, rows;
+  std::vector<int> values;
+};
+
+}  // namespace
+
+TEST_CASE("pitched_buffer: rows begin where the device likes it", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const auto buffer = value_of(pitched_buffer<float>::create(device, {100, 20, 3}));
+  CHECK(buffer.size() == box_extent{100, 20, 3});
+  CHECK(buffer.pitch() >= 400);
+  CHECK(buffer.pitch() % 16 == 0);
+  CHECK(buffer.native() % 256 == 0);
+  CHECK(buffer.device() == device);
+  CHECK(buffer.span().pitch() == buffer.pitch());
+  CHECK(value_of(pitched_buffer<float>::create(device, {0, 20})).empty());
+  CHECK(error_of(pitched_buffer<double>::create(device, {~std::size_t{0} / 2, 2})) ==
+        gpu::errc::size_overflow);
+  const gpu::cuda_error much =
+      error_of(pitched_buffer<char>::create(device, {std::size_t{1} << 30, std::size_t{1} << 20}));
+  CHECK(much.code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(says(much, "asked for 1125899906842624 bytes"));
+}
+
+TEST_CASE("copy: a box goes to the device and back", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  for (const box_extent size :
+       {box_extent{37, 1, 1}, box_extent{37, 11, 1}, box_extent{37, 11, 5}}) {
+    auto buffer = value_of(pitched_buffer<int>::create(device, size));
+    host_box from(size, 3), to(size, 1);
+    from.count();
+    REQUIRE(copy(from.span(), buffer.span()).has_value());
+    REQUIRE(copy(buffer.span(), to.span()).has_value());
+    host_box expected(size, 1);
+    expected.count();
+    CHECK(to.values == expected.values);  // and the gaps are as they were
+  }
+}
+
+TEST_CASE("copy: a part of a box goes to a part of another", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto one = value_of(pitched_buffer<int>::create(device, {20, 10, 4}));
+  auto two = value_of(pitched_buffer<int>::create(device, {15, 12, 6}));
+  host_box from({20, 10, 4}), to({15, 12, 6});
+  from.count();
+  REQUIRE(copy(from.span(), one.span()).has_value());
+  REQUIRE(copy(to.span(), two.span()).has_value());  // all -1
+  REQUIRE(copy(stream, one.span(), two.span(),
+               {.source = {3, 2, 1}, .destination = {5, 6, 2}, .size = {7, 4, 3}})
+              .has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(two.span(), to.span()).has_value());
+  host_box expected({15, 12, 6});
+  for (std::size_t z = 0; z < 3; ++z)
+    for (std::size_t y = 0; y < 4; ++y)
+      for (std::size_t x = 0; x < 7; ++x)
+        expected.values[expected.index(5 + x, 6 + y, 2 + z)] =
+            from.values[from.index(3 + x, 2 + y, 1 + z)];
+  CHECK(to.values == expected.values);
+}
+
+TEST_CASE("copy: boxes in page-locked memory are copied on a stream", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(pitched_buffer<int>::create(device, {8, 4}));
+  auto from = value_of(gpu::pinned_vector<int>::create(device, 32));
+  auto to = value_of(gpu::pinned_vector<int>::create(device, 32));
+  for (std::size_t i = 0; i < 32; ++i) from[i] = static_cast<int>(i);
+  const auto source = pitched_pinned_span<const int>::from_native(from.data(), {8, 4});
+  const auto destination = pitched_pinned_span<int>::from_native(to.data(), {8, 4});
+  REQUIRE(copy(stream, source, buffer.span()).has_value());
+  REQUIRE(copy(stream, buffer.span(), destination).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  CHECK(to == from);
+}
+
+TEST_CASE("copy: refuses boxes that do not fit", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(pitched_buffer<int>::create(device, {20, 10}));
+  host_box box({20, 10});
+  const gpu::cuda_error outside =
+      error_of(copy(box.span(), buffer.span(), {.destination = {5, 0}, .size = {16, 10}}));
+  CHECK(outside == gpu::errc::index_out_of_range);
+  CHECK(says(outside, "16 x 10 x 1 at (5, 0, 0)", "the destination, which is 20 x 10 x 1"));
+  CHECK(says(error_of(copy(box.span(), buffer.span(), {.source = {0, 11}})), "the source"));
+  CHECK(says(error_of(copy(stream, buffer.span(), buffer.span(),
+                           {.source = {0, 0, 1}, .size = {1, 1, 1}})),
+             "the source, which is 20 x 10 x 1"));
+  const auto narrow = pitched_host_span<int>::from_native(box.values.data(), {20, 10}, 79);
+  const gpu::cuda_error pitch = error_of(copy(narrow, buffer.span()));
+  CHECK(pitch == gpu::errc::invalid_argument);
+  CHECK(says(pitch, "20 elements of 4 bytes", "pitch is 79 bytes"));
+  const auto flat = pitched_host_span<int>::from_native(box.values.data(), {2, 10, 2}, 8, 9);
+  CHECK(says(error_of(copy(flat, buffer.span())), "10 rows, but the next begins after 9"));
+  CHECK(error_of(copy(gpu::stream_ref{}, buffer.span(), buffer.span())) == gpu::errc::empty_handle);
+  CHECK(copy(box.span(), buffer.span(), {.source = {20, 0}}).has_value());  // nothing
+}
+
+TEST_CASE("fill: a box, and not what is between its rows", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(pitched_buffer<int>::create(device, {20, 10, 3}));
+  host_box box({20, 10, 3});
+  box.count();
+  REQUIRE(copy(box.span(), buffer.span()).has_value());
+  const auto part =
+      pitched_span<int>::from_native(buffer.data() + 2, {5, 4, 3}, buffer.pitch(), 10);
+  REQUIRE(fill(stream, part, 77).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  host_box back({20, 10, 3});
+  REQUIRE(copy(buffer.span(), back.span()).has_value());
+  for (std::size_t z = 0; z < 3; ++z)
+    for (std::size_t y = 0; y < 4; ++y)
+      for (std::size_t x = 2; x < 7; ++x) box.values[box.index(x, y, z)] = 77;
+  CHECK(back.values == box.values);
+  REQUIRE(fill(stream, buffer.span(), -5).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(buffer.span(), back.span()).has_value());
+  CHECK(back.values == std::vector<int>(600, -5));
+}
+
+TEST_CASE("fill: boxes of small elements", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto bytes = value_of(pitched_buffer<unsigned char>::create(device, {10, 3}));
+  auto words = value_of(pitched_buffer<short>::create(device, {10, 3}));
+  REQUIRE(fill(stream, bytes.span(), static_cast<unsigned char>(200)).has_value());
+  REQUIRE(fill(stream, words.span(), short{-300}).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  std::vector<unsigned char> b(30);
+  std::vector<short> w(30);
+  REQUIRE(copy(bytes.span(), pitched_host_span<unsigned char>::from_native(b.data(), {10, 3}))
+              .has_value());
+  REQUIRE(copy(words.span(), pitched_host_span<short>::from_native(w.data(), {10, 3})).has_value());
+  CHECK(b == std::vector<unsigned char>(30, 200));
+  CHECK(w == std::vector<short>(30, -300));
+  const auto odd = pitched_span<short>::from_native(words.data(), {10, 2}, 21);
+  CHECK(says(error_of(fill(stream, odd, short{1})), "pitch of 21 bytes", "elements of 2 bytes"));
+  const auto narrow = pitched_span<short>::from_native(words.data(), {10, 2}, 18);
+  CHECK(says(error_of(fill(stream, narrow, short{1})), "pitch is 18 bytes"));
+}
+
+TEST_CASE("pitched_buffer: goes back once, and each call may fail", "[memory][pitched][cpu]") {
+  {
+    test::own_cpu_driver driver;
+    const gpu::device device = test::first_device();
+    value_of(gpu::context::primary(device));
+    const std::size_t before = driver.live_objects();
+    {
+      auto a = value_of(pitched_buffer<int>::create(device, {10, 10}));
+      auto b = value_of(pitched_buffer<int>::create(device, {20, 20}));
+      a = std::move(b);
+      CHECK(driver.live_objects() == before + 1);
+      CHECK(a.size() == box_extent{20, 20});
+      CHECK(b.empty());
+    }
+    CHECK(driver.live_objects() == before);
+  }
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+              const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+              gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              auto buffer = GPU_TRY(pitched_buffer<int>::create(device, {10, 10}));
+              auto other = GPU_TRY(pitched_buffer<int>::create(device, {10, 10}));
+              host_box box({10, 10});
+              GPU_TRY(fill(stream, buffer.span(), 1));
+              GPU_TRY(copy(stream, buffer.span(), other.span()));
+              GPU_TRY(copy(other.span(), box.span()));
+              return stream.synchronize();
+            },
+            {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
+}
