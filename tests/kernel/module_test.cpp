@@ -114,6 +114,14 @@ TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[k
   REQUIRE_FALSE(mangled.has_value());
   const std::string list = mangled.error().message().c_str();
   CHECK(list.find("axpyI") < list.find("scale"));
+  CHECK(list.find(", which is void axpy<float>(float, float const*, float*, int)") < list.size());
+  // So does an instance that was not compiled, and an overload.
+  for (const char* other :
+       {"axpy<double>", "::axpy<float, 4>", "static_cast<void(*)(int*)>(axpy)"}) {
+    const std::string near = module.kernel(other).error().message().c_str();
+    INFO(near);
+    CHECK(near.find("axpyI") < near.find("scale"));
+  }
   CHECK(module.kernel("").error() == gpu::errc::unknown_name);
 }
 

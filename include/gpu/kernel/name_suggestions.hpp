@@ -4,6 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/calls.hpp>
+#include <gpu/kernel/demangled.hpp>
 
 namespace gpu::detail {
 
@@ -28,10 +29,26 @@ inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
   return row[columns];
 }
 
+/// The bare name in an expression that names a kernel: `axpy` in `n::axpy<float>`, `f` in
+/// `static_cast<void(*)(int*)>(f)`.
+inline string_ref bare_name(string_ref expression) noexcept {
+  std::size_t first = 0, last = expression.size();
+  if (last != 0 && expression[last - 1] == ')') {
+    for (first = --last; first != 0 && expression[first - 1] != '(';) --first;
+  }
+  for (std::size_t i = first; i < last; ++i) {
+    if (expression[i] == '<') last = i;
+  }
+  for (std::size_t i = first; i < last; ++i) {
+    if (expression[i] == ':' || expression[i] == '&') first = i + 1;
+  }
+  return expression.substring(first, last - first);
+}
+
 /// How far `candidate` is from what was meant by `wanted`. A mangled name that has the wanted one
 /// in it is as near as can be: `_Z5saxpyfPKf` for `saxpy`.
 inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
-  const text sought = wanted.to_text();
+  const text sought = bare_name(wanted).to_text();
   if (!sought.empty() && __builtin_strstr(candidate, sought.c_str()) != nullptr) return 0;
   return edit_distance(wanted, candidate);
 }
@@ -88,6 +105,8 @@ template <class Builder = text_builder>
     out << "It has: ";
     for (std::size_t i = 0; i < nearest.count; ++i) {
       out << (i == 0 ? "" : ", ") << nearest.list[i].name;
+      const text declared = demangled(nearest.list[i].name);
+      if (!declared.empty()) out << ", which is " << declared;
     }
     if (nearest.seen > nearest.count) out << ", and " << nearest.seen - nearest.count << " more";
     out << ". ";
