@@ -7,7 +7,8 @@
 namespace gpu {
 
 /// A copy of a graph as one node. The graph itself can be changed or destroyed afterwards.
-/// **Errors**: CUDA_ERROR_NOT_SUPPORTED for a graph that allocates memory or has conditions.
+/// **Errors**: `errc::invalid_argument` for the graph that it is added to; CUDA_ERROR_NOT_SUPPORTED
+/// for a graph that allocates memory or has conditions.
 class child_graph_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::child_graph;
@@ -16,9 +17,15 @@ class child_graph_node {
 
  private:
   friend struct detail::node_access;
+  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref,
                     source_location where) const noexcept {
     GPU_TRY(detail::require(child_, "gpu::child_graph_node", where));
+    if (child_.native() == to.graph) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::child_graph_node",
+          text("a graph cannot hold itself. Add a clone of it: see gpu::graph::clone."), where));
+    }
     to.native.type = CU_GRAPH_NODE_TYPE_GRAPH;
     to.native.graph.graph = child_.native();
     return {};

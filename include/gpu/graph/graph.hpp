@@ -180,6 +180,7 @@ template <class Description, class Work>
 result<> with_description(CUgraph graph, context_ref context, Description& description,
                           source_location where, Work work) noexcept {
   node_parameters parameters;
+  parameters.graph = graph;
   GPU_TRY(node_access::describe(description, parameters, context, where));
   if (parameters.kept != nullptr)
     GPU_TRY(keep_in_graph(graph, parameters.kept, parameters.destroy_kept, where));

@@ -12,6 +12,7 @@ namespace detail {
 /// A description in the driver's terms. Pointers in it live as long as what it was made from.
 struct node_parameters {
   CUgraphNodeParams native{};
+  CUgraph graph = nullptr;  ///< that the node is, or will be, in; null in an executable graph
   /// Attributes of a kernel, which the driver takes one by one.
   const CUlaunchAttribute* attributes = nullptr;
   std::uint32_t attribute_count = 0;

@@ -163,8 +163,10 @@ inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& gr
     case CU_GRAPH_NODE_TYPE_EMPTY:
       return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
+      if (from.eventWait.event == nullptr) return CUDA_ERROR_INVALID_VALUE;
       return c.find_event(from.eventWait.event, to.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
+      if (from.eventRecord.event == nullptr) return CUDA_ERROR_INVALID_VALUE;
       return c.find_event(from.eventRecord.event, to.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
       return describe_allocation(c, from.alloc, to);
