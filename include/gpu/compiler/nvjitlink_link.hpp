@@ -80,15 +80,18 @@ inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location wher
   return out.finish();
 }
 
-/// Hands everything over and links. `raw` is to be destroyed, whatever comes of it.
+/// Hands everything over and links. `raw` is set even where no link could be created, and knows the
+/// reason then.
 template <class Builder = text_builder>
 inline result<> run_nvjitlink(const link_plan& plan, const std::vector<text>& options,
-                              nvjitlink::nvjitlink_handle& raw, source_location where) {
+                              nvjitlink::nvjitlink_handle& raw, bool& created,
+                              source_location where) {
   using table = nvjitlink::entry_points;
   std::vector<const char*> arguments;
   for (const text& option : options) arguments.push_back(option.c_str());
   GPU_TRY(nvjitlink::call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
                                           arguments.data()));
+  created = true;
   for (const link_piece& piece : plan.pieces) {
     GPU_TRY(nvjitlink::call<&table::add_data>(where, raw, nvjitlink_kind(piece.kind),
                                               static_cast<const void*>(piece.bytes.data()),
@@ -104,8 +107,10 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
                                source_location where) {
   using table = nvjitlink::entry_points;
   nvjitlink::nvjitlink_handle raw = nullptr;
-  const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, where);
-  const nvjitlink::unique_link owner(raw);
+  bool created = false;
+  const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, created, where);
+  // nvJitLink 12 may end the process where a link is destroyed that could not be created.
+  const nvjitlink::unique_link owner(created ? raw : nullptr);
   if (raw != nullptr) log = nvjitlink_log(raw, where);
   if (!done.has_value()) return fail(link_error(&done.error(), log, where));
   if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
