@@ -5,6 +5,7 @@
 #include <gpu/compiler/library_headers.hpp>
 #include <gpu/memory.hpp>
 
+#include "compiler/cache_support.hpp"
 #include "kernel/test_programs.hpp"
 
 #include <sys/stat.h>
@@ -230,6 +231,29 @@ TEST_CASE("headers that only other headers name are found", "[compiler][headers]
   const auto lost = gpu::compile("#include <lost.h>\n", options);
   REQUIRE_FALSE(lost.has_value());
   CHECK(lost.error().details().contains("nowhere"));
+}
+
+TEST_CASE("the cache keeps programs with the library's headers", "[compiler][headers][cache]") {
+  const test::temporary_folder root;
+  const std::string cache = root.make_folder("cache"), folder = root.make_folder("folder");
+  gpu::compile_options options = for_90();
+  options.include_folders = {folder};
+  const gpu::program program(
+      "#include <cstdint>\n#include <part.h>\n"
+      "__global__ void f(gpu::device_span<std::uint8_t> x) { x[0] = FLT_DIG; }\n");
+  test::write_file(folder + "/part.h", "#include <gpu/device.hpp>\n#include <cfloat>\n");
+  const auto origin = [&] { return test::origin_of(cache, program, options); };
+  CHECK(origin() == "compiled: it was not compiled before");
+  CHECK(origin() == "from disk");
+  // A file of the user's that would now be found first.
+  test::write_file(folder + "/cstdint",
+                   "#include <cuda/std/cstdint>\n"
+                   "namespace std { using cuda::std::uint8_t; }\n");
+  CHECK(origin() == "compiled: " + folder + "/cstdint is there now, and was not");
+  CHECK(origin() == "from disk");
+  std::remove((folder + "/cstdint").c_str());
+  CHECK(origin() == "from disk");
+  CHECK(gpu::detail::mark_of_library_headers() != 0);
 }
 
 TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
