@@ -341,6 +341,27 @@ TEST_CASE("caching_allocator: buffers outlive it, and all goes back", "[memory][
   CHECK(driver.live_objects() == before);
 }
 
+TEST_CASE("caching_allocator: stop_holding gives back what is free, now and later",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  {
+    const auto small = value_of(cache.allocate<char>(stream, 100));
+    {
+      const auto large = value_of(cache.allocate<char>(stream, 5 * mebibyte));
+    }
+    CHECK(cache.statistics().segments == 2);
+    cache.stop_holding();
+    CHECK(cache.statistics().segments == 1);
+    {
+      const auto large = value_of(cache.allocate<char>(stream, 5 * mebibyte));
+    }
+    CHECK(cache.statistics().segments == 1);
+  }
+  CHECK(cache.statistics().held_bytes == 0);
+}
+
 TEST_CASE("caching_allocator: survives every failing call", "[memory][caching][cpu]") {
   const auto operation = []() -> gpu::result<> {
     gpu::device device = GPU_TRY(gpu::device::get(0));

@@ -171,6 +171,22 @@ TEST_CASE("caching_pinned_allocator: buffers outlive it, and all goes back",
   CHECK(driver.live_objects() == before);
 }
 
+TEST_CASE("caching_pinned_allocator: stop_holding gives back what is free, now and later",
+          "[memory][caching]") {
+  auto cache = value_of(caching_pinned_allocator::create(test::first_device()));
+  {
+    const auto small = value_of(cache.allocate<char>(100));
+    {
+      const auto large = value_of(cache.allocate<char>(5 * mebibyte));
+    }
+    CHECK(cache.statistics().segments == 2);
+    cache.stop_holding();
+    CHECK(cache.statistics().segments == 1);
+  }
+  CHECK(cache.statistics().segments == 0);
+  CHECK(cache.statistics().held_bytes == 0);
+}
+
 TEST_CASE("caching_pinned_allocator: survives every failing call", "[memory][caching][cpu]") {
   const auto operation = []() -> gpu::result<> {
     gpu::device device = GPU_TRY(gpu::device::get(0));

@@ -116,6 +116,13 @@ class caching_allocator {
     return bytes;
   }
 
+  /// Gives back what is free, as `trim` does, and from now on every segment as soon as its last
+  /// buffer is gone. Not allowed during capture, nor is freeing afterwards. (cuMemFree)
+  void stop_holding() noexcept {
+    if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
+    trim();
+  }
+
   /// What is held and what was done until now.
   caching_statistics statistics() const noexcept {
     if (state_ == nullptr) return {};

@@ -102,18 +102,21 @@ class caching_pinned_allocator {
     if (cache_ == nullptr) return 0;
     const detail::scoped_lock held(cache_->growing);
     cache_->collect_waiting(true);
-    std::size_t bytes = 0;
+    const std::size_t before = cache_->counts.held_bytes;
     for (detail::pinned_lane& each : cache_->lanes) {
       each.lock.lock();
       detail::cached_segment* list = each.remove_free_segments();
       each.lock.unlock();
-      for (auto* segment = list; segment != nullptr; segment = segment->next) {
-        --cache_->counts.segments;
-      }
-      bytes += cache_->release(list);
+      cache_->trim(list);
     }
-    cache_->counts.held_bytes -= bytes;
-    return bytes;
+    return before - cache_->counts.held_bytes;
+  }
+
+  /// Gives back what is free, as `trim` does, and from now on every segment as soon as its last
+  /// buffer is gone. Not allowed during capture, nor is freeing afterwards. (cuMemFreeHost)
+  void stop_holding() noexcept {
+    if (cache_ != nullptr) __atomic_store_n(&cache_->stopped, true, __ATOMIC_RELAXED);
+    trim();
   }
 
   /// What is held and what was done until now. Nothing is `shared` here.
@@ -250,8 +253,8 @@ class caching_pinned_allocator {
       return detail::fail(no_host_memory(where));
     }
     static_cast<void>(memory.release());
-    ++cache_->counts.segments;
-    cache_->counts.held_bytes += wanted;
+    __atomic_add_fetch(&cache_->counts.segments, std::size_t{1}, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&cache_->counts.held_bytes, wanted, __ATOMIC_RELAXED);
     if (cache_->counts.peak_held_bytes < cache_->counts.held_bytes) {
       cache_->counts.peak_held_bytes = cache_->counts.held_bytes;
     }

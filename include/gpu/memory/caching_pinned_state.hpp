@@ -34,6 +34,7 @@ struct pinned_cache {
   mutex growing{};
   caching_statistics counts;
   waiting_block* waiting = nullptr;
+  bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
   std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
   pinned_lane lanes[lane_count];
 
@@ -66,6 +67,16 @@ struct pinned_cache {
     return bytes;
   }
 
+  /// The same for segments that count as held. Without `growing`, which who gives a block back may
+  /// hold; hence the counts are changed atomically.
+  void trim(cached_segment* list) noexcept {
+    std::size_t segments = 0;
+    for (const cached_segment* each = list; each != nullptr; each = each->next) ++segments;
+    const std::size_t bytes = release(list);
+    __atomic_sub_fetch(&counts.segments, segments, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&counts.held_bytes, bytes, __ATOMIC_RELAXED);
+  }
+
   /// Gives the blocks back whose streams have got so far; all of them where `wait` says so. Under
   /// `growing`.
   void collect_waiting(bool wait) noexcept {
@@ -91,11 +102,14 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<pinned_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  cached_segment* list = lane.closing ? lane.remove_free_segments() : nullptr;
+  const bool closing = lane.closing;
+  const bool leaves = closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED);
+  cached_segment* list = leaves ? lane.remove_free_segments() : nullptr;
   const bool empty = lane.segments() == nullptr;
   lane.lock.unlock();
   if (list == nullptr) [[likely]]
     return;
+  if (!closing) return lane.cache->trim(list);
   lane.cache->release(list);
   if (empty) lane.cache->drop_owner();
 }

@@ -61,6 +61,7 @@ struct caching_state {
   stream_lane* buckets[bucket_count] = {};  // read without a lock; lanes are only ever added
   cached_segment* common = nullptr;         // free for every stream, behind their events
   caching_statistics counts;
+  bool stopped = false;    // atomic: what is given back goes to the driver as soon as it can
   unsigned requests = 0;   // atomic: how often a stream could have used what others have free
   std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
 
@@ -209,6 +210,14 @@ struct caching_state {
     if (list != nullptr && empty) state.drop_owner();
     return;
   }
+  if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
+    const scoped_lock held(state.growing);
+    lane.lock.lock();
+    list = lane.remove_free_segments();
+    lane.lock.unlock();
+    state.trim(list);
+    return;
+  }
   // A captured stream would put the event into its graph; the request can wait.
   const source_location nowhere;
   if (!require_no_capture(lane.stream, "gpu::caching_allocator", "", nowhere).has_value()) return;
@@ -221,8 +230,8 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<stream_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  const bool seldom =
-      lane.closing || lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED);
+  const bool seldom = lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
+                      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED);
   lane.lock.unlock();
   if (seldom) [[unlikely]]
     attend(lane);

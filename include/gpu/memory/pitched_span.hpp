@@ -4,6 +4,7 @@
 /// between the rows.
 
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/result.hpp>
 #include <gpu/driver/process_state.hpp>
 
 #include <cuda.h>
