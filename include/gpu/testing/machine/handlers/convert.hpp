@@ -171,7 +171,10 @@ template <class From>
 [[gnu::cold]] inline std::uint64_t convert_from(From from, ptx::type to,
                                                 const ptx::modifiers& with) {
   // What becomes an f16 is not flushed, which rounding away from zero shows.
-  if (with.ftz && to != ptx::type::f16) from = ptx::detail::flush_single<true>(from);
+  if (with.ftz && to != ptx::type::f16) {
+    from = ptx::detail::flush_single<true>(from);
+    if constexpr (std::is_same_v<From, float>) from = ptx::detail::with_nan(from);
+  }
   switch (to) {
     case ptx::type::f16:
       return convert_float<ptx::f16>(from, with);

@@ -37,11 +37,10 @@ template <std::integral T, bool ShiftAmount = false> constexpr std::uint32_t bfi
 /// none. A base above 31 finds nothing.
 constexpr std::uint32_t fns(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   if (base > 31) return 0xffffffffu;
+  if (offset == -0x7fffffff - 1) return 0;  // as on an H200
   if (offset == 0) return (mask >> base & 1u) != 0 ? base : 0xffffffffu;
   const int step = offset > 0 ? 1 : -1;
-  // Beyond 32 ones there are none, and the lowest offset has no positive counterpart.
-  std::uint32_t left =
-      offset > 0 ? static_cast<std::uint32_t>(offset) : 0u - static_cast<std::uint32_t>(offset);
+  std::uint32_t left = static_cast<std::uint32_t>(offset > 0 ? offset : -offset);
   for (int position = static_cast<int>(base); position >= 0 && position < 32; position += step) {
     left -= mask >> position & 1u;
     if (left == 0) return static_cast<std::uint32_t>(position);

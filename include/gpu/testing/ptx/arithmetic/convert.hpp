@@ -194,7 +194,9 @@ constexpr To cvt(From a) {
     } else {
       // What becomes an f16 is not flushed, which rounding away from zero shows.
       constexpr bool flushes = Ftz && !std::same_as<To, f16>;
-      result = detail::float_to_float<To, R, Ftz>(detail::flush_single<flushes>(a));
+      if constexpr (flushes && std::same_as<From, float>)
+        a = detail::with_nan(detail::flush<true>(a));
+      result = detail::float_to_float<To, R, Ftz>(a);
     }
     if constexpr (Sat) result = detail::saturate(result);
     return result;
