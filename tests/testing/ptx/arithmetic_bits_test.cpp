@@ -16,9 +16,12 @@ template <class T> bool bit(T value, std::uint64_t position) {
   return (static_cast<std::uint64_t>(value) >> position & 1) != 0;
 }
 
+/// What counts of the operands that give a field: as on an H200.
+template <class T> constexpr std::uint32_t used = sizeof(T) < 8 ? 0xff : 0xffffffff;
+
 template <class T> T field_by_bits(T a, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t msb = sizeof(T) * 8 - 1;
-  const std::uint32_t pos = position & 0xff, len = length & 0xff;
+  const std::uint64_t pos = position & used<T>, len = length & used<T>;
   bool fill = false;
   if (std::is_signed_v<T> && len != 0) fill = bit(a, pos + len - 1 < msb ? pos + len - 1 : msb);
   std::uint64_t result = 0;
@@ -31,7 +34,7 @@ template <class T> T field_by_bits(T a, std::uint32_t position, std::uint32_t le
 
 template <class T> T insertion_by_bits(T a, T b, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t msb = sizeof(T) * 8 - 1;
-  const std::uint32_t pos = position & 0xff, len = length & 0xff;
+  const std::uint64_t pos = position & used<T>, len = length & used<T>;
   std::uint64_t result = b;
   for (std::uint32_t i = 0; i < len && pos + i <= msb; ++i) {
     result &= ~(std::uint64_t{1} << (pos + i));
@@ -122,6 +125,11 @@ TEMPLATE_TEST_CASE("fields are extracted and inserted at every position and leng
                    b, position, length);
       }
     }
+    const auto all = static_cast<U>(~U{0});
+    run.expect(ptx::bfe(static_cast<T>(all), position, 0xffffff00),
+               field_by_bits(static_cast<T>(all), position, 0xffffff00), position);
+    run.expect(ptx::bfi(all, U{0}, 0x80000000 + position, 8),
+               insertion_by_bits(all, U{0}, 0x80000000 + position, 8), position);
   }
   run.finish(40000);
 }

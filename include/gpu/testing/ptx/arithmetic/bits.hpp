@@ -63,15 +63,25 @@ template <std::unsigned_integral T> constexpr T brev(T a) {
   return static_cast<T>(a >> detail::width<T> / 2 | a << detail::width<T> / 2);
 }
 
-// bfe, bfi and bmsk take the position and the length of a field from the low 8 bits of an operand.
+namespace detail {
+
+/// The position or length of a field that an operand of bfe or bfi gives: the low 8 bits with
+/// fields of 32 bits, all of it with fields of 64, as on an H200; PTX leaves open what is above
+/// 255.
+template <class T> constexpr std::uint32_t field_operand(std::uint32_t operand) {
+  if constexpr (sizeof(T) < 8) return operand & 0xff;
+  return operand < 64 ? operand : 64;
+}
+
+}  // namespace detail
 
 /// The field of `length` bits from bit `position`. Signed types extend its sign; bits beyond the
 /// top of `a` are zero, or copies of the sign bit.
 template <std::integral T> constexpr T bfe(T a, std::uint32_t position, std::uint32_t length) {
   constexpr std::uint32_t top = static_cast<std::uint32_t>(detail::width<T>) - 1;
   using bits = std::make_unsigned_t<T>;
-  position &= 0xff;
-  length &= 0xff;
+  position = detail::field_operand<T>(position);
+  length = detail::field_operand<T>(length);
   if (length == 0) return 0;
   const bits field = position > top ? bits{0} : static_cast<bits>(static_cast<bits>(a) >> position);
   const bits mask =
@@ -92,8 +102,8 @@ template <std::integral T> constexpr T bfe(T a, std::uint32_t position, std::uin
 template <std::unsigned_integral T>
 constexpr T bfi(T a, T b, std::uint32_t position, std::uint32_t length) {
   constexpr std::uint32_t bits = static_cast<std::uint32_t>(detail::width<T>);
-  position &= 0xff;
-  length &= 0xff;
+  position = detail::field_operand<T>(position);
+  length = detail::field_operand<T>(length);
   const T low = length >= bits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << length) - 1);
   const T mask = position >= bits ? T{0} : static_cast<T>(low << position);
   const T moved = position >= bits ? T{0} : static_cast<T>(a << position);
