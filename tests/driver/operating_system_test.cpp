@@ -29,6 +29,7 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
   CHECK(plain(&gpu_c_close) == plain(&::close));
   CHECK(plain(&gpu_c_ftruncate) == plain(&::ftruncate));
   CHECK(plain(&gpu_c_read) == plain(&::read));
+  CHECK(plain(&gpu_c_strerror) == plain(&::strerror));
   CHECK(plain(&gpu_c_write) == plain(&::write));
   CHECK(plain(&gpu_c_atfork) == plain(&::pthread_atfork));
   CHECK(plain(&gpu_c_mutex_lock) == plain(&::pthread_mutex_lock));

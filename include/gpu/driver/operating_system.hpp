@@ -16,14 +16,15 @@ extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*)
 
 namespace gpu::detail {
 
-// What is used of <unistd.h>, <pthread.h> and <fcntl.h>, which cost a quarter of what cuda.h does.
-// The names in C++ are our own, for a second declaration of `close` itself would have to say
-// `noexcept` where the C library's does. A test compares them with the originals.
+// What is used of <unistd.h>, <pthread.h>, <fcntl.h> and <string.h>, which cost a quarter of what
+// cuda.h does. The names in C++ are our own, for a second declaration of `close` itself would have
+// to say `noexcept` where the C library's does. A test compares them with the originals.
 extern "C" {
 int gpu_c_open(const char* path, int flags, ...) noexcept __asm__("open");
 int gpu_c_close(int file) noexcept __asm__("close");
 int gpu_c_ftruncate(int file, off_t size) noexcept __asm__("ftruncate");
 ssize_t gpu_c_read(int file, void* bytes, std::size_t count) noexcept __asm__("read");
+char* gpu_c_strerror(int number) noexcept __asm__("strerror");
 ssize_t gpu_c_write(int file, const void* bytes, std::size_t count) noexcept __asm__("write");
 int gpu_c_atfork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept
     __asm__("pthread_atfork");

@@ -4,10 +4,9 @@
 
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/driver/operating_system.hpp>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 namespace gpu::detail {
 
@@ -22,18 +21,22 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
     out << '"' << name << "\" could not be read: " << reason << ". Check the path.";
     return refusal(errc::file_error, function, out.finish(), where);
   };
-  std::FILE* file = std::fopen(name.c_str(), "rbe");
-  if (file == nullptr) return fail(refuse(std::strerror(errno)));
+  const int file = gpu_c_open(name.c_str(), open_read_only | open_close_on_exec);
+  if (file < 0) return fail(refuse(gpu_c_strerror(errno)));
   Builder pieces;
   char block[16384];
-  std::size_t got = 0, total = 0;
-  while ((got = std::fread(block, 1, sizeof block, file)) != 0) {
-    pieces.append(block, got);
-    total += got;
+  std::size_t total = 0;
+  int failure = 0;
+  for (;;) {
+    const ssize_t got = gpu_c_read(file, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) failure = errno;
+    if (got <= 0) break;
+    pieces.append(block, static_cast<std::size_t>(got));
+    total += static_cast<std::size_t>(got);
   }
-  const int failure = std::ferror(file) != 0 ? errno : 0;
-  std::fclose(file);
-  if (failure != 0) return fail(refuse(std::strerror(failure)));
+  gpu_c_close(file);
+  if (failure != 0) return fail(refuse(gpu_c_strerror(failure)));
   if (pieces.size() != total) return fail(refuse("there is not enough host memory for it"));
   contents = pieces.finish();
   return {};
