@@ -223,26 +223,33 @@ TEST_CASE("each call of NVRTC may fail", "[compiler]") {
   FAILING(get_ptx);
   FAILING(get_cubin_size);
   FAILING(get_cubin);
+  FAILING(get_lto_ir_size);
+  FAILING(get_lto_ir);
   FAILING(get_program_log_size);
   FAILING(get_program_log);
 #undef FAILING
   const gpu::nvrtc::scoped_entry_points in_force(all);
   const gpu::program program =
       gpu::program("template <class T> __global__ void f(T) { int unused; }").instance("f<int>");
-  int failures = 0;
-  for (;; ++failures) {
-    calls_until_failure = failures;
-    const auto made = gpu::compile(program, for_90);
-    if (calls_until_failure >= 0) {
-      CHECK(made.has_value());
-      break;
+  // Every call in turn, until one run makes them all.
+  const auto sweep = [&](const gpu::compile_options& options) {
+    for (int failures = 0;; ++failures) {
+      calls_until_failure = failures;
+      const auto made = gpu::compile(program, options);
+      if (calls_until_failure >= 0) {
+        CHECK(made.has_value());
+        return failures;
+      }
+      REQUIRE_FALSE(made.has_value());
+      CHECK(made.error().domain() == gpu::error_domain::nvrtc);
+      CHECK(made.error().code() == 11);
+      CHECK(std::string(made.error().call()).rfind("nvrtc", 0) == 0);
     }
-    REQUIRE_FALSE(made.has_value());
-    CHECK(made.error().domain() == gpu::error_domain::nvrtc);
-    CHECK(made.error().code() == 11);
-    CHECK(std::string(made.error().call()).rfind("nvrtc", 0) == 0);
-  }
-  CHECK(failures == 12);
+  };
+  CHECK(sweep(for_90) == 12);
+  gpu::compile_options lto = for_90;
+  lto.link_time_optimization = true;
+  CHECK(sweep(lto) == 10);
 }
 
 }  // namespace

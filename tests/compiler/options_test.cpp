@@ -4,6 +4,8 @@
 
 #include "support/catch.hpp"
 
+#include <gpu/testing/fault_injection.hpp>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -289,6 +291,33 @@ TEST_CASE("GPU_COMPILE_OPTIONS gives what the program leaves open", "[compiler][
     CHECK(has(refusal_of(plain), "GPU_COMPILE_OPTIONS"));
   }
   CHECK(has(ptx_with(plain), "fma.rn"));
+}
+
+TEST_CASE("asking the device what it is may fail", "[compiler][options]") {
+  const auto sweep_of = [](auto operation) {
+    gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
+    const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+    // The cache asks first, for itself, and where it gets no answer the compilation asks again.
+    gpu::testing::fault_sweep_options options;
+    options.may_survive = {"cuCtxGetCurrent"};
+    return gpu::testing::sweep_faults(faults, operation, options);
+  };
+  const gpu::device device = gpu::device::get(0).value();
+  CHECK(sweep_of([&] { return gpu::compile("", {.architecture = device}); }).text() == "");
+  CHECK(sweep_of([] { return gpu::compile(""); }).text() == "");
+  CHECK(sweep_of([] { return gpu::compile_async("").get(); }).text() == "");
+  CHECK(sweep_of([] {
+          std::vector<gpu::result<gpu::compiled_program>> all =
+              gpu::compile_all(std::vector<const char*>{""});
+          return std::move(all[0]);
+        }).text() == "");
+}
+
+TEST_CASE("with an architecture no driver is asked", "[compiler][options]") {
+  gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
+  const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  CHECK(gpu::compile("", for_90()).has_value());
+  CHECK(faults.calls() == 0);
 }
 
 TEST_CASE("every option in the list is one that NVRTC takes", "[compiler][options][nvrtc-13]") {
