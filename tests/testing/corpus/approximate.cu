@@ -1,5 +1,5 @@
-// The approximate instructions and the functions of the language: within two units of the last place
-// of their documented errors, which documented_errors.hpp lists.
+// The approximate instructions and the functions of the language: within two units of the last
+// place of their documented errors, which documented_errors.hpp lists.
 #include "corpus.cuh"
 
 #define EACH(...)                                       \
@@ -22,7 +22,8 @@ KERNEL(approximate_root) { EACH("sqrt.approx.f32 %0, %1;"); }
 KERNEL(approximate_root_flushed) { EACH("sqrt.approx.ftz.f32 %0, %1;"); }
 //! approximate_power_of_two grid=2 block=64 in=128 out=128 input=exponent compare=documented
 KERNEL(approximate_power_of_two) { EACH("ex2.approx.f32 %0, %1;"); }
-//! approximate_power_of_two_flushed grid=2 block=64 in=128 out=128 input=exponent compare=documented
+//! approximate_power_of_two_flushed grid=2 block=64 in=128 out=128 input=exponent
+//! compare=documented
 KERNEL(approximate_power_of_two_flushed) { EACH("ex2.approx.ftz.f32 %0, %1;"); }
 //! approximate_logarithm grid=2 block=64 in=128 out=128 input=f32 compare=documented
 KERNEL(approximate_logarithm) { EACH("lg2.approx.f32 %0, %1;"); }
