@@ -1,6 +1,7 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/stream_attribute.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include <type_traits>
 
@@ -46,7 +47,8 @@ TEST_CASE("stream attribute: each is what was set", "[driver][stream]") {
   value_of(gpu::set_attribute<attribute::priority>(stream, -100));  // the driver clamps
   CHECK(value_of(stream.priority()) == -5);
 
-  const gpu::access_policy_window window{.base = 0x7000'0000'0000,
+  const auto memory = value_of(gpu::device_buffer<char>::create(test::first_device(), 4096));
+  const gpu::access_policy_window window{.base = memory.span().native(),
                                          .bytes = 4096,
                                          .hit_ratio = 0.5f,
                                          .hit = gpu::access_property::persisting,

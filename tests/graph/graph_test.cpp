@@ -382,3 +382,44 @@ TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
             },
             {"cuCtxGetDevice"}) == "");
 }
+
+TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
+  graph_fixture f;
+  CUlaunchAttribute priority{};
+  priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  priority.value.priority = -2;
+  const gpu::launch_config config{
+      .grid = 1, .block = 1, .attribute_count = 1, .attributes = &priority};
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  CUkernelNodeAttrValue seen{};
+  REQUIRE(test::driver().graph_kernel_node_get_attribute(
+              node.native(), CU_LAUNCH_ATTRIBUTE_PRIORITY, &seen) == CUDA_SUCCESS);
+  CHECK(seen.priority == -2);
+  f.set(4);
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 8);
+}
+
+TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              const gpu::module code = GPU_TRY(gpu::module::load(test::graph_kernels));
+              const auto twice = GPU_TRY(code.kernel<unsigned*>("twice"));
+              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+              GPU_TRY(gpu::fill(stream, x, 1u));
+              CUlaunchAttribute priority{};
+              priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+              const gpu::launch_config config{
+                  .grid = 1, .block = 1, .attribute_count = 1, .attributes = &priority};
+              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+              const auto node = GPU_TRY(graph.add({}, gpu::kernel_node(config, twice, x)));
+              GPU_TRY(gpu::set(graph, node, gpu::kernel_node(config, twice, x)));
+              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+              GPU_TRY(exec.set(node, gpu::kernel_node({1, 1}, twice, x)));
+              GPU_TRY(gpu::launch(stream, exec));
+              GPU_TRY(stream.synchronize());
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+}
