@@ -14,9 +14,11 @@ struct file_condition {
   digest content;
 };
 
+template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const file_condition& file) noexcept {
   return out << file.path << file.content;
 }
+template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, file_condition& file) noexcept {
   return in >> file.path >> file.content;
 }
@@ -33,9 +35,11 @@ struct cache_conditions {
   bool on_files() const noexcept { return !(files.empty() && absent.empty() && present.empty()); }
 };
 
+template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const cache_conditions& c) noexcept {
   return out << c.compiler << c.folders << c.files << c.absent << c.present;
 }
+template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, cache_conditions& c) {
   return in >> c.compiler >> c.folders >> c.files >> c.absent >> c.present;
 }
@@ -84,6 +88,7 @@ inline file_identity certain(const file_identity& identity, const file_clock& no
 }
 
 /// Reads a header and its identity. False where it cannot be read as a plain file.
+template <class Builder = text_builder>
 inline bool read_header(const text& path, text& contents, file_identity& identity) noexcept {
   const file_descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about{};
@@ -99,6 +104,7 @@ inline bool is_there(const char* path) noexcept {
 }
 
 /// Whether the system says of all files and places that nothing happened to them.
+template <class Builder = text_builder>
 inline bool same_files(const cache_conditions& conditions, const std::vector<file_identity>& seen) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
     struct stat about{};

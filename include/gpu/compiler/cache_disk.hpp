@@ -27,9 +27,10 @@ inline void count_one(std::uint64_t& counter, std::uint64_t by = 1) noexcept {
 
 /// The programs of one folder. Up to eight are kept that differ in the conditions alone: compiler,
 /// contents of headers.
-class program_disk {
+template <class Builder = text_builder> class basic_program_disk {
  public:
-  program_disk(const cache_folder& folder, const digest& key, cache_counters& counters) noexcept
+  basic_program_disk(const cache_folder& folder, const digest& key,
+                     cache_counters& counters) noexcept
       : folder_{folder}, key_{key}, counters_{counters} {}
 
   /// Finds a program that holds now. `compiler` is empty on a machine without NVRTC, where that of
@@ -150,6 +151,7 @@ class program_disk {
   const digest& key_;
   cache_counters& counters_;
 };
+using program_disk = basic_program_disk<>;
 
 }  // namespace detail
 }  // namespace gpu

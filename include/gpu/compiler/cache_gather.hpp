@@ -13,10 +13,11 @@ namespace gpu::detail {
 /// Gathers the conditions under which a compiled program may be used again. What was opened is
 /// known; where the compiler looked before it found that is worked out from the directives in all
 /// of it, and it does no harm to name too many places.
-class condition_gatherer {
+template <class Builder = text_builder> class basic_condition_gatherer {
  public:
   /// `folders` are those with headers, in order; `started` a moment before the compilation.
-  condition_gatherer(const program& source, const std::vector<text>& folders, file_clock started)
+  basic_condition_gatherer(const program& source, const std::vector<text>& folders,
+                           file_clock started)
       : source_{source}, folders_{folders}, started_{started} {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
@@ -26,7 +27,7 @@ class condition_gatherer {
   /// folders are older than that. Returns the moment to start from.
   static file_clock wait_for_fresh_files(const program& source, const std::vector<text>& folders,
                                          std::size_t toolkit) {
-    condition_gatherer all(source, folders, file_clock::now());
+    basic_condition_gatherer all(source, folders, file_clock::now());
     all.scan_given();
     std::uint64_t newest = 0;
     const auto see = [&](const text& path) {
@@ -60,7 +61,6 @@ class condition_gatherer {
   /// Fills in all but the compiler. `opened` are the files that the compilation opened; where it
   /// could not tell, `complete` is false, and all that it could have opened is taken. Returns why
   /// the conditions cannot be known, or nothing.
-  template <class Builder = text_builder>
   text gather(const std::vector<text>& opened, bool complete, cache_conditions& conditions) {
     complete_ = complete;
     out_ = &conditions;
@@ -259,5 +259,6 @@ class condition_gatherer {
   std::vector<lookup> lookups_;
   std::vector<file_identity> seen_files_;
 };
+using condition_gatherer = basic_condition_gatherer<>;
 
 }  // namespace gpu::detail

@@ -20,12 +20,12 @@ struct kept_program {
 
 /// The table of one cache. It is locked while something is looked up, never while anything is
 /// compiled or read.
-class program_memory {
+template <class Builder = text_builder> class basic_program_memory {
  public:
-  program_memory() noexcept = default;
-  program_memory(const program_memory&) = delete;
-  program_memory& operator=(const program_memory&) = delete;
-  ~program_memory() { clear(); }
+  basic_program_memory() noexcept = default;
+  basic_program_memory(const basic_program_memory&) = delete;
+  basic_program_memory& operator=(const basic_program_memory&) = delete;
+  ~basic_program_memory() { clear(); }
 
   /// One request that is remembered, or being compiled.
   struct entry {
@@ -141,7 +141,7 @@ class program_memory {
   class guard {
    public:
     /// In a forked child the table starts empty, and the other is left where it is.
-    explicit guard(program_memory& memory) noexcept : memory_{memory} {
+    explicit guard(basic_program_memory& memory) noexcept : memory_{memory} {
       if (!memory.mutex_.lock()) return;
       ::new (static_cast<void*>(&memory.entries_)) std::vector<slot>;
       ::new (static_cast<void*>(&memory.quick_)) std::vector<quick_slot>;
@@ -152,7 +152,7 @@ class program_memory {
     ~guard() { memory_.mutex_.unlock(); }
 
    private:
-    program_memory& memory_;
+    basic_program_memory& memory_;
   };
 
   void forget(entry* e) noexcept {
@@ -192,5 +192,6 @@ class program_memory {
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };
+using program_memory = basic_program_memory<>;
 
 }  // namespace gpu::detail

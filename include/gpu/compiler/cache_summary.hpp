@@ -17,13 +17,16 @@ struct request_summary {
   std::vector<text> instances;
 };
 
+template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const request_summary& s) noexcept {
   return out << s.name << s.architecture << s.source << s.options << s.headers << s.instances;
 }
+template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, request_summary& s) {
   return in >> s.name >> s.architecture >> s.source >> s.options >> s.headers >> s.instances;
 }
 
+template <class Builder = text_builder>
 inline request_summary summary_of(const compile_request& request) {
   const program& p = request.source;
   request_summary made{p.name(), request.architecture, digest_of(p.source()), request.options, {},
@@ -36,9 +39,9 @@ inline request_summary summary_of(const compile_request& request) {
 }
 
 /// Collects the differences of two summaries in words.
-class summary_difference {
+template <class Builder = text_builder> class basic_summary_difference {
  public:
-  summary_difference(const request_summary& now, const request_summary& before) {
+  basic_summary_difference(const request_summary& now, const request_summary& before) {
     if (!(now.source == before.source)) say("the source changed");
     if (!(now.name == before.name)) say("it is named ", now.name, " instead of ", before.name);
     if (!(now.architecture == before.architecture)) {
@@ -93,11 +96,12 @@ class summary_difference {
   text_builder out_;
   std::size_t count_ = 0;
 };
+using summary_difference = basic_summary_difference<>;
 
 /// The notes of a cache's folder.
-class summary_notes {
+template <class Builder = text_builder> class basic_summary_notes {
  public:
-  explicit summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
+  explicit basic_summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
 
   /// What is different from the closest that was stored.
   text explain(const request_summary& now) const {
@@ -159,5 +163,6 @@ class summary_notes {
 
   const cache_folder& folder_;
 };
+using summary_notes = basic_summary_notes<>;
 
 }  // namespace gpu::detail

@@ -28,6 +28,7 @@ inline bool is_entry_name(const char* name) noexcept {
 }
 
 /// The files of the cache. Takes away what killed processes left half written.
+template <class Builder = text_builder>
 inline std::vector<cached_file> files_of(const cache_folder& folder) {
   std::vector<cached_file> files;
   const int opened = ::openat(folder.native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,6 +62,7 @@ inline std::vector<cached_file> files_of(const cache_folder& folder) {
 }
 
 /// Starts the sum of what is stored anew.
+template <class Builder = text_builder>
 inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcept {
   text trouble;
   char bytes[sizeof total];
@@ -70,6 +72,7 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
 
 /// Where there are more than `limit` bytes, takes files away, the least lately used first, until an
 /// eighth is free. A process that has one of them open reads it to its end. Returns how many.
+template <class Builder = text_builder>
 inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   std::vector<cached_file> files = files_of(folder);
   std::uint64_t total = 0, removed = 0;
@@ -94,6 +97,7 @@ inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
 /// Adds to the sum what was stored just now, and sweeps where it passes the limit or where nobody
 /// knows it. Two processes that do so at once may lose count a little, until the next sweep.
 /// Returns how many files were taken away.
+template <class Builder = text_builder>
 inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes,
                                  std::uint64_t limit) {
   constexpr std::uint64_t most_records = 4096;

@@ -28,20 +28,21 @@ class cache_counters_access;
 class compile_cache {
  public:
   /// Makes nothing yet: the folder is made when something is stored.
-  explicit compile_cache(const cache_settings& settings = {})
+  template <class Settings = cache_settings>
+  explicit compile_cache(const Settings& settings = {})
       : settled_{detail::settle_cache(settings)} {}
   compile_cache(const compile_cache&) = delete;
   compile_cache& operator=(const compile_cache&) = delete;
 
   /// The cache that `compile` uses where nothing else is said. It lasts until the process ends.
-  static compile_cache& of_process() {
-    static compile_cache* const cache = new compile_cache;  // never destroyed: exit may compile
+  template <class Cache = compile_cache> static Cache& of_process() {
+    static Cache* const cache = new Cache;  // never destroyed: exit may compile
     return *cache;
   }
 
   /// Sets the cache up anew, and reads the environment again. What is in memory is forgotten.
   /// **Threads**: what is being compiled meanwhile goes by the old settings.
-  void configure(const cache_settings& settings) {
+  template <class Settings = cache_settings> void configure(const Settings& settings) {
     detail::settled_cache settled = detail::settle_cache(settings);
     const guard lock(*this);
     settled_ = std::move(settled);
@@ -57,9 +58,9 @@ class compile_cache {
 
   /// What keeps the cache from working as set up, in a sentence with a cure; empty where nothing
   /// does.
-  text trouble() const {
+  template <class Text = text> Text trouble() const {
     const detail::settled_cache now = settled();
-    text found = now.trouble;
+    Text found = now.trouble;
     if (now.use == cache_use::disk && found.empty()) {
       detail::cache_folder::open(now.folder, false, found);
     }
@@ -82,7 +83,7 @@ class compile_cache {
   }
 
   /// Forgets what is in memory; the folder stays as it is.
-  void forget() noexcept { memory_.clear(); }
+  template <class Result = void> Result forget() noexcept { memory_.clear(); }
 
  private:
   template <class Builder> friend struct detail::cached_compilation;

@@ -11,6 +11,7 @@ namespace gpu::detail {
 
 /// The build identifier that the linker wrote into the library that has `function`, as hexadecimal
 /// digits; empty where there is none.
+template <class Builder = text_builder>
 inline text build_of_library(const void* function) noexcept {
   Dl_info info{};
   if (::dladdr(function, &info) == 0 || info.dli_fbase == nullptr) return {};
@@ -65,6 +66,7 @@ inline text build_of_library(const void* function) noexcept {
 
 /// The NVRTC of a table by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`; empty for
 /// a table without functions.
+template <class Builder = text_builder>
 inline text nvrtc_identity(const nvrtc::entry_points& table) noexcept {
   if (table.version == nullptr) return {};
   int major = 0, minor = 0;

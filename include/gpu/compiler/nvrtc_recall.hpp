@@ -10,6 +10,7 @@
 namespace gpu::detail {
 
 /// Takes the state of a folder or file into a digest.
+template <class Builder = text_builder>
 inline void add_state(digest_builder& state, const char* path) noexcept {
   struct stat about{};
   state << string_ref(path);
@@ -23,11 +24,12 @@ inline void add_state(digest_builder& state, const char* path) noexcept {
 
 /// Takes in the folders where the system's loader looks for a library that this code opens by name.
 /// False where it does not tell.
+template <class Builder = text_builder>
 inline bool add_search_path(digest_builder& state) noexcept {
 #if defined(__GLIBC__)
   Dl_info info{};
   void* object = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(&add_state), &info, &object, RTLD_DL_LINKMAP) == 0) {
+  if (::dladdr1(reinterpret_cast<void*>(&add_state<>), &info, &object, RTLD_DL_LINKMAP) == 0) {
     return false;
   }
   Dl_serinfo size{};
@@ -48,7 +50,7 @@ inline bool add_search_path(digest_builder& state) noexcept {
 /// Sets `made` to a digest of all that decides which NVRTC is opened: variables of the environment,
 /// and the folders that are searched, each with the time of its last change. False where it cannot
 /// be known, or where an NVRTC is open already.
-inline bool nvrtc_search_state(digest& made) noexcept {
+template <class Builder = text_builder> inline bool nvrtc_search_state(digest& made) noexcept {
   for (const char* name : nvrtc_library.file_names) {
     if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(open);
@@ -92,7 +94,7 @@ inline bool nvrtc_search_state(digest& made) noexcept {
 }
 
 /// The notes about NVRTC in a cache's folder.
-class nvrtc_recall {
+template <class Builder = text_builder> class basic_nvrtc_recall {
  public:
   /// Before NVRTC is opened: looks for a note, once a process.
   static void before_use(const text& path) {
@@ -174,5 +176,6 @@ class nvrtc_recall {
     return identity_of(about) == identity;
   }
 };
+using nvrtc_recall = basic_nvrtc_recall<>;
 
 }  // namespace gpu::detail

@@ -17,6 +17,7 @@ template <class List> inline bool same_texts(const List& a, const List& b) noexc
 }
 
 /// Whether two programs are the same to a compiler.
+template <class Builder = text_builder>
 inline bool same_programs(const program& a, const program& b) noexcept {
   if (!(a.source() == b.source() && a.name() == b.name() &&
         same_texts(a.instances(), b.instances()) && a.headers().size() == b.headers().size())) {
@@ -33,9 +34,9 @@ inline bool same_programs(const program& a, const program& b) noexcept {
 }
 
 /// What was asked for, kept to be compared with what is asked for later.
-class remembered_request {
+template <class Builder = text_builder> class basic_remembered_request {
  public:
-  explicit remembered_request(const compile_request& r)
+  explicit basic_remembered_request(const compile_request& r)
       : source_{r.source},
         architecture_{r.architecture},
         options_{r.options},
@@ -62,8 +63,10 @@ class remembered_request {
   gpu::architecture architecture_;
   std::vector<text> options_, folders_, found_folders_;
 };
+using remembered_request = basic_remembered_request<>;
 
 /// Whether two sets of options say the same.
+template <class Builder = text_builder>
 inline bool same_options(const compile_options& x, const compile_options& y) noexcept {
   // Names all members, so that one more of them is an error here and not a wrong answer.
   const auto& [arch, standard, defines, folders, toolkit, default_device, fast, fused, flush,
@@ -127,9 +130,9 @@ struct quick_request {
 };
 
 /// The same, to be kept. Made by the one that compiled, for programs without files.
-class remembered_quick_request {
+template <class Builder = text_builder> class basic_remembered_quick_request {
  public:
-  explicit remembered_quick_request(const quick_request& r)
+  explicit basic_remembered_quick_request(const quick_request& r)
       : source_{r.source},
         options_{r.options},
         more_options_{r.more_options.to_text()},
@@ -151,5 +154,6 @@ class remembered_quick_request {
   std::uint64_t driver_generation_;
   int device_;
 };
+using remembered_quick_request = basic_remembered_quick_request<>;
 
 }  // namespace gpu::detail

@@ -30,7 +30,7 @@ inline std::uint64_t quick_hash(string_ref string, std::uint64_t seed) noexcept 
 }
 
 /// Texts, each once, in the order in which they came.
-class text_set {
+template <class Builder = text_builder> class basic_text_set {
  public:
   /// Returns whether it is new.
   bool insert(const text& string) {
@@ -62,5 +62,6 @@ class text_set {
   std::vector<text> list_;
   std::vector<std::size_t> slots_;  // a position in list_, from 1; the size is a power of two
 };
+using text_set = basic_text_set<>;
 
 }  // namespace gpu::detail

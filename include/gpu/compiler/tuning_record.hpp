@@ -14,9 +14,9 @@ struct tuning_outcome {
 };
 
 /// One outcome in the folder of a cache. A cache without a folder remembers nothing.
-class tuning_record {
+template <class Builder = text_builder> class basic_tuning_record {
  public:
-  tuning_record(const compile_cache& cache, const digest& key)
+  basic_tuning_record(const compile_cache& cache, const digest& key)
       : folder_{cache.use() == cache_use::disk ? cache.folder() : text()},
         limit_{cache.folder_limit()},
         key_{key} {}
@@ -68,5 +68,6 @@ class tuning_record {
   std::uint64_t limit_;
   digest key_;
 };
+using tuning_record = basic_tuning_record<>;
 
 }  // namespace gpu::detail
