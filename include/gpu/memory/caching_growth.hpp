@@ -73,12 +73,12 @@ result<> add_segment(caching_state& state, stream_lane& lane, std::size_t bytes,
   }
   ++state.counts.misses;
   device_memory memory;
-  result<> done = allocate(state.context, wanted, memory, where);
-  if (!done.has_value() && wanted != bytes && is_out_of_memory(done.error())) {
+  const result<> first = allocate(state.context, wanted, memory, where);
+  if (!first.has_value()) {
+    if (wanted == bytes || !is_out_of_memory(first.error())) return fail(first.error());
     wanted = bytes;
-    done = allocate(state.context, wanted, memory, where);
+    GPU_TRY(allocate(state.context, wanted, memory, where));
   }
-  if (!done.has_value()) return done;
   auto* segment = new (std::nothrow) cached_segment;
   bool added = false;
   if (segment != nullptr) {
@@ -152,6 +152,19 @@ inline result<> gather(caching_state& state, source_location where) noexcept {
   return detail::move(error).with_details(out.finish()).with_values(asked, limit);
 }
 
+/// Has the other streams share what they have free, when they next free something. Under `growing`.
+inline void ask_others(caching_state& state, stream_lane& lane) noexcept {
+  bool others_have_some = false;
+  state.for_each_lane([&](stream_lane& other) {
+    others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
+  });
+  if (!others_have_some) return;
+  const unsigned requests = __atomic_add_fetch(&state.requests, 1u, __ATOMIC_RELAXED);
+  lane.lock.lock();
+  lane.answered = requests;
+  lane.lock.unlock();
+}
+
 /// A block of `bytes` for a stream that has none free.
 template <class Block = cached_block>
 [[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state, stream_lane& lane,
@@ -170,29 +183,20 @@ template <class Block = cached_block>
   };
   if (Block* block = take()) return block;  // somebody gave one back in the meantime
   if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
-  result<> done = add_segment(state, lane, bytes, where);
-  if (done.has_value()) {
-    bool others_have_some = false;
-    state.for_each_lane([&](stream_lane& other) {
-      others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
-    });
-    if (others_have_some) {
-      const unsigned requests = __atomic_add_fetch(&state.requests, 1u, __ATOMIC_RELAXED);
-      lane.lock.lock();
-      lane.answered = requests;  // it is the others who should
-      lane.lock.unlock();
-    }
+  const result<> first = add_segment(state, lane, bytes, where);
+  if (first.has_value()) {
+    ask_others(state, lane);
     return take();
   }
-  if (!is_out_of_memory(done.error())) return fail(detail::move(done).error());
+  if (!is_out_of_memory(first.error())) return fail(first.error());
   GPU_TRY(gather(state, where));
   if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
   ++state.counts.trims;
   state.trim(exchange(state.common, nullptr));
-  done = add_segment(state, lane, bytes, where);
-  if (done.has_value()) return take();
-  if (!is_out_of_memory(done.error())) return fail(detail::move(done).error());
-  return fail(with_map(detail::move(done).error(), state));
+  const result<> second = add_segment(state, lane, bytes, where);
+  if (second.has_value()) return take();
+  if (!is_out_of_memory(second.error())) return fail(second.error());
+  return fail(with_map(second.error(), state));
 }
 
 }  // namespace gpu::detail

@@ -155,20 +155,26 @@ struct caching_state {
     lane.answered = __atomic_load_n(&requests, __ATOMIC_RELAXED);
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
-    result<> done;
+    const result<> done = share_list(lane.stream, list, where);
     while (list != nullptr) {
-      cached_segment* each = list;
-      list = list->next;
-      if (done.has_value()) done = record_event(*each, lane.stream, where);
+      cached_segment* each = exchange(list, list->next);
       each->next = nullptr;
-      if (done.has_value()) {
-        add_common(each);
-        continue;
-      }
       each->home = &lane;
       put_back(*each);
     }
     return done;
+  }
+
+  /// Takes off `list` what it could put behind an event.
+  result<> share_list(const stream_ref& stream, cached_segment*& list,
+                      source_location where) noexcept {
+    while (list != nullptr) {
+      GPU_TRY(record_event(*list, stream, where));
+      cached_segment* each = exchange(list, list->next);
+      each->next = nullptr;
+      add_common(each);
+    }
+    return {};
   }
 
   /// Makes a segment its arena's again.
