@@ -1,0 +1,157 @@
+#pragma once
+/// \file
+/// `sequence<T>`: elements one after another in memory of their own. What the library needs of
+/// `std::vector`, which costs three and a half times what `cuda.h` does to include.
+
+#include <gpu/core/utility.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <new>
+
+namespace gpu {
+
+/// Owns `size()` elements that lie one after another; a value, which copies and compares element by
+/// element. Grows at the end; pointers to elements last until it grows.
+/// Where the host runs out of memory, operator new decides, as for `std::vector`.
+template <class T> class sequence {
+ public:
+  using value_type = T;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  constexpr sequence() noexcept = default;
+  explicit sequence(std::size_t size) { resize(size); }
+  sequence(std::initializer_list<T> elements) { append(elements.begin(), elements.end()); }
+  sequence(const T* first, const T* last) { append(first, last); }
+  /// From any other range of elements in memory: `std::vector`, `std::span`, `std::array`.
+  template <class Range>
+    requires(!detail::same<Range, sequence> &&
+             requires(const Range& range) {
+               range.size();
+               requires detail::convertible<decltype(*range.data()), T>;
+             })
+  sequence(const Range& range) {
+    reserve(range.size());
+    for (std::size_t i = 0; i < range.size(); ++i) push_back(range.data()[i]);
+  }
+
+  sequence(const sequence& other) { append(other.begin(), other.end()); }
+  sequence(sequence&& other) noexcept
+      : data_{detail::exchange(other.data_, nullptr)},
+        size_{detail::exchange(other.size_, 0u)},
+        capacity_{detail::exchange(other.capacity_, 0u)} {}
+  sequence& operator=(const sequence& other) {
+    if (this != &other) *this = sequence(other);
+    return *this;
+  }
+  sequence& operator=(sequence&& other) noexcept {
+    sequence taken(detail::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~sequence() {
+    clear();
+    ::operator delete(data_);
+  }
+
+  T* begin() noexcept { return data_; }
+  T* end() noexcept { return data_ + size_; }
+  const T* begin() const noexcept { return data_; }
+  const T* end() const noexcept { return data_ + size_; }
+  T* data() noexcept { return data_; }
+  const T* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  T& operator[](std::size_t index) noexcept { return data_[index]; }
+  const T& operator[](std::size_t index) const noexcept { return data_[index]; }
+  T& front() noexcept { return data_[0]; }
+  const T& front() const noexcept { return data_[0]; }
+  T& back() noexcept { return data_[size_ - 1]; }
+  const T& back() const noexcept { return data_[size_ - 1]; }
+
+  void push_back(const T& element) { emplace_back(element); }
+  void push_back(T&& element) { emplace_back(detail::move(element)); }
+  /// Makes an element at the end; the arguments may be parts of an element.
+  template <class... Arguments> T& emplace_back(Arguments&&... arguments) {
+    if (size_ == capacity_) {
+      // The new element comes first, because the arguments may lie in the old memory.
+      sequence grown;
+      grown.allocate(size_ < 4 ? 8 : size_ * 2);
+      ::new (static_cast<void*>(grown.data_ + size_)) T(detail::forward<Arguments>(arguments)...);
+      grown.take(*this);
+      swap(grown);
+    } else {
+      ::new (static_cast<void*>(data_ + size_)) T(detail::forward<Arguments>(arguments)...);
+    }
+    return data_[size_++];
+  }
+  void append(const T* first, const T* last) {
+    reserve(size_ + static_cast<std::size_t>(last - first));
+    for (; first != last; ++first) push_back(*first);
+  }
+  void pop_back() noexcept { data_[--size_].~T(); }
+  /// Takes one element out; those behind it move up.
+  void erase(T* element) noexcept {
+    for (T* next = element + 1; next != end(); ++element, ++next) *element = detail::move(*next);
+    pop_back();
+  }
+  void assign(std::size_t size, const T& element) {
+    sequence made;
+    made.reserve(size);
+    while (made.size_ != size) made.push_back(element);
+    swap(made);
+  }
+  void clear() noexcept {
+    while (size_ != 0) pop_back();
+  }
+  void resize(std::size_t size) {
+    reserve(size);
+    while (size_ > size) pop_back();
+    while (size_ < size) emplace_back();
+  }
+  void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    sequence grown;
+    grown.allocate(capacity);
+    grown.take(*this);
+    swap(grown);
+  }
+  void swap(sequence& other) noexcept {
+    detail::swap_values(data_, other.data_);
+    detail::swap_values(size_, other.size_);
+    detail::swap_values(capacity_, other.capacity_);
+  }
+
+  friend bool operator==(const sequence& a, const sequence& b) noexcept {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (!(a.data_[i] == b.data_[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  void allocate(std::size_t capacity) {
+    static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    constexpr std::size_t most = static_cast<std::size_t>(-1) / 2 / sizeof(T);
+    // More than there can be: operator new refuses it as it refuses what there is not.
+    const std::size_t bytes =
+        capacity > most ? static_cast<std::size_t>(-1) / 2 : capacity * sizeof(T);
+    data_ = static_cast<T*>(::operator new(bytes));
+    capacity_ = capacity;
+  }
+  /// Moves the elements of `other`, which are none afterwards, to memory that has room for them.
+  void take(sequence& other) noexcept {
+    for (; size_ < other.size_; ++size_) {
+      ::new (static_cast<void*>(data_ + size_)) T(detail::move(other.data_[size_]));
+    }
+    other.clear();
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+
+}  // namespace gpu
