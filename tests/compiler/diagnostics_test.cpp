@@ -15,7 +15,7 @@ const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
 /// Logs of NVRTC 12.0 show neither source lines nor columns.
 bool shows_places() { return gpu::nvrtc_version().value() > gpu::version{12, 0}; }
 
-std::vector<gpu::diagnostic> errors_of(const char* source, const char* name = "my.cu") {
+auto errors_of(const char* source, const char* name = "my.cu") {
   const auto made = gpu::compile(gpu::program(source, name), for_90);
   REQUIRE_FALSE(made.has_value());
   INFO(made.error().details().c_str());

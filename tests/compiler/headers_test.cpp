@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -131,7 +132,7 @@ TEST_CASE("each thread's compilation has its own list", "[compiler][headers][thr
 
 TEST_CASE("a list that is not whole is not believed", "[compiler][headers]") {
   const auto parse = [](const char* list, std::vector<std::string> wanted) {
-    std::vector<gpu::text> headers;
+    std::remove_cvref_t<decltype(gpu::compiled_program().headers())> headers;
     const bool whole = gpu::detail::header_trace::parse(list, headers);
     CHECK(headers.size() == wanted.size());
     for (std::size_t i = 0; i < headers.size() && i < wanted.size(); ++i) {
@@ -163,6 +164,20 @@ TEST_CASE("a folder whose name begins with a space spoils the list, and that is 
   options.include_folders = {" in"};
   const auto made = gpu::compile("#include <x.h>\n", options);
   REQUIRE(::chdir(before) == 0);
+  REQUIRE(made.has_value());
+  CHECK_FALSE(made->headers_complete());
+}
+
+TEST_CASE("with precompiled headers the list is not certain", "[compiler][headers]") {
+  gpu::compile_options options = for_90;
+  options.extra = {"--pch"};
+  const auto made = gpu::compile(gpu::program("#include <h.h>\n").header("h.h", ""), options);
+  if (gpu::nvrtc_version().value() < gpu::version{12, 8}) {
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error() == gpu::errc::not_supported);
+    CHECK(made.error().details().contains("has no option --pch"));
+    return;
+  }
   REQUIRE(made.has_value());
   CHECK_FALSE(made->headers_complete());
 }

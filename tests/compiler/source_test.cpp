@@ -17,7 +17,7 @@ const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)
 gpu::diagnostic first_error(const gpu::source& source) {
   const auto made = gpu::compile(source, for_90);
   REQUIRE_FALSE(made.has_value());
-  const std::vector<gpu::diagnostic> all = gpu::diagnostics(made.error());
+  const auto all = gpu::diagnostics(made.error());
   REQUIRE_FALSE(all.empty());
   return all[0];
 }
