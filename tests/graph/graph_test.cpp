@@ -423,3 +423,22 @@ TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][fault
             },
             {"cuCtxGetDevice"}) == "");
 }
+
+TEST_CASE("graph: a fault names the launch of the graph", "[graph][cpu]") {
+  for (const bool deferred : {false, true}) {
+    test::cpu_driver_options options;
+    options.deferred = deferred;
+    test::own_cpu_driver driver(options);
+    const gpu::device device = test::first_device();
+    const gpu::stream stream = value_of(gpu::stream::create(device));
+    const gpu::module code = value_of(gpu::module::load(test::graph_kernels));
+    const gpu::graph graph = value_of(gpu::graph::create(device));
+    value_of(graph.add({}, gpu::kernel_node({1, 1}, value_of(code.kernel<>("fault")))));
+    const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+    value_of(gpu::launch(stream, exec));
+    const gpu::cuda_error error = error_of(stream.synchronize());
+    CHECK(error.code() == CUDA_ERROR_ILLEGAL_ADDRESS);
+    CHECK(says(error, "a graph at", "graph_test.cpp"));
+    CHECK_FALSE(gpu::launch(stream, exec).has_value());
+  }
+}

@@ -266,14 +266,25 @@ class graph_exec {
 
 namespace detail {
 
-template <auto Member>
-result<> enqueue_graph(const char* function, const stream_ref& stream, const graph_exec& exec,
-                       source_location where) noexcept {
-  GPU_TRY(require(stream, function, where));
+/// What the record of a launch says of a graph, for the origins of faults: one for each device.
+struct graph_labels {
+  static constexpr int count = 64;
+  launch_label of_device[count + 1] = {};
+
+  constexpr graph_labels() noexcept {
+    for (int i = 0; i <= count; ++i) of_device[i] = {"a graph", i < count ? i : -1};
+  }
+  constexpr const launch_label* of(CUdevice device) const noexcept {
+    return &of_device[device < 0 || device > count ? count : device];
+  }
+};
+inline constexpr graph_labels labels_of_graphs{};
+
+inline result<> require(const graph_exec& exec, const char* function,
+                        source_location where) noexcept {
   if (exec.native() == nullptr) [[unlikely]]
     return fail(empty_handle_error(function, "executable graph", where));
-  return on_stream(stream, where,
-                   [&] { return driver::call<Member>(where, exec.native(), stream.native()); });
+  return {};
 }
 
 }  // namespace detail
@@ -281,20 +292,33 @@ result<> enqueue_graph(const char* function, const stream_ref& stream, const gra
 /// Queues a run of the whole graph on `stream`, and returns.
 /// **Ordering**: after what was queued on `stream` and after the graph's own earlier launches,
 /// before what will be queued. Nodes that do not depend on each other may run at once.
-/// **Errors**: `errc::empty_handle`, the driver's; faults of its kernels arrive later, as ever.
+/// **Errors**: `errc::empty_handle`, the driver's; faults of its kernels arrive later, and name
+/// this launch and its place in the source.
 /// **Capture**: allowed: the graph becomes a child of the one that is being captured.
 /// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
 inline result<> launch(stream_ref stream, const graph_exec& exec,
                        source_location where = source_location::current()) noexcept {
-  return detail::enqueue_graph<&driver::entry_points::graph_launch>("gpu::launch", stream, exec,
-                                                                    where);
+  GPU_TRY(detail::require(stream, "gpu::launch", where));
+  GPU_TRY(detail::require(exec, "gpu::launch", where));
+  return detail::on_stream(stream, where, [&] {
+    detail::launch_ring& ring = detail::launches();
+    const std::uint64_t ticket = detail::note_launch(
+        ring, detail::labels_of_graphs.of(stream.device().native()), stream.native(), where);
+    result<> launched =
+        driver::call<&driver::entry_points::graph_launch>(where, exec.native(), stream.native());
+    if (!launched.has_value()) detail::forget_launch(ring, ticket);
+    return launched;
+  });
 }
 
 /// Queues the preparation that the first launch of a graph would do. (cuGraphUpload)
 inline result<> upload(stream_ref stream, const graph_exec& exec,
                        source_location where = source_location::current()) noexcept {
-  return detail::enqueue_graph<&driver::entry_points::graph_upload>("gpu::upload", stream, exec,
-                                                                    where);
+  GPU_TRY(detail::require(stream, "gpu::upload", where));
+  GPU_TRY(detail::require(exec, "gpu::upload", where));
+  return detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
+  });
 }
 
 }  // namespace gpu

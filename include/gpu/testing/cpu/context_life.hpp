@@ -68,6 +68,12 @@ inline void end_context(call& c, const context_ptr& context) {
   c.finish(context);
   context->alive = false;
   driver_state& driver = c.driver;
+  std::erase_if(driver.captures, [&](const capture_ptr& each) {
+    if (each->origin->context != context) return false;
+    each->ended = each->invalidated = true;
+    each->streams.clear();
+    return true;
+  });
   for (const event_ptr& each : driver.events.all())
     if (each->context == context) driver.events.orphan(each->handle);
   for (const stream_ptr& each : driver.streams.all())
