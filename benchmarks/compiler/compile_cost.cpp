@@ -4,6 +4,8 @@
 //   warm           in a new process, against cuLibraryLoadData of the same image
 //   warm, headers  the same for a program whose compilation opens 200 headers
 //   same process   a repeated call, which compiles and loads nothing
+//   first          a one-line kernel in a new process with an empty cache, beside CuPy's RawKernel
+//                  where python3 has cupy; it has no limit
 //
 // Each figure is a median; each yardstick is measured in turns with ours. Where there is no GPU,
 // the images are loaded by the CPU driver on both sides. Exit code 1 where a figure is beyond its
@@ -26,6 +28,8 @@
 #include <vector>
 
 namespace {
+
+using gpu_texts = std::vector<gpu::text>;
 
 std::string kernel_source(int number) {
   return R"(
@@ -127,7 +131,7 @@ void load_bare(const std::string& cubin, const std::string& ptx) {
   driver.library_unload(library);
 }
 
-void compile_bare(const std::string& source, const std::vector<gpu::text>& options) {
+void compile_bare(const std::string& source, const gpu_texts& options) {
   const gpu::nvrtc::entry_points& nvrtc = gpu::nvrtc::current_entry_points();
   gpu::nvrtc::nvrtc_program program = nullptr;
   nvrtc.create_program(&program, source.c_str(), "program.cu", 0, nullptr, nullptr);
@@ -181,6 +185,17 @@ int warm_child(const std::string& folder, const std::string& headers) {
   return 0;
 }
 
+constexpr const char* one_line = "extern \"C\" __global__ void f(float* x) { x[0] = 1; }";
+
+int first_child(const std::string& folder) {
+  start_driver();
+  std::printf("%.6f\n", milliseconds_of([&] {
+                gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder});
+                compile_and_load({one_line, ""}, cache);
+              }));
+  return 0;
+}
+
 int load_child(const std::string& cubin_path, const std::string& ptx_path) {
   start_driver();
   const auto read = [](const std::string& path) {
@@ -203,6 +218,40 @@ double figure_of_child(const std::string& arguments) {
   return value;
 }
 
+/// What CuPy takes for the same, or less than 0 where it is not there.
+double first_with_cupy(const std::string& folder) {
+  std::ofstream(folder + ".py") << "import cupy, time\n"
+                                   "cupy.zeros(1)\n"
+                                   "source = r'"
+                                << one_line
+                                << "'\n"
+                                   "begin = time.time()\n"
+                                   "cupy.RawKernel(source, 'f').compile()\n"
+                                   "print((time.time() - begin) * 1000)\n";
+  const std::string command =
+      "CUPY_CACHE_DIR='" + folder + "' python3 '" + folder + ".py' 2>/dev/null";
+  std::FILE* child = ::popen(command.c_str(), "r");
+  double value = -1;
+  if (child == nullptr || std::fscanf(child, "%lf", &value) != 1) value = -1;
+  if (child != nullptr) ::pclose(child);
+  return value;
+}
+
+void first(const std::string& root) {
+  std::vector<double> ours, cupy;
+  for (int i = 0; i < 5; ++i) {
+    const std::string folder = root + "/first" + std::to_string(i);
+    ours.push_back(figure_of_child("first '" + folder + "'"));
+    cupy.push_back(first_with_cupy(folder + "_cupy"));
+  }
+  if (median(cupy) < 0) {
+    std::printf("%-14s %10.4f              ms; there is no CuPy here\n", "first", median(ours));
+  } else {
+    std::printf("%-14s %10.4f %10.4f   ms, CuPy's RawKernel\n", "first", median(ours),
+                median(cupy));
+  }
+}
+
 bool within(const char* name, double ours, double yardstick, double limit, const char* unit) {
   const bool met = ours - yardstick <= limit;
   std::printf("%-14s %10.4f %10.4f %+10.4f   at most %+.4f %s: %s\n", name, ours, yardstick,
@@ -213,7 +262,7 @@ bool within(const char* name, double ours, double yardstick, double limit, const
 bool cold(const std::string& root) {
   gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = root + "/cold"});
   const gpu::compiled_program first = compile_and_load({kernel_source(-1), ""}, cache);
-  std::vector<gpu::text> options;
+  gpu_texts options;
   for (const gpu::text& option : first.options()) {
     if (!option.contains("--include-path")) options.push_back(option);
   }
@@ -277,6 +326,7 @@ bool same_process(const std::string& root) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "warm") return warm_child(argv[2], argc > 3 ? argv[3] : "");
+  if (mode == "first") return first_child(argv[2]);
   if (mode == "load") return load_child(argv[2], argv[3]);
 
   ::setenv("GPU_COMPILE_OPTIONS", "", 1);
@@ -292,5 +342,6 @@ int main(int argc, char** argv) {
   met &= warm(root, "", "warm", 1);
   met &= warm(root, headers, "warm, headers", 5);
   met &= same_process(root);
+  first(root);
   return std::system((std::string("rm -rf ") + root).c_str()) == 0 && met ? 0 : 1;
 }

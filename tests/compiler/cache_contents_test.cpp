@@ -26,7 +26,7 @@ TEST_CASE("the programs in a cache are listed", "[compiler][cache]") {
   compile_fresh(folder.path(), gpu::program(kernel(1), "one.cu"), {.fast_math = true});
   compile_fresh(folder.path(), gpu::program(kernel(2), "two.cu"));
   test::write_file(folder / (std::string(64, 'a') + ".0"), "damaged");
-  const std::vector<gpu::cached_program> programs = value_of(gpu::list_programs(cache));
+  const auto programs = value_of(gpu::list_programs(cache));
   REQUIRE(programs.size() == 2);
   const bool one_first = programs[0].name == "one.cu";
   const gpu::cached_program& one = programs[one_first ? 0 : 1];

@@ -10,6 +10,8 @@ using test::set_age;
 using test::temporary_folder;
 using test::write_file;
 
+using text_list = decltype(gpu::detail::cache_conditions::folders);
+
 /// A cache's folder beside two folders for headers, searched in the order `first`, `second`.
 struct project {
   temporary_folder root;
@@ -184,12 +186,12 @@ TEST_CASE("headers that the library cannot list are found by looking", "[compile
   write_file(p.second + "/tile.h", "#include \"nested.h\"\n");
   write_file(p.second + "/nested.h", "#define TILE 1\n");
   const gpu::program source(includes_tile);
-  const std::vector<gpu::text> folders{gpu::text(p.first.c_str()), gpu::text(p.second.c_str())};
+  const text_list folders{gpu::text(p.first.c_str()), gpu::text(p.second.c_str())};
   const gpu::detail::file_clock started =
       gpu::detail::condition_gatherer::wait_for_fresh_files(source, folders, 0);
   gpu::detail::cache_conditions listed, looked;
-  const std::vector<gpu::text> opened{gpu::text((p.second + "/tile.h").c_str()),
-                                      gpu::text((p.second + "/nested.h").c_str())};
+  const text_list opened{gpu::text((p.second + "/tile.h").c_str()),
+                         gpu::text((p.second + "/nested.h").c_str())};
   gpu::detail::condition_gatherer with_list(source, folders, started);
   gpu::detail::condition_gatherer without_list(source, folders, started);
   CHECK(with_list.gather(opened, true, listed).empty());
@@ -205,13 +207,13 @@ TEST_CASE("headers that the library cannot list are found by looking", "[compile
 TEST_CASE("a header that was written during the compilation is not believed", "[compiler][cache]") {
   const project p;
   const gpu::program source(includes_tile);
-  const std::vector<gpu::text> folders{gpu::text(p.second.c_str())};
+  const text_list folders{gpu::text(p.second.c_str())};
   write_file(p.second + "/tile.h", "#define TILE 1\n");
   gpu::detail::file_clock started = gpu::detail::file_clock::now();
   started.stamp -= 1'000'000'000;
   started.steady -= 1'000'000'000;
   gpu::detail::cache_conditions conditions;
-  const std::vector<gpu::text> opened{gpu::text((p.second + "/tile.h").c_str())};
+  const text_list opened{gpu::text((p.second + "/tile.h").c_str())};
   const gpu::text why =
       gpu::detail::condition_gatherer(source, folders, started).gather(opened, true, conditions);
   CHECK(why ==
