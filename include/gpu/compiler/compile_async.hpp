@@ -31,16 +31,18 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
     return cached_compilation<>{*cache, request, nullptr, where}.run();
   }
 
+  // The casts are for nvcc, which takes an assignment for a result that is ignored.
   static void compile_queued(queued_work& work) noexcept {
     auto& self = static_cast<queued_compilation&>(work);
 #if defined(__cpp_exceptions)
     try {
-      self.made = self.compile();
+      static_cast<void>(self.made = self.compile());
     } catch (...) {  // of what can be thrown there is only std::bad_alloc
-      self.made = fail(refusal(errc::out_of_host_memory, "gpu::compile_async", {}, self.where));
+      static_cast<void>(self.made = fail(refusal(errc::out_of_host_memory, "gpu::compile_async", {},
+                                                 self.where)));
     }
 #else
-    self.made = self.compile();
+    static_cast<void>(self.made = self.compile());
 #endif
   }
 
@@ -61,7 +63,7 @@ queued_work* start_compilation(const program& source, const compile_options& opt
   if (settled.has_value()) {
     compile_queue().add(*work);
   } else {
-    work->made = fail(std::move(settled).error());
+    static_cast<void>(work->made = fail(std::move(settled).error()));
     work->done = true;
   }
   return work;

@@ -9,6 +9,15 @@
 
 namespace gpu::detail {
 
+inline bool uses_precompiled_header(const compile_request& request) noexcept {
+  for (const text& option : request.options) {
+    for (const char* name : {"--pch", "--use-pch", "--create-pch"}) {
+      if (starts_with(option, name)) return true;
+    }
+  }
+  return false;
+}
+
 /// What NVRTC is given to learn about the compilation, besides the request.
 struct compile_extras {
   header_trace trace = {};
@@ -89,7 +98,10 @@ inline result<> nvrtc_compile_once(const compile_request& request,
   const result<> logged =
       nvrtc::get_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
   split_log(nvrtc::without_terminator(log), made.log, made.ptxas_log);
-  if (extras.trace.works()) made.headers_complete = extras.trace.read(made.headers);
+  if (extras.trace.works()) {
+    // What comes from a precompiled header is not opened, and not in the list.
+    made.headers_complete = extras.trace.read(made.headers) && !uses_precompiled_header(request);
+  }
   if (!done.has_value()) {
     return fail(compilation_error(done.error(), request, made.options, made.log, where));
   }
