@@ -177,7 +177,16 @@ TEST_CASE("host memory is registered once and given back", "[cpu]") {
         CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
   CHECK(f.cu.mem_host_register(nullptr, 4, 0) == CUDA_ERROR_INVALID_VALUE);
   CHECK(f.cu.mem_host_register(host.data(), bytes, CU_MEMHOSTREGISTER_IOMEMORY) ==
-        CUDA_ERROR_NOT_SUPPORTED);
+        CUDA_ERROR_INVALID_VALUE);
+  unsigned flags = 0;
+  CHECK(f.cu.mem_host_get_flags(&flags, host.data()) == CUDA_SUCCESS);
+  CHECK(flags == CU_MEMHOSTALLOC_DEVICEMAP);
+  CHECK(f.cu.mem_host_unregister(host.data() + 1) == CUDA_ERROR_INVALID_VALUE);
+  void* pinned = nullptr;
+  REQUIRE(f.cu.mem_host_alloc(&pinned, 100, 0) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_host_register(pinned, 100, 0) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.mem_host_unregister(pinned) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.mem_free_host(pinned) == CUDA_SUCCESS);
   CUdeviceptr device = 0;
   CUstream stream = nullptr;
   REQUIRE(f.cu.mem_alloc(&device, bytes) == CUDA_SUCCESS);
@@ -273,7 +282,7 @@ TEST_CASE("a pool keeps what it is told to keep, and says so", "[cpu]") {
   CHECK(f.cu.device_get_mem_pool(&current, 0) == CUDA_SUCCESS);
   CHECK(current == standard);
   properties.location.id = 5;
-  CHECK(f.cu.mem_pool_create(&pool, &properties) == CUDA_ERROR_INVALID_DEVICE);
+  CHECK(f.cu.mem_pool_create(&pool, &properties) == CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_CASE("a copy of memory that nobody wrote is reported", "[cpu]") {
@@ -299,4 +308,35 @@ TEST_CASE("work on memory that was freed in the meantime is a fault", "[cpu]") {
   CHECK(f.cu.stream_synchronize(first) == CUDA_SUCCESS);
   CHECK(f.cu.stream_synchronize(second) == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(f.reports().find("freed memory") != std::string::npos);
+}
+
+TEST_CASE("pools refuse what an H200's driver refuses, with its codes", "[cpu]") {
+  driver_fixture f(small_device());
+  const auto create = [&](CUmemAllocationType type, int handles, CUmemLocation location) {
+    CUmemPoolProps properties{};
+    properties.allocType = type;
+    properties.handleTypes = static_cast<CUmemAllocationHandleType>(handles);
+    properties.location = location;
+    CUmemoryPool pool = nullptr;
+    return f.cu.mem_pool_create(&pool, &properties);
+  };
+  const CUmemLocation first{CU_MEM_LOCATION_TYPE_DEVICE, 0}, none{CU_MEM_LOCATION_TYPE_NONE, 0},
+      ninth{CU_MEM_LOCATION_TYPE_DEVICE, 9}, host{CU_MEM_LOCATION_TYPE_HOST, 0};
+  CHECK(create(CU_MEM_ALLOCATION_TYPE_INVALID, 0, first) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(create(CU_MEM_ALLOCATION_TYPE_PINNED, 0, ninth) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(create(CU_MEM_ALLOCATION_TYPE_PINNED, 0, none) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(create(CU_MEM_ALLOCATION_TYPE_PINNED, 2, first) == CUDA_ERROR_INVALID_VALUE);
+  CUmemoryPool pool = nullptr;
+  REQUIRE(f.cu.device_get_default_mem_pool(&pool, 0) == CUDA_SUCCESS);
+  const auto access = [&](CUmemLocation location, int flags) {
+    const CUmemAccessDesc wanted{location, static_cast<CUmemAccess_flags>(flags)};
+    return f.cu.mem_pool_set_access(pool, &wanted, 1);
+  };
+  CHECK(access(first, 0) == CUDA_ERROR_INVALID_DEVICE);
+  CHECK(access(first, 1) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(access(first, 2) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(access(first, 3) == CUDA_SUCCESS);
+  CHECK(access(ninth, 3) == CUDA_ERROR_INVALID_DEVICE);
+  CHECK(access(host, 3) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(f.cu.mem_pool_set_access(pool, nullptr, 0) == CUDA_ERROR_INVALID_VALUE);
 }

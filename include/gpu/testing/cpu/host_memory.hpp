@@ -68,9 +68,12 @@ inline CUresult mem_host_get_flags(call& c, unsigned* flags, void* host) {
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
   const memory_block* block = c.driver.find_block(address_of(host));
-  if (block == nullptr || block->from != memory_block::origin::pinned)
-    return CUDA_ERROR_INVALID_VALUE;
-  *flags = block->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing all of it is
+  if (block == nullptr || !block->on_host()) return CUDA_ERROR_INVALID_VALUE;
+  // With unified addressing all of it is mapped. That devices only read it is not told.
+  const unsigned told = block->from == memory_block::origin::registered
+                            ? block->flags & CU_MEMHOSTREGISTER_PORTABLE
+                            : block->flags;
+  *flags = told | CU_MEMHOSTALLOC_DEVICEMAP;
   return CUDA_SUCCESS;
 }
 
@@ -79,7 +82,6 @@ inline CUresult mem_host_register(call& c, void* host, std::size_t bytes, unsign
   constexpr unsigned known =
       CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_READ_ONLY;
   if (host == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((flags & CU_MEMHOSTREGISTER_IOMEMORY) != 0) return CUDA_ERROR_NOT_SUPPORTED;
   if ((flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
   memory_block block;
@@ -92,6 +94,10 @@ inline CUresult mem_host_register(call& c, void* host, std::size_t bytes, unsign
   block.id = next_handle_number();
   block.place = c.driver.place();
   if (block.base >= machine::device_window || bytes > machine::device_window - block.base)
+    return CUDA_ERROR_INVALID_VALUE;
+  // What the driver gave is page-locked already, and is no memory to register.
+  const memory_block* there = c.driver.find_block(block.base);
+  if (there != nullptr && there->from != memory_block::origin::registered)
     return CUDA_ERROR_INVALID_VALUE;
   const bool mapped =
       c.driver.memory.map_host(host, {.size = bytes,
@@ -112,8 +118,11 @@ inline CUresult mem_host_unregister(call& c, void* host) {
   if (const CUresult bad = c.current_in_any_state(context)) return bad;
   const auto found = c.driver.blocks_of_memory.find(address_of(host));
   if (found == c.driver.blocks_of_memory.end() ||
-      found->second.from != memory_block::origin::registered || found->second.free_enqueued)
-    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+      found->second.from != memory_block::origin::registered || found->second.free_enqueued) {
+    // Memory that the driver knows, but not as the beginning of what was registered.
+    const bool known = c.driver.find_block(address_of(host)) != nullptr;
+    return known ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  }
   const context_ptr user = found->second.context;
   found->second.free_enqueued = true;
   c.finish(user);

@@ -54,8 +54,7 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
   const bool pool = block != nullptr && block->from == memory_block::origin::pool;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      if (pool) return CUDA_ERROR_INVALID_VALUE;  // belongs to a device, not to a context
-      return give(facts.context);
+      return give(facts.context);  // null for memory of a pool, which belongs to a device
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return give(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -154,7 +153,7 @@ inline CUresult pointer_set_attribute(call& c, const void* value, CUpointer_attr
   if (value == nullptr || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
     return CUDA_ERROR_INVALID_VALUE;
   memory_block* block = c.driver.find_block(pointer);
-  if (block == nullptr || block->on_host()) return CUDA_ERROR_INVALID_VALUE;
+  if (block == nullptr) return CUDA_ERROR_INVALID_VALUE;
   unsigned wanted = 0;
   std::memcpy(&wanted, value, sizeof wanted);
   block->sync_memops = wanted != 0;

@@ -142,10 +142,21 @@ inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProp
   if (pool == nullptr || properties == nullptr ||
       properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
     return CUDA_ERROR_INVALID_VALUE;
-  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE ||
-      properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-    return CUDA_ERROR_NOT_SUPPORTED;
-  if (const CUresult bad = c.find_device(properties->location.id, device)) return bad;
+  constexpr int shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
+  if ((static_cast<int>(properties->handleTypes) & ~shareable) != 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  switch (properties->location.type) {
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+      if (c.find_device(properties->location.id, device)) return CUDA_ERROR_INVALID_VALUE;
+      break;
+    case CU_MEM_LOCATION_TYPE_HOST:
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+      return CUDA_ERROR_NOT_SUPPORTED;  // this driver has pools of devices only
+    default:
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  // And none that other processes can have.
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
   const pool_ptr made = make_pool(c.driver, device->ordinal);
   made->maximum = properties->maxSize;
   made->place = c.driver.place();
@@ -254,16 +265,19 @@ inline CUresult mem_pool_get_access(call& c, CUmemAccess_flags* flags, CUmemoryP
 inline CUresult mem_pool_set_access(call& c, CUmemoryPool handle, const CUmemAccessDesc* list,
                                     std::size_t count) {
   pool_ptr pool;
-  if (list == nullptr && count != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (list == nullptr || count == 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_pool(c, handle, pool)) return bad;
   for (std::size_t i = 0; i < count; ++i) {
     device_state* device = nullptr;
-    if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (list[i].location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ)
+      return CUDA_ERROR_NOT_SUPPORTED;
     if (const CUresult bad = c.find_device(list[i].location.id, device)) return bad;
-    // A device always reaches its own pool, and read-only access does not exist here.
+    // A device always reaches its own pool.
     const bool own = list[i].location.id == pool->device;
-    if (list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
-        (own && list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+    if (own && list[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) return CUDA_ERROR_INVALID_DEVICE;
+    if (list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE &&
+        list[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
       return CUDA_ERROR_INVALID_VALUE;
   }
   for (std::size_t i = 0; i < count; ++i) {
