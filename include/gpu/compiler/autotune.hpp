@@ -31,10 +31,10 @@ struct tuning_timing {
 
 /// What `autotune` found.
 template <class Prepared> struct tuned {
-  Prepared best;                       ///< what `prepare` made of the fastest variant
-  std::size_t chosen = 0;              ///< its position among the variants
-  bool remembered = false;             ///< nothing was timed: an earlier call or process did
-  std::vector<tuning_timing> timings;  ///< of all variants, in their order
+  Prepared best;                    ///< what `prepare` made of the fastest variant
+  std::size_t chosen = 0;           ///< its position among the variants
+  bool remembered = false;          ///< nothing was timed: an earlier call or process did
+  sequence<tuning_timing> timings;  ///< of all variants, in their order
 };
 
 namespace detail {
@@ -42,9 +42,9 @@ namespace detail {
 /// A variant in words: a string, a number, or what its member `name` says.
 template <class Variant> text variant_name(const Variant& variant) {
   text_builder out;
-  if constexpr (std::is_convertible_v<const Variant&, string_ref>) {
+  if constexpr (detail::convertible<const Variant&, string_ref>) {
     out << string_ref(variant);
-  } else if constexpr (std::is_integral_v<Variant>) {
+  } else if constexpr (detail::is_integral<Variant>) {
     out << static_cast<std::int64_t>(variant);
   } else {
     out << string_ref(variant.name);
@@ -60,7 +60,7 @@ result<> time_launches(stream_ref stream, const tuning_settings& settings, Launc
   const event stop = GPU_TRY(event::create(stream.context(), {.timing = true}, where));
   for (int i = 0; i < settings.warm_up; ++i) GPU_TRY(launch());
   GPU_TRY(stream.synchronize(where));
-  std::vector<elapsed_time> times;
+  sequence<elapsed_time> times;
   for (int i = 0; i < settings.repetitions; ++i) {
     GPU_TRY(record(stream, start, where));
     GPU_TRY(launch());
@@ -98,9 +98,9 @@ result<> time_launches(stream_ref stream, const tuning_settings& settings, Launc
 template <class Variants, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings, const Variants& variants,
               Prepare prepare, Launch launch, source_location where = source_location::current())
-    -> result<tuned<std::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>>> {
-  using prepared_type = std::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>;
-  std::vector<tuning_timing> timings;
+    -> result<tuned<detail::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>>> {
+  using prepared_type = detail::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>;
+  sequence<tuning_timing> timings;
   for (const auto& variant : variants) timings.push_back({detail::variant_name(variant), {}, {}});
   if (timings.empty() || settings.repetitions < 1 || settings.warm_up < 0) {
     detail::text_builder out;
@@ -132,12 +132,12 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
         timings[i].time = elapsed_time::from_milliseconds(known.milliseconds[i]);
         timings[i].error = known.errors[i];
       }
-      return tuned<prepared_type>{*std::move(made), known.chosen, true, std::move(timings)};
+      return tuned<prepared_type>{*detail::move(made), known.chosen, true, detail::move(timings)};
     }
   }
 
-  std::vector<prepared_type> best;  // none or one
-  std::vector<cuda_error> errors;   // none or the first
+  sequence<prepared_type> best;  // none or one
+  sequence<cuda_error> errors;   // none or the first
   std::size_t at = 0, chosen = 0;
   for (const auto& variant : variants) {
     tuning_timing& timing = timings[at];
@@ -158,13 +158,13 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
       } else if (best.empty() || timing.time < timings[chosen].time) {
         chosen = at;
         best.clear();
-        best.push_back(*std::move(made));
+        best.push_back(*detail::move(made));
       }
     }
     ++at;
   }
   if (best.empty() || (!errors.empty() && errors[0].is_sticky())) {
-    return detail::fail(std::move(errors[0]));
+    return detail::fail(detail::move(errors[0]));
   }
   known = {};
   known.chosen = chosen;
@@ -173,7 +173,7 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
     known.errors.push_back(timing.error);
   }
   record.store(known);
-  return tuned<prepared_type>{std::move(best[0]), chosen, false, std::move(timings)};
+  return tuned<prepared_type>{detail::move(best[0]), chosen, false, detail::move(timings)};
 }
 
 /// The same for variants that are written down in place: `{64, 128, 256}`.
@@ -181,8 +181,8 @@ template <class Variant, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings,
               std::initializer_list<Variant> variants, Prepare prepare, Launch launch,
               source_location where = source_location::current()) {
-  return autotune<std::initializer_list<Variant>>(stream, settings, variants, std::move(prepare),
-                                                  std::move(launch), where);
+  return autotune<std::initializer_list<Variant>>(stream, settings, variants, detail::move(prepare),
+                                                  detail::move(launch), where);
 }
 
 }  // namespace gpu

@@ -5,7 +5,7 @@
 
 #include <gpu/compiler/digest.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -21,7 +21,7 @@ class byte_writer {
     return (*this << std::uint64_t{string.size()}).raw(string.data(), string.size());
   }
   byte_writer& operator<<(const digest& d) noexcept { return raw(d.bytes, sizeof d.bytes); }
-  template <class T> byte_writer& operator<<(const std::vector<T>& list) noexcept {
+  template <class T> byte_writer& operator<<(const sequence<T>& list) noexcept {
     *this << std::uint64_t{list.size()};
     for (const T& element : list) *this << element;
     return *this;
@@ -66,7 +66,7 @@ class byte_reader {
     if (ok_) __builtin_memcpy(d.bytes, bytes.data(), sizeof d.bytes);
     return *this;
   }
-  template <class T> byte_reader& operator>>(std::vector<T>& list) {
+  template <class T> byte_reader& operator>>(sequence<T>& list) {
     std::uint64_t count = 0;
     *this >> count;
     list.clear();

@@ -25,11 +25,11 @@ inline byte_reader& operator>>(byte_reader& in, file_condition& file) noexcept {
 
 /// What a compiled program depends on besides its source and options.
 struct cache_conditions {
-  text compiler;                      ///< NVRTC's version and build
-  std::vector<text> folders;          ///< where it looked for headers, in order
-  std::vector<file_condition> files;  ///< what it opened
-  std::vector<text> absent;           ///< where it looked before, and there was nothing
-  std::vector<text> present;          ///< where there was something, which it did not open
+  text compiler;                   ///< NVRTC's version and build
+  sequence<text> folders;          ///< where it looked for headers, in order
+  sequence<file_condition> files;  ///< what it opened
+  sequence<text> absent;           ///< where it looked before, and there was nothing
+  sequence<text> present;          ///< where there was something, which it did not open
 
   /// Whether it depends on any file or place.
   bool on_files() const noexcept { return !(files.empty() && absent.empty() && present.empty()); }
@@ -105,7 +105,7 @@ inline bool is_there(const char* path) noexcept {
 
 /// Whether the system says of all files and places that nothing happened to them.
 template <class Builder = text_builder>
-inline bool same_files(const cache_conditions& conditions, const std::vector<file_identity>& seen) {
+inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
     struct stat about{};
     if (::stat(conditions.files[i].path.c_str(), &about) != 0) return false;
@@ -125,7 +125,7 @@ inline bool same_files(const cache_conditions& conditions, const std::vector<fil
 /// `seen` are the identities of the files, for `same_files`.
 template <class Builder = text_builder>
 inline text unmet_file_condition(const cache_conditions& conditions, bool without_compiler,
-                                 std::vector<file_identity>& seen) {
+                                 sequence<file_identity>& seen) {
   seen.clear();
   const file_clock now = file_clock::now();
   const auto because = [](const auto&... pieces) {
@@ -159,7 +159,7 @@ inline text unmet_file_condition(const cache_conditions& conditions, bool withou
 /// The same for the compiler and the folders that it is told to look in.
 template <class Builder = text_builder>
 inline text unmet_compiler_condition(const cache_conditions& conditions, const text& compiler,
-                                     const std::vector<text>& folders) {
+                                     const sequence<text>& folders) {
   Builder out;
   if (!(conditions.compiler == compiler)) {
     out << "this is " << compiler << " instead of " << conditions.compiler;

@@ -11,7 +11,7 @@ namespace gpu {
 struct cached_program {
   text name;                       ///< as the program was named
   gpu::architecture architecture;  ///< that it was compiled for
-  std::vector<text> options;       ///< that it was compiled with, in NVRTC's words
+  sequence<text> options;          ///< that it was compiled with, in NVRTC's words
   text compiler;                   ///< NVRTC's version and build
   std::size_t files = 0;           ///< how many files its compilation opened
   std::uint64_t size = 0;          ///< in bytes, of its file in the folder
@@ -22,7 +22,7 @@ namespace detail {
 
 [[gnu::cold]] inline cuda_error cache_error(const char* function, text sentence,
                                             source_location where) noexcept {
-  return refusal(errc::file_error, function, std::move(sentence), where);
+  return refusal(errc::file_error, function, detail::move(sentence), where);
 }
 
 /// Opens the folder of a cache for a function that has no use without it.
@@ -63,9 +63,9 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
 /// **Errors**: `errc::file_error` where the cache has no folder, or may not use it; a folder that
 /// is not there yet is empty.
 template <class Program = cached_program>
-result<std::vector<Program>> list_programs(const compile_cache& cache,
-                                           source_location where = source_location::current()) {
-  std::vector<Program> programs;
+result<sequence<Program>> list_programs(const compile_cache& cache,
+                                        source_location where = source_location::current()) {
+  sequence<Program> programs;
   const detail::cache_folder folder =
       GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
   detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
@@ -102,7 +102,7 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
                               source_location where = source_location::current()) {
   constexpr const char* function = "gpu::export_programs";
   const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, false, where));
-  std::vector<text> programs;
+  sequence<text> programs;
   detail::for_each_program(
       folder, [&](const detail::cached_file&, const detail::digest&, const text& sealed,
                   string_ref) { programs.push_back(sealed); });
@@ -144,7 +144,7 @@ result<Count> import_programs(compile_cache& cache, string_ref path,
         "is damaged, or was not made by export_programs of this version of the library. "
         "Export it again.");
   }
-  std::vector<text> programs;
+  sequence<text> programs;
   detail::byte_reader in(contents);
   in >> programs;
   for (const text& sealed : programs) {

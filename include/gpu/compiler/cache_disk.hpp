@@ -36,7 +36,7 @@ template <class Builder = text_builder> class basic_program_disk {
   /// Finds a program that holds now. `compiler` is empty on a machine without NVRTC, where that of
   /// any is taken. Otherwise `reason` says what keeps the stored ones from being used; it stays
   /// empty where there is none.
-  bool find(const text& compiler, const std::vector<text>& folders, kept_program& found,
+  bool find(const text& compiler, const sequence<text>& folders, kept_program& found,
             text& reason) const {
     text compiler_reason, file_reason;
     bool damaged = false;

@@ -158,8 +158,8 @@ inline digest key_of(const compile_request& request) noexcept {
 
 /// The folders where a compilation looks for headers, in order.
 template <class Builder = text_builder>
-inline std::vector<text> folders_of(const compile_request& request) {
-  std::vector<text> folders;
+inline sequence<text> folders_of(const compile_request& request) {
+  sequence<text> folders;
   for (std::size_t i = 0; i < request.options.size(); ++i) {
     const string_ref option = request.options[i];
     for (const string_ref prefix : {string_ref("--include-path="), string_ref("-I")}) {

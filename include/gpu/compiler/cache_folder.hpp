@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <utility>
+#include <gpu/core/utility.hpp>
 
 namespace gpu::detail {
 
@@ -124,7 +124,7 @@ class cache_folder {
           "can be written by anyone, who could put anything into it. Run chmod o-w on it.");
     }
     cache_folder opened;
-    opened.folder_ = std::move(folder);
+    opened.folder_ = detail::move(folder);
     return opened;
   }
 

@@ -16,8 +16,7 @@ namespace gpu::detail {
 template <class Builder = text_builder> class basic_condition_gatherer {
  public:
   /// `folders` are those with headers, in order; `started` a moment before the compilation.
-  basic_condition_gatherer(const program& source, const std::vector<text>& folders,
-                           file_clock started)
+  basic_condition_gatherer(const program& source, const sequence<text>& folders, file_clock started)
       : source_{source}, folders_{folders}, started_{started} {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
@@ -25,7 +24,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
   /// Waits, for some milliseconds, where a header of the user's was written so lately that its
   /// stamp could not be told from one given during the compilation. Headers in the last `toolkit`
   /// folders are older than that. Returns the moment to start from.
-  static file_clock wait_for_fresh_files(const program& source, const std::vector<text>& folders,
+  static file_clock wait_for_fresh_files(const program& source, const sequence<text>& folders,
                                          std::size_t toolkit) {
     basic_condition_gatherer all(source, folders, file_clock::now());
     all.scan_given();
@@ -61,7 +60,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
   /// Fills in all but the compiler. `opened` are the files that the compilation opened; where it
   /// could not tell, `complete` is false, and all that it could have opened is taken. Returns why
   /// the conditions cannot be known, or nothing.
-  text gather(const std::vector<text>& opened, bool complete, cache_conditions& conditions) {
+  text gather(const sequence<text>& opened, bool complete, cache_conditions& conditions) {
     complete_ = complete;
     out_ = &conditions;
     conditions.folders = folders_;
@@ -92,7 +91,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
   }
 
   /// The identities of the files of the conditions.
-  const std::vector<file_identity>& seen_files() const noexcept { return seen_files_; }
+  const sequence<file_identity>& seen_files() const noexcept { return seen_files_; }
 
  private:
   struct lookup {
@@ -241,23 +240,23 @@ template <class Builder = text_builder> class basic_condition_gatherer {
         }
         const char* name = path.data() + folder.size();
         while (*name == '/' && !folder.empty()) ++name;
-        for (const text& own : std::vector<text>(own_folders_.list())) place(join(own, text(name)));
+        for (const text& own : sequence<text>(own_folders_.list())) place(join(own, text(name)));
         for (const text& other : folders_) place(join(other, text(name)));
       };
-      for (const text& folder : std::vector<text>(own_folders_.list())) try_folder(folder);
+      for (const text& folder : sequence<text>(own_folders_.list())) try_folder(folder);
       for (const text& folder : folders_) try_folder(folder);
     }
   }
 
   const program& source_;
-  const std::vector<text>& folders_;
+  const sequence<text>& folders_;
   file_clock started_;
   bool complete_ = true;
   cache_conditions* out_ = nullptr;
   text trouble_;
   text_set given_, own_headers_, own_folders_, seen_, files_, explained_, absent_, present_;
-  std::vector<lookup> lookups_;
-  std::vector<file_identity> seen_files_;
+  sequence<lookup> lookups_;
+  sequence<file_identity> seen_files_;
 };
 using condition_gatherer = basic_condition_gatherer<>;
 

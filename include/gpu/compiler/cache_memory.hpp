@@ -13,9 +13,9 @@ namespace gpu::detail {
 struct kept_program {
   compiled_program program;
   cache_conditions conditions;
-  std::vector<file_identity> seen;  // of the conditions' files
-  bool storable = true;             // false: it may not be used again at all
-  const void* nvrtc = nullptr;      // the table of functions that was in force
+  sequence<file_identity> seen;  // of the conditions' files
+  bool storable = true;          // false: it may not be used again at all
+  const void* nvrtc = nullptr;   // the table of functions that was in force
 };
 
 /// The table of one cache. It is locked while something is looked up, never while anything is
@@ -70,7 +70,7 @@ template <class Builder = text_builder> class basic_program_memory {
   /// Gives an entry that is `mine` its program, and forgets the least used beyond `limit` bytes.
   void publish(entry* filled, kept_program&& kept, std::size_t limit) {
     const guard lock(*this);
-    filled->kept = std::move(kept);
+    filled->kept = detail::move(kept);
     const compiled_state& state = compiled_program_access::state(filled->kept.program);
     filled->bytes = sizeof(entry) + state.ptx.size() + state.cubin.size() + state.lto_ir.size() +
                     state.log.size() + state.ptxas_log.size() + 2048;
@@ -122,11 +122,11 @@ template <class Builder = text_builder> class basic_program_memory {
     const guard lock(*this);
     drop_reference(used);
   }
-  void refresh(entry* checked, std::vector<file_identity>&& seen) noexcept {
+  void refresh(entry* checked, sequence<file_identity>&& seen) noexcept {
     const guard lock(*this);
-    checked->kept.seen = std::move(seen);
+    checked->kept.seen = detail::move(seen);
   }
-  std::vector<file_identity> seen(const entry* e) {
+  sequence<file_identity> seen(const entry* e) {
     const guard lock(*this);
     return e->kept.seen;
   }
@@ -143,8 +143,8 @@ template <class Builder = text_builder> class basic_program_memory {
     /// In a forked child the table starts empty, and the other is left where it is.
     explicit guard(basic_program_memory& memory) noexcept : memory_{memory} {
       if (!memory.mutex_.lock()) return;
-      ::new (static_cast<void*>(&memory.entries_)) std::vector<slot>;
-      ::new (static_cast<void*>(&memory.quick_)) std::vector<quick_slot>;
+      ::new (static_cast<void*>(&memory.entries_)) sequence<slot>;
+      ::new (static_cast<void*>(&memory.quick_)) sequence<quick_slot>;
       memory.bytes_ = 0;
     }
     guard(const guard&) = delete;
@@ -164,7 +164,7 @@ template <class Builder = text_builder> class basic_program_memory {
     }
     for (std::size_t i = quick_.size(); i-- > 0;) {
       if (quick_[i].kept != e) continue;
-      quick_[i] = std::move(quick_.back());
+      quick_[i] = detail::move(quick_.back());
       quick_.pop_back();
     }
     if (e->ready) bytes_ -= e->bytes;
@@ -187,8 +187,8 @@ template <class Builder = text_builder> class basic_program_memory {
   };
 
   fork_mutex mutex_;
-  std::vector<slot> entries_;
-  std::vector<quick_slot> quick_;
+  sequence<slot> entries_;
+  sequence<quick_slot> quick_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };

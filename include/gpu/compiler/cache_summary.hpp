@@ -12,9 +12,9 @@ struct request_summary {
   text name;
   gpu::architecture architecture;
   digest source;
-  std::vector<text> options;
-  std::vector<file_condition> headers;  // given as text
-  std::vector<text> instances;
+  sequence<text> options;
+  sequence<file_condition> headers;  // given as text
+  sequence<text> instances;
 };
 
 template <class Builder = text_builder>
@@ -54,7 +54,7 @@ template <class Builder = text_builder> class basic_summary_difference {
     }
     compare("option ", now.options, before.options);
     compare("instance ", now.instances, before.instances);
-    std::vector<text> names, names_before;
+    sequence<text> names, names_before;
     for (const file_condition& header : now.headers) names.push_back(header.path);
     for (const file_condition& header : before.headers) names_before.push_back(header.path);
     compare("header ", names, names_before);
@@ -74,13 +74,13 @@ template <class Builder = text_builder> class basic_summary_difference {
     if (count_++ != 0) out_ << ", ";
     (out_ << ... << pieces);
   }
-  static bool has(const std::vector<text>& list, const text& word) {
+  static bool has(const sequence<text>& list, const text& word) {
     for (const text& candidate : list) {
       if (candidate == word) return true;
     }
     return false;
   }
-  void compare(const char* what, const std::vector<text>& now, const std::vector<text>& before) {
+  void compare(const char* what, const sequence<text>& now, const sequence<text>& before) {
     for (const text& word : now) {
       if (!has(before, word)) say(what, word, " is new");
     }
@@ -105,7 +105,7 @@ template <class Builder = text_builder> class basic_summary_notes {
 
   /// What is different from the closest that was stored.
   text explain(const request_summary& now) const {
-    std::vector<request_summary> before = read(source_key(now));
+    sequence<request_summary> before = read(source_key(now));
     if (before.empty() && is_named(now)) before = read(name_key(now));
     if (before.empty()) return text("it was not compiled before");
     std::size_t closest = 0, least = ~std::size_t{0};
@@ -135,8 +135,8 @@ template <class Builder = text_builder> class basic_summary_notes {
   }
   static entry_name name_of(const digest& key) noexcept { return {key, 's'}; }
 
-  std::vector<request_summary> read(const digest& key) const {
-    std::vector<request_summary> notes;
+  sequence<request_summary> read(const digest& key) const {
+    sequence<request_summary> notes;
     text sealed;
     string_ref contents;
     if (folder_.read(name_of(key).characters, sealed) != cache_folder::reading::done ||
@@ -150,7 +150,7 @@ template <class Builder = text_builder> class basic_summary_notes {
   }
   std::uint64_t append(const digest& key, const request_summary& now) const {
     constexpr std::size_t most = 8;
-    std::vector<request_summary> notes = read(key);
+    sequence<request_summary> notes = read(key);
     if (notes.size() >= most) notes.erase(notes.begin());
     notes.push_back(now);
     text trouble;

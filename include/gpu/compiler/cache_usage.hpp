@@ -7,7 +7,7 @@
 
 #include <dirent.h>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -29,8 +29,8 @@ inline bool is_entry_name(const char* name) noexcept {
 
 /// The files of the cache. Takes away what killed processes left half written.
 template <class Builder = text_builder>
-inline std::vector<cached_file> files_of(const cache_folder& folder) {
-  std::vector<cached_file> files;
+inline sequence<cached_file> files_of(const cache_folder& folder) {
+  sequence<cached_file> files;
   const int opened = ::openat(folder.native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR* list = opened < 0 ? nullptr : ::fdopendir(opened);
   if (list == nullptr) {
@@ -74,7 +74,7 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
 /// eighth is free. A process that has one of them open reads it to its end. Returns how many.
 template <class Builder = text_builder>
 inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
-  std::vector<cached_file> files = files_of(folder);
+  sequence<cached_file> files = files_of(folder);
   std::uint64_t total = 0, removed = 0;
   for (const cached_file& file : files) total += file.size;
   if (total > limit) {

@@ -39,7 +39,7 @@ template <class Builder = text_builder> struct cached_compilation {
       GPU_TRY(compile(made));
       set_origin(made.program, {origin_kind::compiled, text("the cache is off"), {}});
       count_one(cache.counters_.compiled);
-      return std::move(made.program);
+      return detail::move(made.program);
     }
     for (;;) {
       bool mine = false, waited = false;
@@ -79,7 +79,7 @@ template <class Builder = text_builder> struct cached_compilation {
   };
 
   static void set_origin(compiled_program& program, program_origin&& origin) {
-    compiled_program_access::origin(program) = std::move(origin);
+    compiled_program_access::origin(program) = detail::move(origin);
   }
 
   bool still_holds(program_memory::entry* entry) {
@@ -89,9 +89,9 @@ template <class Builder = text_builder> struct cached_compilation {
     }
     if (!conditions.on_files()) return true;
     if (same_files(conditions, cache.memory_.seen(entry))) return true;
-    std::vector<file_identity> seen;
+    sequence<file_identity> seen;
     if (!unmet_file_condition(conditions, false, seen).empty()) return false;
-    cache.memory_.refresh(entry, std::move(seen));
+    cache.memory_.refresh(entry, detail::move(seen));
     return true;
   }
 
@@ -112,15 +112,15 @@ template <class Builder = text_builder> struct cached_compilation {
                                                : cache.counters_.compiled);
     compiled_program program = made.program;
     made.nvrtc = nvrtc_in_force();
-    if (made.storable) cache.memory_.publish(entry, std::move(made), settings.memory_limit);
-    set_origin(program, std::move(origin));
+    if (made.storable) cache.memory_.publish(entry, detail::move(made), settings.memory_limit);
+    set_origin(program, detail::move(origin));
     return program;
   }
 
   result<> through_folder(const settled_cache& settings, kept_program& made,
                           program_origin& origin) {
     const digest key = key_of(request);
-    const std::vector<text> folders = folders_of(request);
+    const sequence<text> folders = folders_of(request);
     const text& compiler = request.compiler;
     const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
     if (!folder) {
@@ -164,7 +164,7 @@ template <class Builder = text_builder> struct cached_compilation {
                   where, sizeof *state));
     }
     made.program = compiled_program_access::adopt(state);
-    const std::vector<text> folders = folders_of(request);
+    const sequence<text> folders = folders_of(request);
     const file_clock started = condition_gatherer::wait_for_fresh_files(
         request.source, folders, request.found_folders.size());
     GPU_TRY(nvrtc_compile(request, *state, where));
@@ -178,7 +178,7 @@ template <class Builder = text_builder> struct cached_compilation {
     for (const file_identity& identity : gatherer.seen_files()) {
       made.seen.push_back(certain(identity, now));
     }
-    if (unstorable != nullptr) *unstorable = std::move(why);
+    if (unstorable != nullptr) *unstorable = detail::move(why);
     return {};
   }
 

@@ -44,8 +44,8 @@ inline bool is_identifier(string_ref name) noexcept {
 }
 
 /// Splits a line of options at its spaces; quotation marks of both kinds hold words together.
-template <class Text = text> inline std::vector<Text> split_words(string_ref line) {
-  std::vector<Text> words;
+template <class Text = text> inline sequence<Text> split_words(string_ref line) {
+  sequence<Text> words;
   text_builder word;
   char quote = '\0';
   bool begun = false;
@@ -186,7 +186,7 @@ template <class Builder = text_builder> class option_chooser {
   }
 
   /// Refuses what contradicts itself, and puts the rest in order.
-  result<> finish(std::vector<text>& options, std::vector<text>& folders) {
+  result<> finish(sequence<text>& options, sequence<text>& folders) {
     for (const contradiction& pair : contradictions) {
       const chosen_option* first = find(option_number(pair.first), pair.first_value);
       const chosen_option* second = find(option_number(pair.second), pair.second_value);
@@ -209,9 +209,9 @@ template <class Builder = text_builder> class option_chooser {
     for (std::size_t i = 1; i < chosen_.size(); ++i) {
       for (std::size_t j = i; j > 0; --j) {
         if (order_of(chosen_[j - 1].number) <= order_of(chosen_[j].number)) break;
-        chosen_option before = std::move(chosen_[j - 1]);
-        chosen_[j - 1] = std::move(chosen_[j]);
-        chosen_[j] = std::move(before);
+        chosen_option before = detail::move(chosen_[j - 1]);
+        chosen_[j - 1] = detail::move(chosen_[j]);
+        chosen_[j] = detail::move(before);
       }
     }
     for (const chosen_option& option : chosen_) {
@@ -233,7 +233,7 @@ template <class Builder = text_builder> class option_chooser {
   }
   /// Chooses what nobody else has a say in.
   void choose(const char* name, text value) {
-    chosen_.push_back({option_number(name), true, std::move(value), "gpu::compile"});
+    chosen_.push_back({option_number(name), true, detail::move(value), "gpu::compile"});
   }
   architecture target() const noexcept { return target_; }
 
@@ -255,14 +255,14 @@ template <class Builder = text_builder> class option_chooser {
           << option.value.size() << ", which NVRTC cannot take. Take it out.";
       return refuse(out);
     }
-    if (option.number == option_number("--define-macro")) return add_macro(std::move(option));
+    if (option.number == option_number("--define-macro")) return add_macro(detail::move(option));
     if (known_options[option.number].repeats) {
-      chosen_.push_back(std::move(option));
+      chosen_.push_back(detail::move(option));
       return {};
     }
     const chosen_option* before = find(option.number);
     if (before == nullptr) {
-      chosen_.push_back(std::move(option));
+      chosen_.push_back(detail::move(option));
       return {};
     }
     return refuse_doubled(*before, spelled(option), option.origin);
@@ -282,7 +282,7 @@ template <class Builder = text_builder> class option_chooser {
       if (before.value == option.value) return {};
       return refuse_doubled(before, spelled(option), option.origin);
     }
-    chosen_.push_back(std::move(option));
+    chosen_.push_back(detail::move(option));
     return {};
   }
 
@@ -389,7 +389,7 @@ template <class Builder = text_builder> class option_chooser {
   source_location where_;
   architecture target_ = {};
   const char* target_origin_ = nullptr;
-  std::vector<chosen_option> chosen_;
+  sequence<chosen_option> chosen_;
 };
 
 }  // namespace gpu::detail

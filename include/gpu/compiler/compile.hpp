@@ -24,7 +24,7 @@ namespace gpu {
 /// milliseconds up, and much more where large headers are included.
 /// **Capture**: not affected. (nvrtcCompileProgram)
 template <class Source>
-  requires std::is_convertible_v<const Source&, program>
+  requires detail::convertible<const Source&, program>
 result<compiled_program> compile(const Source& source, const compile_options& options = {},
                                  source_location where = source_location::current()) {
   const program& p = source;

@@ -63,7 +63,7 @@ queued_work* start_compilation(const program& source, const compile_options& opt
   if (settled.has_value()) {
     compile_queue().add(*work);
   } else {
-    static_cast<void>(work->made = fail(std::move(settled).error()));
+    static_cast<void>(work->made = fail(detail::move(settled).error()));
     work->done = true;
   }
   return work;
@@ -118,7 +118,7 @@ class [[nodiscard]] pending_compilation {
               "the fork."),
           where));
     }
-    auto made = std::move(static_cast<detail::queued_compilation<Program>*>(work_)->made);
+    auto made = detail::move(static_cast<detail::queued_compilation<Program>*>(work_)->made);
     drop();
     return made;
   }
@@ -161,7 +161,7 @@ struct pending_compilation_access {
 /// **Cost**: NVRTC 13.0 optimises and assembles programs side by side, but reads only one at a
 /// time: programs with large headers wait for each other.
 template <class Source>
-  requires std::is_convertible_v<const Source&, program>
+  requires detail::convertible<const Source&, program>
 pending_compilation compile_async(const Source& source, const compile_options& options = {},
                                   source_location where = source_location::current()) {
   return detail::pending_compilation_access::make(
@@ -173,15 +173,15 @@ pending_compilation compile_async(const Source& source, const compile_options& o
 /// **Errors**: each result has those of `compile`.
 template <class Sources>
   requires requires(const Sources& sources) {
-    requires std::is_convertible_v<decltype(*sources.begin()), program>;
+    requires detail::convertible<decltype(*sources.begin()), program>;
     sources.end();
   }
-std::vector<result<compiled_program>> compile_all(
-    const Sources& sources, const compile_options& options = {},
-    source_location where = source_location::current()) {
-  std::vector<pending_compilation> pending;
+sequence<result<compiled_program>> compile_all(const Sources& sources,
+                                               const compile_options& options = {},
+                                               source_location where = source_location::current()) {
+  sequence<pending_compilation> pending;
   for (const auto& source : sources) pending.push_back(compile_async(source, options, where));
-  std::vector<result<compiled_program>> made;
+  sequence<result<compiled_program>> made;
   for (pending_compilation& one : pending) made.push_back(one.get(where));
   return made;
 }

@@ -45,7 +45,7 @@ class compile_cache {
   template <class Settings = cache_settings> void configure(const Settings& settings) {
     detail::settled_cache settled = detail::settle_cache(settings);
     const guard lock(*this);
-    settled_ = std::move(settled);
+    settled_ = detail::move(settled);
     memory_.clear();
   }
 

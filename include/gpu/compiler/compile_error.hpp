@@ -81,7 +81,7 @@ inline logged_message first_mistake(string_ref log) noexcept {
 /// `errc::compile_failed`; the values are the line of the first mistake and nothing.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error compile_error(const compile_request& request,
-                                                             const std::vector<text>& options,
+                                                             const sequence<text>& options,
                                                              const text& log,
                                                              source_location where) {
   const logged_message mistake = first_mistake(log);
@@ -105,7 +105,7 @@ template <class Builder = text_builder>
 }
 
 /// The one of `options` that an NVRTC without it names in its log, or null.
-inline const text* unrecognized_option(const std::vector<text>& options, string_ref log) noexcept {
+inline const text* unrecognized_option(const sequence<text>& options, string_ref log) noexcept {
   if (position_of("unrecognized option", log) == log.size()) return nullptr;
   for (const text& option : options) {
     if (position_of(option, log) != log.size()) return &option;
@@ -118,7 +118,7 @@ inline const text* unrecognized_option(const std::vector<text>& options, string_
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error compilation_error(const cuda_error& error,
                                                                  const compile_request& request,
-                                                                 const std::vector<text>& options,
+                                                                 const sequence<text>& options,
                                                                  const text& log,
                                                                  source_location where) {
   constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;

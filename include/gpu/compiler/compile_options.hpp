@@ -5,7 +5,7 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/macro_value.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu {
 
@@ -15,7 +15,7 @@ class compile_cache;
 struct option_text : text {
   option_text() noexcept = default;
   template <class String>
-    requires std::is_convertible_v<const String&, string_ref>
+    requires detail::convertible<const String&, string_ref>
   option_text(const String& string) noexcept : text(string_ref(string).to_text()) {}
 };
 
@@ -46,9 +46,9 @@ enum class cpp_standard : unsigned char {
 struct compile_options {
   gpu::architecture architecture = {};  ///< of the device in use, where nothing is said
   cpp_standard standard = {};
-  std::vector<macro_definition> defines = {};
+  sequence<macro_definition> defines = {};
   /// Where `#include` looks, in this order.
-  std::vector<option_text> include_folders = {};
+  sequence<option_text> include_folders = {};
   /// Whether `#include` also looks, after the folders above, in those of the CUDA toolkit that is
   /// found on this machine, libcu++ among them.
   bool toolkit_headers = true;
@@ -76,7 +76,7 @@ struct compile_options {
   /// Further options as NVRTC's manual has them, one each: `{"--split-compile=0",
   /// "-opt-info=inline"}`. An unknown one is refused, and so is one that a member above has said
   /// already.
-  std::vector<option_text> extra = {};
+  sequence<option_text> extra = {};
 
   /// Where compiled programs are kept; null for the cache of the process.
   compile_cache* cache = nullptr;

@@ -25,12 +25,12 @@ class compiled_program {
     if (state_ != nullptr) __atomic_fetch_add(&state_->owners, 1u, __ATOMIC_RELAXED);
   }
   compiled_program(compiled_program&& other) noexcept
-      : state_{detail::exchange(other.state_, nullptr)}, origin_{std::move(other.origin_)} {}
+      : state_{detail::exchange(other.state_, nullptr)}, origin_{detail::move(other.origin_)} {}
   compiled_program& operator=(compiled_program other) noexcept {
     detail::compiled_state* mine = state_;
     state_ = other.state_;
     other.state_ = mine;
-    origin_ = std::move(other.origin_);
+    origin_ = detail::move(other.origin_);
     return *this;
   }
   ~compiled_program() {
@@ -48,10 +48,10 @@ class compiled_program {
   /// What it was compiled for; real or virtual, never `of_device`.
   gpu::architecture architecture() const noexcept { return state().architecture; }
   /// The options that it was compiled with, in NVRTC's words.
-  const std::vector<text>& options() const noexcept { return state().options; }
+  const sequence<text>& options() const noexcept { return state().options; }
   /// The headers that the compilation opened, each once, as NVRTC names them; those given as text
   /// by their names.
-  const std::vector<text>& headers() const noexcept { return state().headers; }
+  const sequence<text>& headers() const noexcept { return state().headers; }
   /// Whether `headers` is known to be all of them, which not every NVRTC can tell.
   bool headers_complete() const noexcept { return state().headers_complete; }
 
@@ -59,11 +59,11 @@ class compiled_program {
   const program_origin& origin() const noexcept { return origin_; }
 
   /// The log message by message.
-  template <class Diagnostic = diagnostic> std::vector<Diagnostic> diagnostics() const {
+  template <class Diagnostic = diagnostic> sequence<Diagnostic> diagnostics() const {
     return detail::read_diagnostics<Diagnostic>(state().log);
   }
   /// What each kernel takes of a multiprocessor; empty where there is no machine code.
-  template <class Resources = kernel_resources> std::vector<Resources> resources() const {
+  template <class Resources = kernel_resources> sequence<Resources> resources() const {
     return detail::read_resources<Resources>(state().ptxas_log);
   }
   /// What one kernel takes, by its name in the source or in the module.
@@ -77,7 +77,7 @@ class compiled_program {
     out << "there is no machine code of a kernel \"" << kernel << "\"";
     const char* separator = ". There is of: ";
     for (Resources& found : resources<Resources>()) {
-      if (string_ref(found.kernel) == name) return std::move(found);
+      if (string_ref(found.kernel) == name) return detail::move(found);
       out << separator << found.kernel;
       separator = ", ";
     }

@@ -6,7 +6,7 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/core/string_ref.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -26,13 +26,13 @@ struct compiled_state {
   text log;        ///< what NVRTC had to say, without `ptxas_log`
   text ptxas_log;  ///< the resource figures of each kernel, as the assembler prints them
   gpu::architecture architecture = {};
-  std::vector<name_pair> names = {};
+  sequence<name_pair> names = {};
   /// The options as NVRTC got them, include folders last; without those that the library adds to
   /// learn about the compilation.
-  std::vector<text> options = {};
+  sequence<text> options = {};
   /// The files that the compilation opened, as NVRTC names them, each once, in the order of their
   /// first opening. Headers given as text are among them by their names; the source is not.
-  std::vector<text> headers = {};
+  sequence<text> headers = {};
   /// Whether `headers` is certain to be all of them: this NVRTC may be unable to tell.
   bool headers_complete = false;
 

@@ -5,8 +5,8 @@
 #include <gpu/compiler/reading.hpp>
 #include <gpu/core/error.hpp>
 
+#include <gpu/core/sequence.hpp>
 #include <initializer_list>
-#include <vector>
 
 namespace gpu {
 
@@ -178,8 +178,8 @@ template <class Builder = text_builder> inline text without_indentation(string_r
   return out.finish();
 }
 
-template <class Diagnostic = diagnostic> std::vector<Diagnostic> read_diagnostics(string_ref log) {
-  std::vector<Diagnostic> list;
+template <class Diagnostic = diagnostic> sequence<Diagnostic> read_diagnostics(string_ref log) {
+  sequence<Diagnostic> list;
   logged_message found;
   while (next_message(log, found)) {
     list.push_back({found.severity, found.file.to_text(), found.line, found.column, found.number,
@@ -195,8 +195,7 @@ inline constexpr const char* log_headline = "The whole log:";
 }  // namespace detail
 
 /// What the compiler said, message by message, where `error` is one of `compile`; empty for others.
-template <class Diagnostic = diagnostic>
-std::vector<Diagnostic> diagnostics(const cuda_error& error) {
+template <class Diagnostic = diagnostic> sequence<Diagnostic> diagnostics(const cuda_error& error) {
   string_ref rest = error.details();
   while (!rest.empty()) {
     if (detail::next_line(rest) == detail::log_headline) {

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include <climits>
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -28,9 +28,9 @@ inline path_kind kind_of_path(const char* path) noexcept {
 class header_search {
  public:
   /// Where `#include` is to look: the toolkit's folder, and that of libcu++ where it is another.
-  std::vector<text> folders;
+  sequence<text> folders;
   /// Where the toolkit and libcu++ were looked for, in this order, as far as it took to find both.
-  std::vector<text> looked_in;
+  sequence<text> looked_in;
 
   bool has_toolkit() const noexcept { return toolkit_; }
   bool has_libcuxx() const noexcept { return libcuxx_; }

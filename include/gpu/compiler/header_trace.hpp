@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -40,7 +40,7 @@ class header_trace {
 
   /// Sets `headers` to what was opened, each once, in the order of first opening. Returns whether
   /// that is certain to be all.
-  template <class Text> bool read(std::vector<Text>& headers) const {
+  template <class Text> bool read(sequence<Text>& headers) const {
     headers.clear();
     text_builder pieces;
     char block[8192];
@@ -54,7 +54,7 @@ class header_trace {
 
   /// Reads a list: one line for each inclusion, indented by its depth, between two names of NVRTC's
   /// own, of which the second is not there when the compilation failed.
-  template <class Text> static bool parse(string_ref list, std::vector<Text>& headers) {
+  template <class Text> static bool parse(string_ref list, sequence<Text>& headers) {
     std::size_t depth = 0, line = 0;
     bool begun = false, ended = false, consistent = true;
     while (!list.empty()) {
@@ -85,7 +85,7 @@ class header_trace {
  private:
   const char* path() const noexcept { return option_ + sizeof "-Xcudafe=--error_output=" - 1; }
 
-  template <class Text> static void add(string_ref name, std::vector<Text>& headers) {
+  template <class Text> static void add(string_ref name, sequence<Text>& headers) {
     for (const text& known : headers) {
       if (string_ref(known) == name) return;
     }

@@ -76,8 +76,8 @@ inline void split_log(string_ref whole, text& log, text& ptxas_log) {
 ///     ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ///     ptxas info    : Used 8 registers, used 0 barriers, 400 bytes smem
 template <class Resources = kernel_resources>
-std::vector<Resources> read_resources(string_ref ptxas_log) {
-  std::vector<Resources> list;
+sequence<Resources> read_resources(string_ref ptxas_log) {
+  sequence<Resources> list;
   string_ref function;
   while (!ptxas_log.empty()) {
     const string_ref line = next_line(ptxas_log);

@@ -41,7 +41,7 @@ template <class Builder = text_builder> inline std::uint64_t mark_of_library_hea
 /// user's folders, or was not found without it.
 template <class Builder = text_builder> class given_headers {
  public:
-  given_headers(const program& source, const std::vector<text>& folders) : folders_{folders} {
+  given_headers(const program& source, const sequence<text>& folders) : folders_{folders} {
     for (const program_header& header : source.headers()) add(header.name, header.source);
     add_wanted(source.source());
     for (const program_header& header : source.headers()) add_wanted(header.source);
@@ -101,9 +101,9 @@ template <class Builder = text_builder> class given_headers {
     return false;
   }
 
-  const std::vector<text>& folders_;
-  std::vector<text> names_, sources_;
-  std::vector<const char*> name_pointers_, source_pointers_;
+  const sequence<text>& folders_;
+  sequence<text> names_, sources_;
+  sequence<const char*> name_pointers_, source_pointers_;
 };
 
 }  // namespace gpu::detail

@@ -44,8 +44,8 @@ class shared_link_symbols {
     }
   }
 
-  std::vector<entry> entries_;
-  std::vector<std::size_t> slots_;  // 1 and up; 0 is free
+  sequence<entry> entries_;
+  sequence<std::size_t> slots_;  // 1 and up; 0 is free
 };
 
 /// Writes what keeps two inputs from sharing a name; nothing where they can.

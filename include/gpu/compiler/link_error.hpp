@@ -6,7 +6,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/kernel/demangled.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 

@@ -60,7 +60,7 @@ class link_input {
 
   /// Bytes, which are copied.
   template <class Bytes>
-    requires std::is_convertible_v<const Bytes&, bytes_ref>
+    requires detail::convertible<const Bytes&, bytes_ref>
   link_input(const Bytes& image, string_ref name = {})
       : kind_{detail::kind_of_link_input(image)}, name_{name.to_text()} {
     const bytes_ref bytes = image;

@@ -5,7 +5,7 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile_options.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu {
 
@@ -34,15 +34,15 @@ struct link_options {
   bool precise_square_root = true;  ///< and so are `float` square roots (-prec-sqrt)
   /// The kernels that will be asked for, by their names in the module; all others may be dropped.
   /// Nothing is dropped where none is named.
-  std::vector<option_text> kernels_used = {};
+  sequence<option_text> kernels_used = {};
   /// The same for variables that the host asks for.
-  std::vector<option_text> variables_used = {};
+  sequence<option_text> variables_used = {};
   bool drop_unused_variables = false;  ///< those that no kernel uses, but for `variables_used`
   int compiler_threads = 1;            ///< 0: as many as the machine has cores
 
   /// Further options as nvJitLink's manual has them, one each: `{"-Xptxas=-v"}`. An unknown one is
   /// refused by name.
-  std::vector<option_text> extra = {};
+  sequence<option_text> extra = {};
 };
 
 }  // namespace gpu

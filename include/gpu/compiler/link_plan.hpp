@@ -20,7 +20,7 @@ struct link_plan {
   const link_options& options;
   gpu::architecture architecture = {};
   bool link_time_optimization = false;
-  std::vector<link_piece> pieces = {};
+  sequence<link_piece> pieces = {};
 };
 
 template <class Builder = text_builder>
@@ -106,7 +106,7 @@ inline result<> check_piece(const link_piece& piece, source_location where) {
 
 /// Fills `plan.architecture` and `plan.pieces`.
 template <class Builder = text_builder>
-inline result<> make_plan(const std::vector<link_input>& inputs, link_plan& plan,
+inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
                           source_location where) {
   Builder out;
   if (inputs.empty()) {

@@ -58,8 +58,8 @@ class linked_program {
   text ptx_;
   text log_;
   gpu::architecture architecture_ = {};
-  std::vector<detail::name_pair> names_;
-  std::vector<link_input> inputs_;
+  sequence<detail::name_pair> names_;
+  sequence<link_input> inputs_;
   link_options options_;
 };
 

@@ -30,7 +30,7 @@ inline result<> require_nvjitlink(const link_plan& plan, source_location where) 
 /// The way into a `linked_program`.
 struct linked_program_access {
   template <class Builder = text_builder>
-  static result<> link(const std::vector<link_input>& inputs, const link_options& options,
+  static result<> link(const sequence<link_input>& inputs, const link_options& options,
                        linked_program& made, source_location where) {
     link_plan plan{options};
     GPU_TRY(make_plan(inputs, plan, where));
@@ -107,7 +107,7 @@ struct linked_program_access {
 /// it was looked for; nvJitLink's or the driver's own, with its log. **Capture**: not affected.
 /// (nvJitLinkComplete, cuLinkComplete)
 template <class Program = linked_program>
-result<Program> link(const std::vector<link_input>& inputs, const link_options& options = {},
+result<Program> link(const sequence<link_input>& inputs, const link_options& options = {},
                      source_location where = source_location::current()) {
   Program made;
   GPU_TRY(detail::linked_program_access::link(inputs, options, made, where));

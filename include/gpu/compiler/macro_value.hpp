@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-#include <type_traits>
+#include <gpu/core/utility.hpp>
 
 namespace gpu {
 
@@ -83,26 +83,26 @@ inline text quoted(string_ref characters) noexcept {
 struct macro_value : text {
   macro_value() noexcept : text("1", 1) {}
   template <class String>
-    requires std::is_convertible_v<const String&, string_ref>
+    requires detail::convertible<const String&, string_ref>
   macro_value(const String& tokens) noexcept : text(string_ref(tokens).to_text()) {}
   template <class Value>
-    requires(std::is_arithmetic_v<Value> || std::is_enum_v<Value>)
+    requires(detail::is_arithmetic<Value> || detail::is_enum<Value>)
   macro_value(Value value) noexcept : text(of(value)) {}
 
  private:
   template <class Value> static text of(Value value) noexcept {
-    if constexpr (std::is_same_v<Value, bool>) {
+    if constexpr (detail::same<Value, bool>) {
       return value ? text("true") : text("false");
-    } else if constexpr (std::is_enum_v<Value>) {
-      return of(static_cast<std::underlying_type_t<Value>>(value));
-    } else if constexpr (std::is_floating_point_v<Value>) {
+    } else if constexpr (detail::is_enum<Value>) {
+      return of(static_cast<detail::underlying_type_t<Value>>(value));
+    } else if constexpr (detail::is_floating_point<Value>) {
       static_assert(sizeof(Value) <= sizeof(double), "device code has no long double");
       return detail::written_float(value);
     } else {
       static_assert(sizeof(Value) <= 8, "macros have integers of up to 64 bits");
-      const bool negative = std::is_signed_v<Value> && value < Value{};
+      const bool negative = detail::is_signed<Value> && value < Value{};
       const auto bits = static_cast<std::uint64_t>(value);
-      return detail::written(negative, negative ? ~bits + 1 : bits, std::is_signed_v<Value>);
+      return detail::written(negative, negative ? ~bits + 1 : bits, detail::is_signed<Value>);
     }
   }
 };

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
+#include <gpu/core/utility.hpp>
 
 namespace gpu::nvjitlink {
 
@@ -16,7 +16,7 @@ using nvjitlink_handle = void*;
 
 /// Pointers to nvJitLink's functions; all null where there is no nvJitLink.
 struct entry_points {
-#define GPU_NVJITLINK_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
+#define GPU_NVJITLINK_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
 #include <gpu/compiler/nvjitlink_entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.

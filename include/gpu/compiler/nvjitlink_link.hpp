@@ -9,9 +9,9 @@ namespace gpu::detail {
 
 /// The options of a link as nvJitLink takes them.
 template <class Builder = text_builder>
-inline std::vector<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
+inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   const link_options& o = plan.options;
-  std::vector<text> list;
+  sequence<text> list;
   const auto add = [&](const auto&... parts) {
     Builder out;
     (out << ... << parts);
@@ -83,11 +83,11 @@ inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location wher
 /// Hands everything over and links. `raw` is set even where no link could be created, and knows the
 /// reason then.
 template <class Builder = text_builder>
-inline result<> run_nvjitlink(const link_plan& plan, const std::vector<text>& options,
+inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& options,
                               nvjitlink::nvjitlink_handle& raw, bool& created,
                               source_location where) {
   using table = nvjitlink::entry_points;
-  std::vector<const char*> arguments;
+  sequence<const char*> arguments;
   for (const text& option : options) arguments.push_back(option.c_str());
   GPU_TRY(nvjitlink::call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
                                           arguments.data()));

@@ -35,8 +35,8 @@ inline bool has_option(const compile_request& request, string_ref name) noexcept
 
 /// The options and the include folders in one list, as NVRTC takes them.
 template <class Builder = text_builder>
-inline std::vector<text> whole_option_list(const compile_request& request) {
-  std::vector<text> list = request.options;
+inline sequence<text> whole_option_list(const compile_request& request) {
+  sequence<text> list = request.options;
   for (const auto* folders : {&request.folders, &request.found_folders}) {
     for (const text& folder : *folders) {
       Builder out;
@@ -77,7 +77,7 @@ inline result<> nvrtc_compile_once(const compile_request& request,
                                    compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
   const program& p = request.source;
-  std::vector<const char*> arguments;
+  sequence<const char*> arguments;
   nvrtc::nvrtc_program raw = nullptr;
   GPU_TRY(nvrtc::call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
                                               headers.count(), headers.sources(), headers.names()));

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
+#include <gpu/core/utility.hpp>
 
 namespace gpu::nvrtc {
 
@@ -16,7 +16,7 @@ using nvrtc_program = void*;
 
 /// Pointers to NVRTC's functions; all null where there is no NVRTC.
 struct entry_points {
-#define GPU_NVRTC_ENTRY(member, function, ...) std::add_pointer_t<__VA_ARGS__> member;
+#define GPU_NVRTC_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
 #include <gpu/compiler/nvrtc_entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.

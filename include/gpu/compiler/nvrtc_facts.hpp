@@ -6,7 +6,7 @@
 #include <gpu/compiler/nvrtc_calls.hpp>
 #include <gpu/compiler/nvrtc_identity.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -15,7 +15,7 @@ struct nvrtc_facts {
   text identity = {};  ///< version and build; empty where there is no NVRTC
   text library = {};   ///< the path of its file
   int major = 0, minor = 0;
-  std::vector<int> architectures = {};  ///< that it compiles for, as in `sm_90`, ascending
+  sequence<int> architectures = {};  ///< that it compiles for, as in `sm_90`, ascending
 
   bool present() const noexcept { return !identity.empty(); }
 };

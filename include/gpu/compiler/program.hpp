@@ -21,14 +21,14 @@ class program {
  public:
   /// `name` stands for the source in messages.
   template <class String>
-    requires std::is_convertible_v<const String&, string_ref>
+    requires detail::convertible<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
       : source_{string_ref(source).to_text()}, name_{name.to_text()} {}
 
   /// A program made of parts; `name` stands for it where no part does, as in the last line of a
   /// log.
   template <class Source>
-    requires std::is_same_v<Source, gpu::source>
+    requires detail::same<Source, gpu::source>
   program(const Source& source, string_ref name = "program.cu")
       : source_{source.whole()}, name_{name.to_text()}, parts_{source.parts()} {}
 
@@ -49,7 +49,7 @@ class program {
     return *this;
   }
   template <class Name, class Text> program&& header(const Name& name, const Text& source) && {
-    return std::move(header(name, source));
+    return detail::move(header(name, source));
   }
 
   /// Asks for an instance of a kernel template, as C++ writes it: `axpy<float>`. The module finds
@@ -59,22 +59,22 @@ class program {
     return *this;
   }
   template <class Expression> program&& instance(const Expression& expression) && {
-    return std::move(instance(expression));
+    return detail::move(instance(expression));
   }
 
   const text& source() const noexcept { return source_; }
   const text& name() const noexcept { return name_; }
-  const std::vector<program_header>& headers() const noexcept { return headers_; }
-  const std::vector<option_text>& instances() const noexcept { return instances_; }
+  const sequence<program_header>& headers() const noexcept { return headers_; }
+  const sequence<option_text>& instances() const noexcept { return instances_; }
   /// What it was put together from; empty where it is one text.
-  const std::vector<source_part>& parts() const noexcept { return parts_; }
+  const sequence<source_part>& parts() const noexcept { return parts_; }
 
  private:
   text source_;
   text name_;
-  std::vector<program_header> headers_;
-  std::vector<option_text> instances_;
-  std::vector<source_part> parts_;
+  sequence<program_header> headers_;
+  sequence<option_text> instances_;
+  sequence<source_part> parts_;
 };
 
 }  // namespace gpu

@@ -61,7 +61,7 @@ template <class Builder = text_builder> class basic_remembered_request {
  private:
   program source_;
   gpu::architecture architecture_;
-  std::vector<text> options_, folders_, found_folders_;
+  sequence<text> options_, folders_, found_folders_;
 };
 using remembered_request = basic_remembered_request<>;
 

@@ -13,11 +13,11 @@ namespace gpu::detail {
 /// What is to be compiled, settled.
 struct compile_request {
   const program& source;
-  gpu::architecture architecture;        ///< real or virtual
-  std::vector<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
-  std::vector<text> folders = {};        ///< the user's include folders, in their order
-  std::vector<text> found_folders = {};  ///< those of the toolkit; searched after the user's
-  text compiler = {};                    ///< NVRTC's version and build; empty where there is none
+  gpu::architecture architecture;     ///< real or virtual
+  sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
+  sequence<text> folders = {};        ///< the user's include folders, in their order
+  sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
+  text compiler = {};                 ///< NVRTC's version and build; empty where there is none
 };
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
@@ -47,7 +47,7 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
 /// the device can run. Without NVRTC, what was shipped for the device itself will do.
 template <class Builder = text_builder>
 inline result<> settle(architecture& target, const nvrtc_facts& facts, source_location where) {
-  const std::vector<int>& known = facts.architectures;
+  const sequence<int>& known = facts.architectures;
   int number = target.number();
   const bool of_device = target.kind() == architecture::kind_type::of_device;
   if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));

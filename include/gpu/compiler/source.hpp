@@ -5,7 +5,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/read_file.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu {
 
@@ -40,7 +40,7 @@ class source {
   }
   template <class Builder = detail::text_builder>
   source&& part(string_ref name, string_ref contents) && {
-    return std::move(part<Builder>(name, 1, contents));
+    return detail::move(part<Builder>(name, 1, contents));
   }
   template <class Builder = detail::text_builder>
   source& part(string_ref name, std::size_t first_line, string_ref contents) & {
@@ -58,7 +58,7 @@ class source {
   }
   template <class Builder = detail::text_builder>
   source&& part(string_ref name, std::size_t first_line, string_ref contents) && {
-    return std::move(part<Builder>(name, first_line, contents));
+    return detail::move(part<Builder>(name, first_line, contents));
   }
 
   /// Adds a file as a part, under its path. `#include "..."` in it looks where it does in the
@@ -78,11 +78,11 @@ class source {
     for (const text& piece : pieces_) out << piece;
     return out.finish();
   }
-  const std::vector<source_part>& parts() const noexcept { return parts_; }
+  const sequence<source_part>& parts() const noexcept { return parts_; }
 
  private:
-  std::vector<text> pieces_;
-  std::vector<source_part> parts_;
+  sequence<text> pieces_;
+  sequence<source_part> parts_;
 };
 
 }  // namespace gpu

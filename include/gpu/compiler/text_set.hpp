@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-#include <vector>
+#include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
 
@@ -44,7 +44,7 @@ template <class Builder = text_builder> class basic_text_set {
   bool contains(string_ref string) const noexcept {
     return !slots_.empty() && slots_[find(string)] != 0;
   }
-  const std::vector<text>& list() const noexcept { return list_; }
+  const sequence<text>& list() const noexcept { return list_; }
 
  private:
   std::size_t find(string_ref string) const noexcept {
@@ -54,13 +54,13 @@ template <class Builder = text_builder> class basic_text_set {
     return at;
   }
   void grow() {
-    std::vector<std::size_t> larger(slots_.empty() ? 64 : slots_.size() * 4);
+    sequence<std::size_t> larger(slots_.empty() ? 64 : slots_.size() * 4);
     slots_.swap(larger);
     for (std::size_t i = 0; i < list_.size(); ++i) slots_[find(list_[i])] = i + 1;
   }
 
-  std::vector<text> list_;
-  std::vector<std::size_t> slots_;  // a position in list_, from 1; the size is a power of two
+  sequence<text> list_;
+  sequence<std::size_t> slots_;  // a position in list_, from 1; the size is a power of two
 };
 using text_set = basic_text_set<>;
 

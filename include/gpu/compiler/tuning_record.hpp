@@ -9,8 +9,8 @@ namespace gpu::detail {
 /// The fastest variant, and what was measured of all.
 struct tuning_outcome {
   std::size_t chosen = 0;
-  std::vector<float> milliseconds;  // 0 where a variant failed
-  std::vector<text> errors;         // empty where it did not
+  sequence<float> milliseconds;  // 0 where a variant failed
+  sequence<text> errors;         // empty where it did not
 };
 
 /// One outcome in the folder of a cache. A cache without a folder remembers nothing.

@@ -20,7 +20,7 @@ template <class T> class sequence {
   using iterator = T*;
   using const_iterator = const T*;
 
-  constexpr sequence() noexcept = default;
+  sequence() noexcept {}
   explicit sequence(std::size_t size) { resize(size); }
   sequence(std::initializer_list<T> elements) { append(elements.begin(), elements.end()); }
   sequence(const T* first, const T* last) { append(first, last); }

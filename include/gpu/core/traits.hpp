@@ -40,6 +40,7 @@ template <class T> struct without_pointer<T* const> : type_is<T> {};
 template <class T> struct without_pointer<T* volatile> : type_is<T> {};
 template <class T> struct without_pointer<T* const volatile> : type_is<T> {};
 template <class T> using remove_pointer_t = typename without_pointer<T>::type;
+template <class T> using pointer_to = T*;
 
 template <bool, class Then, class> struct either : type_is<Then> {};
 template <class Then, class Else> struct either<false, Then, Else> : type_is<Else> {};

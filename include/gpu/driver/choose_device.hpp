@@ -20,66 +20,70 @@ struct device_requirements {
 
 namespace detail {
 
-/// Reads figures of one device until something fails.
-struct device_reader {
-  CUdevice device;
-  source_location where;
-  result<> failure = {};
-
-  int operator()(CUdevice_attribute attribute) noexcept {
-    int value = 0;
-    if (!failure.has_value()) return 0;
-    result<> asked =
-        driver::call<&driver::entry_points::device_get_attribute>(where, &value, attribute, device);
-    if (!asked.has_value()) failure = detail::move(asked);
-    return value;
-  }
-};
+/// Sets `value` to a figure of a device.
+template <class Number>
+result<> read_figure(device of, CUdevice_attribute which, Number& value,
+                     source_location where) noexcept {
+  int answer = 0;
+  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(where, &answer, which,
+                                                                    of.native()));
+  value = answer < 0 ? Number{} : static_cast<Number>(answer);
+  return {};
+}
 
 /// Adds to `lacking` what keeps a device from meeting the requirements, or nothing.
 template <class Builder>
 result<> find_lacking(const device_requirements& wanted, device candidate, Builder& lacking,
                       source_location where) noexcept {
-  device_reader read{candidate.native(), where};
   const auto at_least = [&](const char* what, std::size_t has, std::size_t wants,
                             const char* unit) {
     if (has < wants) lacking << ", " << what << ' ' << has << unit << " of " << wants;
   };
-  const auto able = [&](const char* what, bool wants, CUdevice_attribute attribute) {
-    if (wants && read(attribute) == 0) lacking << ", no " << what;
-  };
-  const compute_capability has{read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-                               read(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
+  compute_capability has;
+  std::size_t memory = 0, shared = 0, multiprocessors = 0;
+  GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, has.major, where));
+  GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, has.minor, where));
+  GPU_TRY(
+      read_figure(candidate, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, shared, where));
+  GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors, where));
+  GPU_TRY(
+      driver::call<&driver::entry_points::device_total_mem>(where, &memory, candidate.native()));
   if (has < wanted.compute_capability) {
     lacking << ", compute capability " << has.major << '.' << has.minor << " of "
             << wanted.compute_capability.major << '.' << wanted.compute_capability.minor;
   }
-  const auto count = [&](CUdevice_attribute attribute) {
-    const int value = read(attribute);
-    return static_cast<std::size_t>(value < 0 ? 0 : value);
-  };
-  at_least("shared memory per block", count(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
-           wanted.shared_memory_per_block, " bytes");
-  at_least("multiprocessors", count(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+  at_least("memory", memory, wanted.total_memory, " bytes");
+  at_least("shared memory per block", shared, wanted.shared_memory_per_block, " bytes");
+  at_least("multiprocessors", multiprocessors,
            static_cast<std::size_t>(wanted.multiprocessors < 0 ? 0 : wanted.multiprocessors), "");
-  able("memory pools", wanted.memory_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
-  able("concurrent managed memory", wanted.managed_memory,
-       CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-  able("cooperative launch", wanted.cooperative_launch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
-  able("cluster launch", wanted.cluster_launch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH);
-  GPU_TRY(detail::move(read.failure));
-  at_least("memory", GPU_TRY(candidate.total_memory(where)), wanted.total_memory, " bytes");
+
+  struct ability {
+    const char* name;
+    bool wanted;
+    CUdevice_attribute attribute;
+  };
+  const ability abilities[] = {
+      {"memory pools", wanted.memory_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED},
+      {"concurrent managed memory", wanted.managed_memory,
+       CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS},
+      {"cooperative launch", wanted.cooperative_launch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH},
+      {"cluster launch", wanted.cluster_launch, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH}};
+  for (const ability& asked : abilities) {
+    int able = 1;
+    if (asked.wanted) GPU_TRY(read_figure(candidate, asked.attribute, able, where));
+    if (able == 0) lacking << ", no " << asked.name;
+  }
   return {};
 }
 
 /// A yardstick of speed: multiprocessors times clock rate.
-inline result<> measure_device(device candidate, std::uint64_t& speed,
-                               source_location where) noexcept {
-  device_reader read{candidate.native(), where};
-  const int processors = read(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  const int rate = read(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-  speed = static_cast<std::uint64_t>(processors) * static_cast<std::uint64_t>(rate);
-  return detail::move(read.failure);
+template <class Number>
+result<> measure_device(device candidate, Number& speed, source_location where) noexcept {
+  Number multiprocessors = 0, rate = 0;
+  GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors, where));
+  GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, rate, where));
+  speed = multiprocessors * rate;
+  return {};
 }
 
 }  // namespace detail
