@@ -4,12 +4,25 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
+#include <gpu/driver/choose_device.hpp>
+#include <gpu/driver/host_function.hpp>
+#include <gpu/driver/l2_cache.hpp>
+#include <gpu/driver/peer.hpp>
+#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/profiler.hpp>
+#include <gpu/driver/properties.hpp>
+#include <gpu/driver/remote_writes.hpp>
+#include <gpu/driver/stream_attribute.hpp>
+#include <gpu/driver/stream_capture.hpp>
+#include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/kernel/occupancy.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/ipc.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>

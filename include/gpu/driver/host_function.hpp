@@ -5,11 +5,16 @@
 #include <gpu/driver/host_call.hpp>
 #include <gpu/driver/stream_capture.hpp>
 
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
 namespace detail {
+
+/// The type in which a callable is kept: that of a function is its pointer's.
+template <class Function>
+using stored_callable_t = conditional_t<is_function<remove_reference_t<Function>>,
+                                        remove_reference_t<Function>*, remove_cvref_t<Function>>;
 
 /// Called once, also where the context has a fault: then the function is only destroyed.
 template <class Call> void CUDA_CB run_once(CUstream, CUresult status, void* data) noexcept {
@@ -40,7 +45,7 @@ result<> capture_host_function(const stream_ref& stream, Call*& owned,
 
 /// Queues a call of `function()` on `stream`, and returns:
 ///
-///     GPU_TRY(gpu::launch_host_function(stream, [done = detail::move(promise)]() mutable { ...
+///     GPU_TRY(gpu::launch_host_function(stream, [done = std::move(promise)]() mutable { ...
 ///     }));
 ///
 /// **Ordering**: after what was queued on `stream`, before what will be. It runs in a thread of the
@@ -54,10 +59,10 @@ result<> capture_host_function(const stream_ref& stream, Call*& owned,
 /// wait for work that is queued. (cuStreamAddCallback, which is called on faults too; in a capture
 /// cuLaunchHostFunc)
 template <class Function>
-  requires std::is_invocable_v<std::decay_t<Function>&>
+  requires requires(detail::stored_callable_t<Function>& callable) { callable(); }
 result<> launch_host_function(stream_ref stream, Function&& function,
                               source_location where = source_location::current()) noexcept {
-  using call_type = detail::host_call<std::decay_t<Function>>;
+  using call_type = detail::host_call<detail::stored_callable_t<Function>>;
   GPU_TRY(detail::require(stream, "gpu::launch_host_function", where));
   const capture_status status = GPU_TRY(capture_status_of(stream, where));
   auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function), where};

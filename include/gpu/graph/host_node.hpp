@@ -5,7 +5,7 @@
 #include <gpu/driver/host_call.hpp>
 #include <gpu/graph/node_description.hpp>
 
-#include <type_traits>
+#include <gpu/core/traits.hpp>
 
 namespace gpu {
 
@@ -13,7 +13,8 @@ namespace gpu {
 /// alive. What it throws, and the error of a `result` that it returns, goes to the error reporter.
 /// Neither the callable nor its destructor may use CUDA.
 template <class Function> class host_node {
-  static_assert(std::is_invocable_v<Function&>, "gpu::host_node: the callable takes nothing");
+  static_assert(
+      requires(Function& callable) { callable(); }, "gpu::host_node: the callable takes nothing");
 
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::host_function;
