@@ -39,6 +39,12 @@ template <class Prepared> struct tuned {
 
 namespace detail {
 
+/// The first of some variants, for its type: any range that a `for` takes.
+template <class Variants> const auto& first_of(const Variants& variants) {
+  for (const auto& variant : variants) return variant;
+  __builtin_unreachable();
+}
+
 /// A variant in words: a string, a number, or what its member `name` says.
 template <class Variant> text variant_name(const Variant& variant) {
   text_builder out;
@@ -98,8 +104,8 @@ result<> time_launches(stream_ref stream, const tuning_settings& settings, Launc
 template <class Variants, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings, const Variants& variants,
               Prepare prepare, Launch launch, source_location where = source_location::current())
-    -> result<tuned<detail::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>>> {
-  using prepared_type = detail::remove_cvref_t<decltype(*prepare(*std::begin(variants)))>;
+    -> result<tuned<detail::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>>> {
+  using prepared_type = detail::remove_cvref_t<decltype(*prepare(detail::first_of(variants)))>;
   sequence<tuning_timing> timings;
   for (const auto& variant : variants) timings.push_back({detail::variant_name(variant), {}, {}});
   if (timings.empty() || settings.repetitions < 1 || settings.warm_up < 0) {
