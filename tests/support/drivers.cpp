@@ -87,7 +87,7 @@ own_cpu_driver::~own_cpu_driver() = default;
 const gpu::driver::entry_points& own_cpu_driver::table() const {
   return state_->driver.entry_points();
 }
-std::size_t own_cpu_driver::live_objects() const { return state_->driver.live().size(); }
+std::size_t own_cpu_driver::live_objects() const { return state_->driver.live_count(); }
 std::string own_cpu_driver::live_list() const {
   std::string list;
   for (const gpu::testing::live_object& object : state_->driver.live())

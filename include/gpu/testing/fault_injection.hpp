@@ -157,7 +157,7 @@ struct fault_sweep_options {
   CUresult code = CUDA_ERROR_UNKNOWN;
   /// Functions whose failure the operation may survive, because it has another way.
   std::vector<std::string_view> may_survive = {};
-  /// Counts what is alive, to see leaks: `[&] { return driver.live().size(); }`.
+  /// Counts what is alive, to see leaks: `[&] { return driver.live_count(); }`.
   std::function<std::size_t()> live = {};
 };
 

@@ -47,7 +47,7 @@ inline const char* name_of(memory_block::origin from) {
 
 /// Everything alive but primary contexts, which are the process's, default pools, and memory whose
 /// release is enqueued.
-inline std::vector<live_object> list_live(driver_state& driver) {
+inline std::vector<live_object> collect_live(driver_state& driver) {
   std::vector<live_object> list;
   const auto add = [&](const char* kind, const void* handle, const std::string& place) {
     list.push_back({kind, reinterpret_cast<std::uintptr_t>(handle), 0, place});
@@ -75,7 +75,15 @@ inline std::vector<live_object> list_live(driver_state& driver) {
       add("library", each->handle, each->place);
     for (const link_ptr& each : driver.links.all()) add("link", each->handle, each->place);
   }
-  for (live_object& each : list) each.place = driver.places.explain(each.place);
+  return list;
+}
+
+/// The same with the places as file and line.
+inline std::vector<live_object> list_live(driver_state& driver) {
+  std::vector<live_object> list = collect_live(driver);
+  std::vector<std::string*> places;
+  for (live_object& each : list) places.push_back(&each.place);
+  driver.places.explain(places);
   return list;
 }
 
