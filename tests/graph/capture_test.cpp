@@ -189,12 +189,19 @@ TEST_CASE("capture: into a graph that is there, and with nodes added by hand", "
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 208);
 }
 
-TEST_CASE("capture: a graph launched in a capture becomes a child", "[graph][capture]") {
+TEST_CASE("capture: a graph cannot be launched in a capture, but be a child", "[graph][capture]") {
   graph_fixture f;
   value_of(f.graph.add({}, f.adds(5)));
   const gpu::graph_exec inner = value_of(gpu::graph_exec::instantiate(f.graph));
+  {
+    auto capture = value_of(gpu::stream_capture::begin(f.stream));
+    CHECK(error_of(gpu::launch(f.stream, inner)).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    CHECK_FALSE(capture.end().has_value());
+  }
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
-  value_of(gpu::launch(f.stream, inner));
+  const auto info = value_of(gpu::capture_of(f.stream));
+  const auto child = value_of(info.graph.add(info.after, gpu::child_graph_node{f.graph}));
+  value_of(gpu::set_capture_dependencies(f.stream, child));
   value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
   const gpu::graph outer = value_of(capture.end());
   const auto roots = value_of(outer.root_nodes());

@@ -20,6 +20,8 @@ namespace {
 /// One of the driver's own answers about the range, as a number.
 int raw(CUmem_range_attribute which, CUdeviceptr address, std::size_t bytes) {
   int value = -77;
+  const gpu::context_scope scope =
+      value_of(gpu::context_scope::enter(value_of(gpu::context::primary(test::first_device()))));
   REQUIRE(test::driver().mem_range_get_attribute(&value, sizeof value, which, address, bytes) ==
           CUDA_SUCCESS);
   return value;

@@ -253,7 +253,7 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
   });
 }
 
-/// Gives `to` the attributes of `from`, but for the priority.
+/// Gives `to` the attributes of `from`, the priority among them.
 /// **Errors**: `errc::empty_handle`; `errc::wrong_context` where the two belong to different
 /// contexts. **Capture**: allowed. **Threads**: any. (cuStreamCopyAttributes)
 inline result<> copy_attributes(stream_ref from, stream_ref to,

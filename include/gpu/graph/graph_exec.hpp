@@ -294,7 +294,7 @@ inline result<> require(const graph_exec& exec, const char* function,
 /// before what will be queued. Nodes that do not depend on each other may run at once.
 /// **Errors**: `errc::empty_handle`, the driver's; faults of its kernels arrive later, and name
 /// this launch and its place in the source.
-/// **Capture**: allowed: the graph becomes a child of the one that is being captured.
+/// **Capture**: not allowed, and spoils it: add a `child_graph_node` to what is captured.
 /// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
 inline result<> launch(stream_ref stream, const graph_exec& exec,
                        source_location where = source_location::current()) noexcept {

@@ -2,6 +2,7 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
 
+#include <gpu/driver/any_context.hpp>
 #include <gpu/memory/capture_check.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/managed_buffer.hpp>
@@ -121,7 +122,7 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   if (end.count == 0) return {};
   // What takes no location ignores it, but the driver wants a valid one all the same.
   if (!location) location = memory_location::host();
-  return driver::call<&driver::entry_points::mem_advise>(
+  return driver::call_in_any<&driver::entry_points::mem_advise>(
       where, end.device_address(), end.count * sizeof(detail::element_t<Range>),
       static_cast<CUmem_advise>(advice), location.native());
 }

@@ -3,6 +3,7 @@
 /// `memory_range_attribute`: what the driver was told about a range of managed memory, and where it
 /// was last sent; each with the C++ type of its value.
 
+#include <gpu/driver/any_context.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
@@ -145,7 +146,7 @@ result<memory_range_attribute_t<Attribute>> attribute(
   const detail::copy_end end = detail::copy_end_of(of);
   GPU_TRY(detail::require_elements("gpu::attribute", end, where));
   int answer[count] = {};
-  GPU_TRY(driver::call<&driver::entry_points::mem_range_get_attribute>(
+  GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attribute>(
       where, static_cast<void*>(&answer[0]), sizeof answer,
       static_cast<CUmem_range_attribute>(Attribute), end.device_address(),
       end.count * sizeof(detail::element_t<Range>)));
@@ -188,7 +189,7 @@ struct memory_range_attributes {
                                       CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE,
                                       CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
                                       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
-    GPU_TRY(driver::call<&driver::entry_points::mem_range_get_attributes>(
+    GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attributes>(
         where, &values[0], &sizes[0], &wanted[0], sizeof wanted / sizeof wanted[0],
         end.device_address(), end.count * sizeof(detail::element_t<Range>)));
     memory_range_attributes found;

@@ -238,14 +238,7 @@ inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle
   stream_ptr stream;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
-  if (stream->capture) {
-    node_work what;
-    what.type = CU_GRAPH_NODE_TYPE_GRAPH;
-    what.context = stream->context;
-    what.child = clone_graph(c.driver, *exec->snapshot);
-    what.child->owned_by_node = true;
-    return c.capture(stream, std::move(what));
-  }
+  if (stream->capture) return c.refuse_capture(*stream);
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
   const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   if (const CUresult bad = pass_allocations(*exec->body, automatic)) return bad;

@@ -109,6 +109,8 @@ namespace gpu::testing::cpu::entry {
 inline CUresult mem_advise(call& c, CUdeviceptr pointer, std::size_t bytes, CUmem_advise advice,
                            CUmemLocation location) {
   memory_block* block = nullptr;
+  context_ptr context;
+  if (const CUresult bad = c.current(context)) return bad;
   if (const CUresult bad = find_managed(c, pointer, bytes, block)) return bad;
   if (location.type == CU_MEM_LOCATION_TYPE_NONE) return CUDA_ERROR_INVALID_VALUE;
   const bool whole_place =
@@ -179,7 +181,9 @@ inline CUresult mem_range_get_attribute(call& c, void* data, std::size_t size,
                                         CUmem_range_attribute attribute, CUdeviceptr pointer,
                                         std::size_t bytes) {
   memory_block* block = nullptr;
+  context_ptr context;
   if (data == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.current(context)) return bad;
   if (const CUresult bad = find_managed(c, pointer, bytes, block)) return bad;
   const auto give = [&](int value) {
     if (size != sizeof value) return CUDA_ERROR_INVALID_VALUE;

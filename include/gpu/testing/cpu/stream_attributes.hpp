@@ -91,13 +91,13 @@ inline CUresult stream_set_attribute(call& c, CUstream handle, CUstreamAttrID wh
   return CUDA_SUCCESS;
 }
 
-/// All but the priority.
 inline CUresult stream_copy_attributes(call& c, CUstream to_handle, CUstream from_handle) {
   stream_ptr to, from;
   if (const CUresult bad = c.find_stream(to_handle, to)) return bad;
   if (const CUresult bad = c.find_stream(from_handle, from)) return bad;
   if (to->context != from->context) return CUDA_ERROR_INVALID_VALUE;
   to->attributes = from->attributes;
+  to->priority = from->priority;
   return CUDA_SUCCESS;
 }
 
