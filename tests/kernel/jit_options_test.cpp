@@ -143,9 +143,13 @@ TEST_CASE("a target that is not the device's is refused by the driver", "[kernel
 }
 
 TEST_CASE("a program is loaded with options from its PTX, under its names", "[kernel][jit]") {
-  const gpu::compiled_program program = test::value_of(
-      gpu::compile(gpu::program("template <class T> __global__ void set(T* x) { *x = 3; }")
-                       .instance("set<int>")));
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const std::string source =
+      "template <class T> __global__ void set(T* x) { *x = 3; }"
+      "__device__ long long made_at = " +
+      std::to_string(now) + ";";
+  const gpu::compiled_program program =
+      test::value_of(gpu::compile(gpu::program(source).instance("set<int>")));
   gpu::jit_report report;
   const gpu::module loaded =
       test::value_of(gpu::module::load(program, {.max_registers = 64, .report = &report}));

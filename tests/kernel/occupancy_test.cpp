@@ -52,7 +52,7 @@ struct kernels {
 TEST_CASE("occupancy: resident blocks are the driver's", "[kernel][occupancy]") {
   const kernels k;
   for (const int size : {1, 32, 33, 256, 1024}) {
-    for (const std::size_t shared : {0, 1024, 40000}) {
+    for (const std::size_t shared : {0u, 1024u, 40000u}) {
       CHECK(value_of(gpu::max_active_blocks(k.light, k.device, size, shared)) ==
             k.raw_blocks(k.light, size, shared));
       CHECK(value_of(gpu::max_active_blocks(k.shared_heavy, k.device, size, shared)) ==

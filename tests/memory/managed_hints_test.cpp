@@ -69,15 +69,24 @@ TEST_CASE("advise: the driver remembers what was said", "[memory][managed]") {
   CHECK(has(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY) == 0);
   REQUIRE(advise(buffer, memory_advice::set_preferred_location, device).has_value());
   CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == device.native());
-  REQUIRE(advise(buffer, memory_advice::set_preferred_location, memory_location::host_numa(0))
-              .has_value());
-  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE) == CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  REQUIRE(
+      advise(buffer, memory_advice::set_preferred_location, memory_location::host()).has_value());
+  CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == CU_DEVICE_CPU);
   REQUIRE(advise(buffer, memory_advice::unset_preferred_location).has_value());
   CHECK(has(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION) == CU_DEVICE_INVALID);
   REQUIRE(advise(buffer, memory_advice::set_accessed_by, device).has_value());
   CHECK(has(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) == device.native());
   REQUIRE(advise(buffer, memory_advice::unset_accessed_by, device).has_value());
   CHECK(has(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY) == CU_DEVICE_INVALID);
+}
+
+// An H200 took a node of the host as well, and went on naming the device that was preferred before.
+TEST_CASE("advise: a node of the host may be preferred", "[memory][managed][cpu]") {
+  auto buffer = value_of(managed_buffer<char>::create(test::first_device(), page));
+  REQUIRE(advise(buffer, memory_advice::set_preferred_location, memory_location::host_numa(0))
+              .has_value());
+  CHECK(raw(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, buffer.native(), page) ==
+        CU_MEM_LOCATION_TYPE_HOST_NUMA);
 }
 
 TEST_CASE("advise: location and advice have to go together", "[memory][managed]") {
