@@ -257,7 +257,7 @@ TEST_CASE("the cache keeps programs with the library's headers", "[compiler][hea
 }
 
 TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
-  const std::vector<gpu::text> none;
+  const gpu::sequence<gpu::text> none;
   const gpu::program empty("");
   gpu::detail::given_headers<> headers(empty, none);
   CHECK(headers.count() == 0);
