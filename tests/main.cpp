@@ -17,6 +17,12 @@ using listener_base = Catch::TestEventListenerBase;
 #include <string>
 #include <vector>
 
+// NVRTC leaks a little where options are odd, and nvJitLink where a link fails.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libnvrtc\nleak:libnvJitLink\n";
+}
+
 namespace {
 
 Catch::Counts test_cases;

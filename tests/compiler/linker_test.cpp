@@ -14,10 +14,6 @@
 #include <thread>
 #include <vector>
 
-// nvJitLink keeps memory of links that fail; a leak checker has to look past that.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libnvJitLink\n"; }
-
 namespace {
 
 using test::value_of;
