@@ -4,6 +4,8 @@
 /// made for.
 
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/cpu/array_copies.hpp>
+#include <gpu/testing/cpu/arrays.hpp>
 #include <gpu/testing/cpu/contexts.hpp>
 #include <gpu/testing/cpu/copies.hpp>
 #include <gpu/testing/cpu/copies_3d.hpp>
@@ -28,6 +30,7 @@
 #include <gpu/testing/cpu/primary_contexts.hpp>
 #include <gpu/testing/cpu/stream_attributes.hpp>
 #include <gpu/testing/cpu/streams.hpp>
+#include <gpu/testing/cpu/textures.hpp>
 
 #include <array>
 #include <atomic>
