@@ -16,6 +16,7 @@ enum class memory_kind : std::uint8_t {
   device,
   module_variable,
   device_heap,
+  array,            // behind textures and surfaces: no pointer of a program leads there
   managed,          // host-backed
   pinned_host,      // host-backed
   registered_host,  // host-backed
@@ -84,6 +85,8 @@ inline const char* name_of(memory_kind kind) {
       return "module variable";
     case memory_kind::device_heap:
       return "device heap block";
+    case memory_kind::array:
+      return "array";
     case memory_kind::managed:
       return "managed allocation";
     case memory_kind::pinned_host:

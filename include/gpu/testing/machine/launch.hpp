@@ -13,6 +13,7 @@
 #include "gpu/testing/machine/code.hpp"
 #include "gpu/testing/machine/device_heap.hpp"
 #include "gpu/testing/machine/fault.hpp"
+#include "gpu/testing/machine/image.hpp"
 #include "gpu/testing/machine/thread_pool.hpp"
 
 namespace gpu::testing::machine {
@@ -68,6 +69,7 @@ struct launch {
   std::uint64_t grid_id = 1;            // %gridid
   std::uint32_t multiprocessors = 132;  // %nsmid
   device_heap* heap = nullptr;          // for device malloc; without one it returns null
+  const image_table* images = nullptr;  // of texture and surface handles; null = there are none
   limits limit{};
   checks check{};
   hooks hook{};
