@@ -2,8 +2,8 @@
 /// \file
 /// `copy` and `fill` of boxes: rows and planes with a pitch, whole or in part.
 
+#include <gpu/memory/box_side.hpp>
 #include <gpu/memory/copy_request.hpp>
-#include <gpu/memory/pitched_span.hpp>
 
 namespace gpu {
 
@@ -41,17 +41,19 @@ inline CUDA_MEMCPY3D native_copy(const box_side& source, const box_side& destina
   copy.srcXInBytes = region.source.x * source.element;
   copy.srcY = region.source.y;
   copy.srcZ = region.source.z;
-  copy.srcMemoryType = source.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  copy.srcMemoryType = memory_type_of(source);
   copy.srcHost = reinterpret_cast<const void*>(source.on_device ? 0 : source.address);
   copy.srcDevice = source.on_device ? static_cast<CUdeviceptr>(source.address) : 0;
+  copy.srcArray = source.array;
   copy.srcPitch = source.pitch;
   copy.srcHeight = source.rows;
   copy.dstXInBytes = region.destination.x * source.element;
   copy.dstY = region.destination.y;
   copy.dstZ = region.destination.z;
-  copy.dstMemoryType = destination.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  copy.dstMemoryType = memory_type_of(destination);
   copy.dstHost = reinterpret_cast<void*>(destination.on_device ? 0 : destination.address);
   copy.dstDevice = destination.on_device ? static_cast<CUdeviceptr>(destination.address) : 0;
+  copy.dstArray = destination.array;
   copy.dstPitch = destination.pitch;
   copy.dstHeight = destination.rows;
   copy.WidthInBytes = region.size.width * source.element;
@@ -78,6 +80,8 @@ inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
                             const box_side& destination, copy_region region,
                             source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::copy", where));
+  GPU_TRY(require_context("gpu::copy", stream, "source", source.context, where));
+  GPU_TRY(require_context("gpu::copy", stream, "destination", destination.context, where));
   GPU_TRY(complete_region(source, destination, region, where));
   if (region.size.empty()) return {};
   const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
@@ -86,20 +90,25 @@ inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
   });
 }
 
+inline copy_end device_end_of(const box_side& side) noexcept {
+  copy_end end;
+  end.address = side.address;
+  end.on_device = true;
+  end.context = side.context;
+  return end;
+}
+
 inline result<> copy_box_now(const box_side& source, const box_side& destination,
                              copy_region region, source_location where) noexcept {
   GPU_TRY(complete_region(source, destination, region, where));
   if (region.size.empty()) return {};
   const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
-  copy_end device_end;
-  device_end.address = destination.on_device ? destination.address : source.address;
-  device_end.on_device = true;
   context_ref context;
-  GPU_TRY(find_context(device_end, context, where));
+  GPU_TRY(
+      find_context(device_end_of(destination.on_device ? destination : source), context, where));
   if (source.on_device && destination.on_device) {
-    device_end.address = source.address;
     context_ref other;
-    GPU_TRY(find_context(device_end, other, where));
+    GPU_TRY(find_context(device_end_of(source), other, where));
     if (other != context) GPU_TRY(other.synchronize(where));
   }
   return driver::in_context(context.native(), where, [&]() -> result<> {

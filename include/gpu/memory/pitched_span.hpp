@@ -4,7 +4,6 @@
 /// between the rows.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/core/result.hpp>
 #include <gpu/driver/process_state.hpp>
 
 #include <cuda.h>
@@ -96,50 +95,4 @@ template <class T> using pitched_pinned_span = pitched_view<T, memory_side::pinn
 /// A box in any host memory.
 template <class T> using pitched_host_span = pitched_view<T, memory_side::host>;
 
-namespace detail {
-
-/// One end of a copy of a box, without its types.
-struct box_side {
-  std::uintptr_t address = 0;
-  std::size_t pitch = 0;
-  box_extent size;
-  std::size_t rows = 0;
-  std::size_t element = 0;
-  bool on_device = false;
-};
-
-template <class T, memory_side Side> box_side side_of(const pitched_view<T, Side>& view) noexcept {
-  return {reinterpret_cast<std::uintptr_t>(view.data()),
-          view.pitch(),
-          view.size(),
-          view.plane_rows(),
-          sizeof(T),
-          Side == memory_side::device};
-}
-
-/// `errc::invalid_argument` where rows or planes would overlap.
-template <class Builder = text_builder>
-result<> check_box(const char* function, const char* what, const box_side& box,
-                   source_location where) noexcept {
-  std::size_t row = 0;
-  const bool overflows = __builtin_mul_overflow(box.size.width, box.element, &row);
-  if (overflows || box.pitch < row) [[unlikely]] {
-    Builder out;
-    out << "the rows of the " << what << " are " << box.size.width << " elements of " << box.element
-        << " bytes, but its pitch is " << box.pitch
-        << " bytes. Give a pitch of at least a row, or 0 for rows without a gap.";
-    return fail(refusal(errc::invalid_argument, function, out.finish(), where, row, box.pitch));
-  }
-  if (box.rows < box.size.height) [[unlikely]] {
-    Builder out;
-    out << "the planes of the " << what << " have " << box.size.height
-        << " rows, but the next begins after " << box.rows
-        << ". Give at least the height for plane_rows, or 0 for planes without a gap.";
-    return fail(
-        refusal(errc::invalid_argument, function, out.finish(), where, box.size.height, box.rows));
-  }
-  return {};
-}
-
-}  // namespace detail
 }  // namespace gpu
