@@ -31,6 +31,8 @@ enum class handle_kind : std::uint8_t {
   graph_node,
   graph_exec,
   user_object,
+  array,
+  mipmapped_array,
 };
 
 /// No process can map this part of the address space: whoever dereferences a handle finds out.
