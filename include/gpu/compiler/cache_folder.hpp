@@ -16,7 +16,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <gpu/core/utility.hpp>
 
 namespace gpu::detail {
 

@@ -27,7 +27,7 @@ template <class Builder = text_builder> struct cached_compilation {
 
   /// Has the request settled without NVRTC where the cache's folder tells enough about it.
   static void prepare(compile_cache& cache) {
-    if (nvrtc_in_force() != nullptr) return;
+    if (nvrtc::entry_points_in_force() != nullptr) return;
     const settled_cache settings = cache.settled();
     if (settings.use == cache_use::disk) nvrtc_recall::before_use(settings.folder);
   }
@@ -84,7 +84,8 @@ template <class Builder = text_builder> struct cached_compilation {
 
   bool still_holds(program_memory::entry* entry) {
     const cache_conditions& conditions = entry->kept.conditions;
-    if (nvrtc_in_force() != entry->kept.nvrtc && !(request.compiler == conditions.compiler)) {
+    if (nvrtc::entry_points_in_force() != entry->kept.nvrtc &&
+        !(request.compiler == conditions.compiler)) {
       return false;
     }
     if (!conditions.on_files()) return true;
@@ -111,7 +112,7 @@ template <class Builder = text_builder> struct cached_compilation {
     count_one(origin.kind == origin_kind::disk ? cache.counters_.from_disk
                                                : cache.counters_.compiled);
     compiled_program program = made.program;
-    made.nvrtc = nvrtc_in_force();
+    made.nvrtc = nvrtc::entry_points_in_force();
     if (made.storable) cache.memory_.publish(entry, detail::move(made), settings.memory_limit);
     set_origin(program, detail::move(origin));
     return program;

@@ -104,13 +104,20 @@ template <class Builder = text_builder>
   return refusal(errc::compile_failed, "gpu::compile", out.finish(), where, mistake.line);
 }
 
-/// The one of `options` that an NVRTC without it names in its log, or null.
+/// The one of `options` that an NVRTC without it names in its log, or null. The log may leave out
+/// the value, and one option may begin as another does.
 inline const text* unrecognized_option(const sequence<text>& options, string_ref log) noexcept {
+  const text* named = nullptr;
+  std::size_t most = 0;
   if (position_of("unrecognized option", log) == log.size()) return nullptr;
   for (const text& option : options) {
-    if (position_of(option, log) != log.size()) return &option;
+    const string_ref whole = option;
+    const string_ref name = whole.substring(0, position_of("=", whole));
+    if (name.size() <= most || position_of(name, log) == log.size()) continue;
+    named = &option;
+    most = name.size();
   }
-  return nullptr;
+  return named;
 }
 
 /// A mistake in the source is `errc::compile_failed`; an option that this NVRTC is too old for is
@@ -128,14 +135,14 @@ template <class Builder = text_builder>
   }
   Builder out;
   if (error.code() == invalid_option) {
+    int major = 0, minor = 0;
+    (void)nvrtc::call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();
+    out << "NVRTC " << major << '.' << minor;
     if (const text* option = unrecognized_option(options, log)) {
-      int major = 0, minor = 0;
-      (void)nvrtc::call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();
-      out << "NVRTC " << major << '.' << minor << " has no option " << *option
-          << ". Leave it out, or install a newer CUDA toolkit.";
+      out << " has no option " << *option << ". Leave it out, or install a newer CUDA toolkit.";
       return refusal(errc::not_supported, "gpu::compile", out.finish(), where);
     }
-    out << "the options were";
+    out << " refuses one of the options";
     for (const text& option : options) out << ' ' << option;
     out << ".\n";
   }

@@ -6,8 +6,6 @@
 
 #include <pthread.h>
 
-#include <pthread.h>
-
 namespace gpu::detail {
 
 /// Grows in each forked child.

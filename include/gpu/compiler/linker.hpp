@@ -16,10 +16,7 @@ template <class Builder = text_builder>
 inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
   const bool extra = !plan.options.extra.empty();
   if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
-  using table = nvjitlink::entry_points;
-  const auto& current = nvjitlink::current_entry_points();
-  const cuda_error missing = nvjitlink::detail::unavailable_error(
-      current, nvjitlink::detail::name_of(&table::create), where);
+  const cuda_error missing = library_error<nvjitlink::detail::library>("nvJitLinkCreate", where);
   Builder out;
   out << "the driver's own linker " << (extra ? "knows no further options" : "takes no LTO-IR")
       << ", and " << missing.details() << " Or "

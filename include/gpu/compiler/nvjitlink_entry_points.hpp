@@ -1,13 +1,10 @@
 #pragma once
 /// \file
-/// The table of nvJitLink's functions, loaded on first use and replaceable as a whole: the
-/// counterpart of NVRTC's table. nvJitLink needs neither a GPU nor a driver.
+/// The table of nvJitLink's functions, loaded on first use and replaceable as a whole. nvJitLink
+/// needs neither a GPU nor a driver.
 
-#include <gpu/compiler/toolkit_library.hpp>
-#include <gpu/core/error_code.hpp>
+#include <gpu/compiler/library_table.hpp>
 
-#include <cstddef>
-#include <cstring>
 #include <gpu/core/utility.hpp>
 
 namespace gpu::nvjitlink {
@@ -26,91 +23,43 @@ struct entry_points {
 };
 
 /// The name and position of one member of `entry_points`.
-struct entry_point_info {
-  const char* name;    ///< as in nvJitLink.h
-  std::size_t offset;  ///< of the member in the table, in bytes
-};
+using entry_point_info = gpu::detail::library_function;
 
 inline constexpr entry_point_info entry_point_list[] = {
-#define GPU_NVJITLINK_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
+#define GPU_NVJITLINK_ENTRY(member, function, ...) \
+  {#function, offsetof(entry_points, member),      \
+   offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
 #include <gpu/compiler/nvjitlink_entry_points.inc>
 };
 
 namespace detail {
 
-inline constexpr gpu::detail::toolkit_library nvjitlink_library{
-    "GPU_NVJITLINK",
-    {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
-    "nvidia/nvjitlink/lib"};
+struct library {
+  using table = entry_points;
+  static constexpr const auto& functions = entry_point_list;
+  static constexpr const char* name = "nvJitLink";
+  static constexpr const char* wheel = "nvidia-nvjitlink";
+  static constexpr errc absent = errc::no_nvjitlink, too_old = errc::nvjitlink_too_old;
+  static constexpr error_domain domain = error_domain::nvjitlink;
+  static constexpr gpu::detail::toolkit_library files{
+      "GPU_NVJITLINK",
+      {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
+      "nvidia/nvjitlink/lib"};
 
-/// What the process has one of, for nvJitLink.
-struct process_state {
-  const entry_points* table;  // null until first use
-  gpu::detail::mutex loading;
-  entry_points loaded;
-  char detail[2048];
+  /// The header of nvJitLink calls each function by a name that ends in the toolkit's version;
+  /// later libraries have the plain name as well, the first ones had no other.
+  static void* find_function(void* opened, const char* function) noexcept {
+    if (auto* plain = gpu::detail::find_symbol<void*>(opened, function)) return plain;
+    char versioned[64];
+    for (int minor = 9; minor >= 0; --minor) {
+      std::snprintf(versioned, sizeof versioned, "__%s_12_%d", function, minor);
+      if (auto* found = gpu::detail::find_symbol<void*>(opened, versioned)) return found;
+    }
+    return nullptr;
+  }
+
+  static bool accept(const entry_points&, gpu::detail::message_buffer&) noexcept { return true; }
 };
-
-inline process_state& state_of_process() noexcept {
-  static process_state private_state{};
-  static process_state* const state = [] {
-    char name[64];
-    std::snprintf(name, sizeof name, "gpu-nvjitlink-%zu", sizeof(process_state));
-    void* shared = gpu::detail::process_wide_memory(name, sizeof(process_state));
-    return shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
-  }();
-  return *state;
-}
-
-/// A function of nvJitLink. Its header calls each by a name that ends in the toolkit's version;
-/// later libraries have the plain name as well, the first ones had no other.
-inline void* find_function(void* library, const char* name) noexcept {
-  if (auto* plain = gpu::detail::find_symbol<void*>(library, name)) return plain;
-  char versioned[64];
-  for (int minor = 9; minor >= 0; --minor) {
-    std::snprintf(versioned, sizeof versioned, "__%s_12_%d", name, minor);
-    if (auto* function = gpu::detail::find_symbol<void*>(library, versioned)) return function;
-  }
-  return nullptr;
-}
-
-/// Opens nvJitLink and fills `table`; on failure all members but the last two are null, and
-/// `unavailable` says why.
-inline void load_entry_points(entry_points& table, char* detail, std::size_t size) noexcept {
-  table = {};
-  gpu::detail::message_buffer log{detail, size};
-  void* library = gpu::detail::open_toolkit_library(nvjitlink_library, log);
-  table.unavailable_detail = detail;
-  if (library == nullptr) {
-    table.unavailable = errc::no_nvjitlink;
-    return;
-  }
-  const char* missing = nullptr;
-  for (const entry_point_info& entry : entry_point_list) {
-    void* function = find_function(library, entry.name);
-    const bool optional = entry.offset == offsetof(entry_points, version);  // came with 12.3
-    if (function == nullptr && !optional) missing = entry.name;
-    std::memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
-  }
-  if (missing == nullptr) return;
-  table = {};
-  table.unavailable = errc::nvjitlink_too_old;
-  table.unavailable_detail = detail;
-  log.clear();
-  log.add("the library has no %s", missing);
-}
-
-inline const entry_points* entry_points_on_first_use() noexcept {
-  process_state& state = state_of_process();
-  const gpu::detail::scoped_lock lock(state.loading);
-  const entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
-  if (table == nullptr) {
-    load_entry_points(state.loaded, state.detail, sizeof state.detail);
-    table = &state.loaded;
-    __atomic_store_n(&state.table, table, __ATOMIC_RELEASE);
-  }
-  return table;
-}
 
 }  // namespace detail
 
@@ -118,29 +67,17 @@ inline const entry_points* entry_points_on_first_use() noexcept {
 /// fails: without nvJitLink all members are null and `unavailable` says why.
 /// **Threads**: any number may call it at once; nvJitLink is loaded once a process.
 inline const entry_points& current_entry_points() noexcept {
-  const entry_points* table = __atomic_load_n(&detail::state_of_process().table, __ATOMIC_ACQUIRE);
-  if (table == nullptr) table = detail::entry_points_on_first_use();
-  return *table;
+  return gpu::detail::library_table<detail::library>();
 }
 
 /// Puts `table` in force for the whole process; returns the one before, or null where nvJitLink had
 /// not been used yet. `table` has to outlive all use; null goes back to loading nvJitLink on the
 /// next call, which also looks again where it was not found before.
 inline const entry_points* use_entry_points(const entry_points* table) noexcept {
-  return __atomic_exchange_n(&detail::state_of_process().table, table, __ATOMIC_ACQ_REL);
+  return gpu::detail::use_library_table<detail::library>(table);
 }
 
 /// Puts a table in force for a scope, for the whole process: for tests.
-class [[nodiscard]] scoped_entry_points {
- public:
-  explicit scoped_entry_points(const entry_points& table) noexcept
-      : before_{use_entry_points(&table)} {}
-  scoped_entry_points(const scoped_entry_points&) = delete;
-  scoped_entry_points& operator=(const scoped_entry_points&) = delete;
-  ~scoped_entry_points() { use_entry_points(before_); }
-
- private:
-  const entry_points* before_;
-};
+using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
 
 }  // namespace gpu::nvjitlink

@@ -27,11 +27,6 @@ inline const nvrtc_facts*& recalled_nvrtc() noexcept {
   return facts;
 }
 
-/// The table in force, or null before the first use of NVRTC.
-inline const nvrtc::entry_points* nvrtc_in_force() noexcept {
-  return __atomic_load_n(&nvrtc::detail::state_of_process().table, __ATOMIC_ACQUIRE);
-}
-
 /// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
 template <class Numbers>
 inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
@@ -45,7 +40,7 @@ inline result<> get_supported_architectures(Numbers& numbers, source_location wh
 /// Sets `facts` to what is so of the NVRTC in use. Where there is none, that is no error: a cache
 /// may have been shipped.
 template <class Facts> inline result<> get_nvrtc_facts(Facts& facts, source_location where) {
-  if (nvrtc_in_force() == nullptr) {
+  if (nvrtc::entry_points_in_force() == nullptr) {
     const nvrtc_facts* recalled = __atomic_load_n(&recalled_nvrtc(), __ATOMIC_ACQUIRE);
     if (recalled != nullptr) {
       facts = *recalled;

@@ -5,7 +5,6 @@
 
 #include <gpu/compiler/cache_entry.hpp>
 #include <gpu/compiler/nvrtc_facts.hpp>
-#include <gpu/compiler/nvrtc_library.hpp>
 
 namespace gpu::detail {
 
@@ -51,46 +50,36 @@ inline bool add_search_path(digest_builder& state) noexcept {
 /// and the folders that are searched, each with the time of its last change. False where it cannot
 /// be known, or where an NVRTC is open already.
 template <class Builder = text_builder> inline bool nvrtc_search_state(digest& made) noexcept {
-  for (const char* name : nvrtc_library.file_names) {
+  constexpr const toolkit_library& files = nvrtc::detail::library::files;
+  for (const char* name : files.file_names) {
     if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(open);
       return false;
     }
   }
   digest_builder state;
-  char folder[1024];
-  const char* const roots[] = {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"};
-  for (const char* variable :
-       {"GPU_NVRTC", "LD_LIBRARY_PATH", "VIRTUAL_ENV", roots[0], roots[1], roots[2]}) {
+  for (const char* variable : {files.override_variable, "LD_LIBRARY_PATH", "VIRTUAL_ENV",
+                               "CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"}) {
     const char* value = environment_variable(variable);
     state << string_ref(variable) << string_ref(value);
   }
-  if (const char* path = environment_variable("GPU_NVRTC")) add_state(state, path);
-  for (const char* variable : roots) {
-    const char* root = environment_variable(variable);
-    if (root == nullptr || *root == '\0') continue;
-    for (const char* below : {"lib64", "lib", "targets/x86_64-linux/lib", "nvidia/cu13/lib",
-                              nvrtc_library.wheel_folder}) {
-      std::snprintf(folder, sizeof folder, "%s/%s", root, below);
-      add_state(state, folder);
+  if (const char* path = environment_variable(files.override_variable)) add_state(state, path);
+  bool known = true;
+  for_each_toolkit_folder(files, [&](const char* folder) {
+    if (folder == nullptr) {
+      known = add_search_path(state);
+      add_state(state, "/etc/ld.so.cache");
+      return !known;
     }
-  }
-  if (!add_search_path(state)) return false;
-  add_state(state, "/etc/ld.so.cache");
-  add_state(state, "/usr/local/cuda/lib64");
-  add_state(state, "/usr/local/cuda/lib");
-  if (const char* environment = environment_variable("VIRTUAL_ENV")) {
-    for (const char* below : {"nvidia/cu13/lib", nvrtc_library.wheel_folder}) {
-      std::snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", environment, below);
-      glob_t found{};
-      if (::glob(folder, 0, nullptr, &found) == 0) {
-        for (std::size_t i = 0; i < found.gl_pathc; ++i) add_state(state, found.gl_pathv[i]);
-      }
-      ::globfree(&found);
+    glob_t found{};
+    if (::glob(folder, 0, nullptr, &found) == 0) {
+      for (std::size_t i = 0; i < found.gl_pathc; ++i) add_state(state, found.gl_pathv[i]);
     }
-  }
-  made = state.finish();
-  return true;
+    ::globfree(&found);
+    return false;
+  });
+  if (known) made = state.finish();
+  return known;
 }
 
 /// The notes about NVRTC in a cache's folder.
@@ -98,7 +87,7 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
  public:
   /// Before NVRTC is opened: looks for a note, once a process.
   static void before_use(const text& path) {
-    if (nvrtc_in_force() != nullptr) return;
+    if (nvrtc::entry_points_in_force() != nullptr) return;
     static const bool done = (look(path), true);
     static_cast<void>(done);
   }
@@ -106,7 +95,7 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
   /// After NVRTC was opened: leaves a note, where it was looked for before and not found.
   static void after_use(const cache_folder& folder) {
     state& now = state_of_search();
-    if (!now.known || nvrtc_in_force() == nullptr) return;
+    if (!now.known || nvrtc::entry_points_in_force() == nullptr) return;
     if (__atomic_exchange_n(&now.written, true, __ATOMIC_ACQ_REL)) return;
     nvrtc_facts facts;
     if (!get_nvrtc_facts(facts, source_location::current()).has_value() || !facts.present()) return;

@@ -105,7 +105,7 @@ struct quick_request {
   template <class Builder = text_builder> bool complete(source_location where) noexcept {
     const char* line = environment_variable("GPU_COMPILE_OPTIONS");
     if (line != nullptr) more_options = line;
-    nvrtc = __atomic_load_n(&nvrtc::detail::state_of_process().table, __ATOMIC_ACQUIRE);
+    nvrtc = nvrtc::entry_points_in_force();
     if (options.architecture.kind() != architecture::kind_type::of_device) return true;
     driver_generation = driver::entry_points_generation();
     device = options.architecture.number();

@@ -63,17 +63,12 @@ inline void* open_toolkit_library_in(const char* folder, const toolkit_library& 
   return nullptr;
 }
 
-/// Opens a library. Looks, in this order: at the path in its own variable, and nowhere else where
-/// that is set; in the toolkit that CUDA_PATH, CUDA_HOME or CUDAToolkit_ROOT names; where the
-/// system's loader looks; in /usr/local/cuda; in the wheels of an active Python environment. On
-/// failure `log` says where it looked.
-inline void* open_toolkit_library(const toolkit_library& which, message_buffer& log) noexcept {
-  const char* path = environment_variable(which.override_variable);
-  if (path != nullptr && *path != '\0') {
-    void* library = open_library(path);
-    if (library == nullptr) log.add("%s (%s)", which.override_variable, open_library_failure());
-    return library;
-  }
+/// Calls `visit(folder)` for each place where a library is looked for, in order, until one returns
+/// true: the toolkit that CUDA_PATH, CUDA_HOME or CUDAToolkit_ROOT names; where the system's loader
+/// looks, for which `folder` is null; /usr/local/cuda; the wheels of an active Python environment,
+/// with a `*` in the folder's name.
+template <class Visit>
+void for_each_toolkit_folder(const toolkit_library& which, Visit visit) noexcept {
   // A toolkit has lib64 or lib; the wheels of CUDA 13 look like a toolkit.
   const char* const folders[] = {"lib64", "lib", "targets/x86_64-linux/lib", "nvidia/cu13/lib",
                                  which.wheel_folder};
@@ -83,24 +78,44 @@ inline void* open_toolkit_library(const toolkit_library& which, message_buffer& 
     if (root == nullptr || *root == '\0') continue;
     for (const char* below : folders) {
       std::snprintf(folder, sizeof folder, "%s/%s", root, below);
-      if (void* library = open_toolkit_library_in(folder, which, log)) return library;
+      if (visit(folder)) return;
     }
   }
-  for (const char* name : which.file_names) {
-    if (void* library = open_library(name)) return library;
+  if (visit(static_cast<const char*>(nullptr))) return;
+  for (const char* fixed : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"}) {
+    if (visit(fixed)) return;
   }
-  log.add("%sthe system's library path", log.size == 0 ? "" : ", ");
-  for (const char* below : {"lib64", "lib"}) {
-    std::snprintf(folder, sizeof folder, "/usr/local/cuda/%s", below);
-    if (void* library = open_toolkit_library_in(folder, which, log)) return library;
+  const char* environment = environment_variable("VIRTUAL_ENV");
+  if (environment == nullptr) return;
+  for (const char* below : {"nvidia/cu13/lib", which.wheel_folder}) {
+    std::snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", environment, below);
+    if (visit(folder)) return;
   }
-  if (const char* environment = environment_variable("VIRTUAL_ENV")) {
-    for (const char* below : {"nvidia/cu13/lib", which.wheel_folder}) {
-      std::snprintf(folder, sizeof folder, "%s/lib/python3*/site-packages/%s", environment, below);
-      if (void* library = open_toolkit_library_in(folder, which, log)) return library;
+}
+
+/// Opens a library: at the path in its own variable, and nowhere else where that is set; otherwise
+/// in the first place of `for_each_toolkit_folder` that has it. On failure `log` says where it
+/// looked.
+inline void* open_toolkit_library(const toolkit_library& which, message_buffer& log) noexcept {
+  void* library = nullptr;
+  const char* path = environment_variable(which.override_variable);
+  if (path != nullptr && *path != '\0') {
+    library = open_library(path);
+    if (library == nullptr) log.add("%s (%s)", which.override_variable, open_library_failure());
+    return library;
+  }
+  for_each_toolkit_folder(which, [&](const char* folder) {
+    if (folder != nullptr) {
+      library = open_toolkit_library_in(folder, which, log);
+    } else {
+      for (const char* name : which.file_names) {
+        if (library == nullptr) library = open_library(name);
+      }
+      if (library == nullptr) log.add("%sthe system's library path", log.size == 0 ? "" : ", ");
     }
-  }
-  return nullptr;
+    return library != nullptr;
+  });
+  return library;
 }
 
 }  // namespace gpu::detail

@@ -1,0 +1,83 @@
+#pragma once
+/// \file
+/// Checked calls of a library that is opened when needed: the one place where its codes become
+/// `result`s.
+
+#include <gpu/compiler/library_table.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/unique_handle.hpp>
+
+namespace gpu::detail {
+
+/// The name of the function behind a member of the library's table.
+template <class Library, auto Member> const char* library_function_name() noexcept {
+  static constexpr typename Library::table none{};
+  const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(&(none.*Member)) -
+                                               reinterpret_cast<const char*>(&none));
+  return Library::functions[offset / sizeof(void (*)())].name;
+}
+
+/// Why there is no function `call`.
+template <class Library, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error library_error(const char* call,
+                                                      source_location where) noexcept {
+  const typename Library::table& table = library_table<Library>();
+  const char* detail = table.unavailable_detail != nullptr ? table.unavailable_detail : "unknown";
+  const errc why = table.unavailable == errc{} ? errc::not_supported : table.unavailable;
+  Builder out;
+  if (why == Library::absent) {
+    out << "the library " << Library::name << " was not found; looked in: " << detail;
+  } else if (why == Library::too_old) {
+    out << "gpu needs " << Library::name << " 12.0 or newer, but " << detail;
+  } else {
+    out << "this " << Library::name << " has no " << call;
+  }
+  out << ". Install " << (why == Library::absent ? "the" : "a newer")
+      << " CUDA toolkit, or pip install " << Library::wheel
+      << ", and set CUDA_PATH to its folder or " << Library::files.override_variable
+      << " to the library's path.";
+  return refusal(why, call, out.finish(), where, why == Library::too_old ? 12000 : 0);
+}
+
+/// Calls one function of the table in force and turns what it says into a `result`.
+template <class Library, auto Member, class... Arguments>
+result<> library_call(source_location where, Arguments... arguments) noexcept {
+  const auto function = library_table<Library>().*Member;
+  const char* name = library_function_name<Library, Member>();
+  if (function == nullptr) return fail(library_error<Library>(name, where));
+  const int code = function(arguments...);
+  if (code != 0) return fail(cuda_error(Library::domain, code, name, where));
+  return {};
+}
+
+/// Sets `contents` to one of the texts or images that a handle gives: asks for the size first. A
+/// terminator is part of it where the library counts it.
+template <class Library, auto Size, auto Get, class Handle, class Builder = text_builder>
+result<> library_text(Handle handle, text& contents, source_location where) noexcept {
+  std::size_t size = 0;
+  GPU_TRY((library_call<Library, Size>(where, handle, &size)));
+  contents = text();
+  if (size == 0) return {};
+  auto* characters = static_cast<char*>(std::malloc(size));
+  if (characters == nullptr) {
+    Builder out;
+    out << "the host had no " << size << " bytes left for what " << Library::name
+        << " made. Free host memory.";
+    return fail(refusal(errc::out_of_host_memory, library_function_name<Library, Get>(),
+                        out.finish(), where, size));
+  }
+  const result<> got = library_call<Library, Get>(where, handle, characters);
+  if (got.has_value()) contents = text(characters, size);
+  std::free(characters);
+  return got;
+}
+
+/// Destroys an object of the library, where that is still there.
+template <class Library, auto Destroy> struct library_destroy {
+  template <class Handle> void operator()(Handle handle) const noexcept {
+    const auto function = library_table<Library>().*Destroy;
+    if (function != nullptr) function(&handle);
+  }
+};
+
+}  // namespace gpu::detail

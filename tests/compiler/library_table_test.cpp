@@ -1,0 +1,183 @@
+// Libraries that are too old or lack a function, and what is said of calls that they do not have.
+
+#include <gpu/compiler.hpp>
+
+#include "support/results.hpp"
+
+#include <cstring>
+#include <string>
+
+namespace {
+
+using test::says;
+
+/// A library of this test's own. libm is what is opened: any file will do, for `find_function`
+/// does not look into it.
+struct imagined {
+  struct table {
+    int (*first)(int);
+    int (*second)();
+    int (*third)();
+    gpu::errc unavailable;
+    const char* unavailable_detail;
+  };
+  static constexpr gpu::detail::library_function functions[] = {
+      {"imaginedFirst", offsetof(table, first)},
+      {"imaginedSecond", offsetof(table, second)},
+      {"imaginedThird", offsetof(table, third), true}};
+  static constexpr gpu::detail::toolkit_library files{
+      "GPU_IMAGINED", {"libm.so.6", "libm.so", "libm.so.1"}, "nvidia/imagined/lib"};
+  static constexpr const char* name = "imagined";
+  static constexpr const char* wheel = "imagined-wheel";
+  static constexpr gpu::errc absent = gpu::errc::no_nvrtc, too_old = gpu::errc::nvrtc_too_old;
+  static constexpr gpu::error_domain domain = gpu::error_domain::nvrtc;
+
+  static const char*& missing() {
+    static const char* function = "";
+    return function;
+  }
+  static bool& good() {
+    static bool version_is_good = true;
+    return version_is_good;
+  }
+  static int answer(int code) { return code; }
+  static void* find_function(void*, const char* function) noexcept {
+    return std::strcmp(function, missing()) == 0 ? nullptr : reinterpret_cast<void*>(&answer);
+  }
+  static bool accept(const table&, gpu::detail::message_buffer& log) noexcept {
+    log.add("this is version 1");
+    return good();
+  }
+};
+
+/// Loads it anew, as the first use of a process does, and calls its first function.
+gpu::result<> call_first(const char* missing, bool good, int code = 0) {
+  imagined::missing() = missing;
+  imagined::good() = good;
+  gpu::detail::use_library_table<imagined>(nullptr);
+  return gpu::detail::library_call<imagined, &imagined::table::first>(
+      gpu::source_location::current(), code);
+}
+
+TEST_CASE("a library is called when it has all that is needed", "[compiler][library]") {
+  CHECK(call_first("", true).has_value());
+  CHECK(call_first("imaginedThird", true).has_value());  // optional
+  CHECK(gpu::detail::library_table<imagined>().third == nullptr);
+  const gpu::cuda_error refused = test::error_of(call_first("", true, 7));
+  CHECK(refused.domain() == gpu::error_domain::nvrtc);
+  CHECK(refused.code() == 7);
+  CHECK(std::string(refused.call()) == "imaginedFirst");
+}
+
+TEST_CASE("a library that lacks a function is told with its name", "[compiler][library]") {
+  const gpu::cuda_error second = test::error_of(call_first("imaginedSecond", true));
+  CHECK(second == gpu::errc::nvrtc_too_old);
+  CHECK(says(second, "imagined 12.0 or newer", "the library has no imaginedSecond",
+             "pip install imagined-wheel", "GPU_IMAGINED"));
+  CHECK(gpu::detail::library_table<imagined>().first == nullptr);  // all or nothing
+
+  const gpu::cuda_error old = test::error_of(call_first("imaginedSecond", false));
+  CHECK(says(old, "imagined 12.0 or newer, but this is version 1"));
+
+  REQUIRE(call_first("imaginedThird", true).has_value());
+  const gpu::cuda_error third =
+      test::error_of(gpu::detail::library_call<imagined, &imagined::table::third>(
+          gpu::source_location::current()));
+  CHECK(third == gpu::errc::not_supported);
+  CHECK(says(third, "this imagined has no imaginedThird", "newer CUDA toolkit"));
+}
+
+/// The real NVRTC, which says that it is another version and knows no option that has `unknown` in
+/// it.
+struct old_nvrtc {
+  static const gpu::nvrtc::entry_points*& inner() {
+    static const gpu::nvrtc::entry_points* table = nullptr;
+    return table;
+  }
+  static const char*& unknown() {
+    static const char* option = "";
+    return option;
+  }
+  static std::string& log() {
+    static std::string contents;
+    return contents;
+  }
+  static int version(int* major, int* minor) {
+    *major = 12;
+    *minor = 0;
+    return 0;
+  }
+  static int compile(gpu::nvrtc::nvrtc_program program, int count, const char* const* options) {
+    log().clear();
+    for (int i = 0; i < count; ++i) {
+      const std::string option = options[i];
+      if (option.find(unknown()) == std::string::npos) continue;
+      log() =
+          "nvrtc: error: unrecognized option " + option.substr(0, option.find('=')) + " found\n";
+      return 5;
+    }
+    return inner()->compile_program(program, count, options);
+  }
+  static int log_size(gpu::nvrtc::nvrtc_program program, std::size_t* size) {
+    if (log().empty()) return inner()->get_program_log_size(program, size);
+    *size = log().size() + 1;
+    return 0;
+  }
+  static int read_log(gpu::nvrtc::nvrtc_program program, char* to) {
+    if (log().empty()) return inner()->get_program_log(program, to);
+    std::memcpy(to, log().c_str(), log().size() + 1);
+    return 0;
+  }
+
+  static gpu::nvrtc::entry_points without(const char* option) {
+    inner() = &gpu::nvrtc::current_entry_points();
+    unknown() = option;
+    gpu::nvrtc::entry_points made = *inner();
+    made.version = &version;
+    made.compile_program = &compile;
+    made.get_program_log_size = &log_size;
+    made.get_program_log = &read_log;
+    return made;
+  }
+
+  explicit old_nvrtc(const char* unknown_option) : table{without(unknown_option)} {}
+  gpu::nvrtc::entry_points table;
+  gpu::nvrtc::scoped_entry_points scope{table};
+};
+
+TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][bad-input]") {
+  const auto target = gpu::architecture::compute(90);
+  const auto refusal = [&](const char* unknown, const gpu::compile_options& options) {
+    const old_nvrtc scope(unknown);
+    const gpu::cuda_error error = test::error_of(gpu::compile("__device__ int x;", options));
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(error.kind() == gpu::error_kind::runtime);
+    CHECK(says(error, "NVRTC 12.0 has no option", "install a newer CUDA toolkit"));
+    return error;
+  };
+  CHECK(says(refusal("--dlink-time-opt", {.architecture = target, .link_time_optimization = true}),
+             "no option --dlink-time-opt."));
+  CHECK(says(refusal("--pch", {.architecture = target, .extra = {"--pch"}}), "no option --pch."));
+  // Of two that begin alike, the one that the log has; with the value that the log leaves out.
+  CHECK(says(refusal("--pch-dir", {.architecture = target, .extra = {"--pch", "--pch-dir=/tmp"}}),
+             "no option --pch-dir=/tmp."));
+  CHECK(says(refusal("--split-compile", {.architecture = target, .extra = {"--split-compile=0"}}),
+             "no option --split-compile=0."));
+  // What it knows it does.
+  const old_nvrtc scope("--pch");
+  CHECK(gpu::compile("__device__ int x;", {.architecture = target}).has_value());
+}
+
+TEST_CASE("an NVRTC without a function does all that needs none of it", "[compiler][bad-input]") {
+  gpu::nvrtc::entry_points table = gpu::nvrtc::current_entry_points();
+  table.get_lto_ir_size = nullptr;
+  const gpu::nvrtc::scoped_entry_points in_force(table);
+  const auto target = gpu::architecture::compute(90);
+  CHECK(gpu::compile("__device__ int x;", {.architecture = target}).has_value());
+  const gpu::cuda_error error = test::error_of(
+      gpu::compile("__device__ int x;", {.architecture = target, .link_time_optimization = true}));
+  CHECK(error == gpu::errc::not_supported);
+  CHECK(says(error, "this NVRTC has no nvrtcGetLTOIRSize", "Install a newer CUDA toolkit"));
+}
+
+}  // namespace
