@@ -3,6 +3,8 @@
 /// What a module remembers of one of its kernels: its parameters, and what each device allows it.
 
 #include <gpu/core/dims.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/any_context.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/signature.hpp>
@@ -129,6 +131,52 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
   kernel.parameters_known = true;
   return {};
 }
+
+struct delete_kernel_record {
+  void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
+};
+using owned_kernel_record = unique_handle<kernel_record*, delete_kernel_record>;
+
+/// The record of a kernel of the driver's. What the launch has to know is read once, from the
+/// driver.
+template <class Record = owned_kernel_record>
+inline result<Record> read_kernel(CUkernel native, const text& name,
+                                  source_location where) noexcept {
+  Record owner(new (std::nothrow) kernel_record);
+  kernel_record* const made = owner.get();
+  if (made == nullptr) {
+    return fail(out_of_host_memory_error("gpu::module::kernel", sizeof(kernel_record), where));
+  }
+  made->native = native;
+  made->table = &state_of_process().table;
+  made->ring = &launches();
+  made->name = name;
+  // Unlike the kernel itself, its parameters are known to no thread that has no context.
+  GPU_TRY(driver::in_any_context(where, [&] { return read_parameters(*made, where); }));
+  return owner;
+}
+
+/// Records of kernels: a list that only grows, read and added to by any number of threads at once.
+/// Whoever has it deletes them.
+struct kernel_list {
+  kernel_record* first = nullptr;
+
+  /// The first record of which `is_it(record)` says so, or null.
+  template <class Predicate> kernel_record* find(Predicate is_it) const noexcept {
+    kernel_record* record = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+    while (record != nullptr && !is_it(*record)) record = record->next;
+    return record;
+  }
+
+  /// Adds a record. Where two threads add one kernel at once, it has two records, which is
+  /// harmless.
+  void add(kernel_record* record) noexcept {
+    record->next = __atomic_load_n(&first, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&first, &record->next, record, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+};
 
 /// Fills what one device allows the kernel. To be called locked.
 template <class Builder = text_builder>

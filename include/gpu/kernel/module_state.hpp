@@ -22,15 +22,15 @@ struct module_name {
 
 struct module_state {
   CUlibrary library = nullptr;
-  kernel_record* kernels = nullptr;  ///< a list that only grows
-  module_name* names = nullptr;      ///< complete before the module is handed out
-  jit_log* log = nullptr;            ///< where the driver may still write, or null
+  kernel_list kernels;
+  module_name* names = nullptr;  ///< complete before the module is handed out
+  jit_log* log = nullptr;        ///< where the driver may still write, or null
 
   module_state() noexcept = default;
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
-    while (kernels != nullptr) delete exchange(kernels, kernels->next);
+    while (kernels.first != nullptr) delete exchange(kernels.first, kernels.first->next);
     while (names != nullptr) delete exchange(names, names->next);
     jit_log::destroy(log);
   }
@@ -48,21 +48,6 @@ struct module_state {
     auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
     if (name != nullptr) names = name;
     return name != nullptr;
-  }
-
-  kernel_record* find(const text& name) const noexcept {
-    kernel_record* record = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
-    while (record != nullptr && !(record->name == name)) record = record->next;
-    return record;
-  }
-
-  /// Adds a record. Where two threads add one kernel at once, it has two records, which is
-  /// harmless.
-  void add(kernel_record* record) noexcept {
-    record->next = __atomic_load_n(&kernels, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&kernels, &record->next, record, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED)) {
-    }
   }
 };
 
@@ -163,12 +148,11 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
   return done;
 }
 
-/// Sets `record` to the kernel of that name, or to null where the module has none. What the launch
-/// has to know is read once, from the driver.
+/// Sets `record` to the kernel of that name, or to null where the module has none.
 template <class Builder = text_builder>
 inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
                             source_location where) noexcept {
-  record = state.find(name);
+  record = state.kernels.find([&](const kernel_record& known) { return known.name == name; });
   if (record != nullptr) return {};
   CUkernel native = nullptr;
   const result<> got = driver::call<&driver::entry_points::library_get_kernel>(
@@ -179,22 +163,9 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
         error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_FOUND;
     return unknown ? result<>() : got;
   }
-  struct delete_record {
-    void operator()(kernel_record* unwanted) const noexcept { delete unwanted; }
-  };
-  unique_handle<kernel_record*, delete_record> owner(new (std::nothrow) kernel_record);
-  kernel_record* made = owner.get();
-  if (made == nullptr) {
-    return fail(out_of_host_memory_error("gpu::module::kernel", sizeof(kernel_record), where));
-  }
-  made->native = native;
-  made->table = &state_of_process().table;
-  made->ring = &launches();
-  made->name = name;
-  // Unlike the kernel itself, its parameters are known to no thread that has no context.
-  GPU_TRY(driver::in_any_context(where, [&] { return read_parameters(*made, where); }));
-  state.add(owner.release());
-  record = made;
+  owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
+  record = made.release();
+  state.kernels.add(record);
   return {};
 }
 
