@@ -4,20 +4,9 @@
 /// none, and giving it back.
 
 #include <gpu/driver/stream.hpp>
+#include <gpu/memory/element_owner.hpp>
 
 namespace gpu::detail {
-
-/// Sets `bytes` to `count * size`, or gives `errc::size_overflow`.
-inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
-                          std::size_t& bytes, source_location where) noexcept {
-  if (!__builtin_mul_overflow(count, size, &bytes)) [[likely]]
-    return {};
-  const std::size_t most = ~std::size_t{0} / size;
-  text_builder out;
-  out << count << " elements of " << size
-      << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
-  return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
-}
 
 /// Adds to an out-of-memory error what was asked for and what the device has.
 [[gnu::cold, gnu::noinline]] inline cuda_error with_memory_info(cuda_error error,
@@ -82,22 +71,33 @@ struct free_device_memory {
 
 using device_memory = unique_handle<device_allocation, free_device_memory>;
 
+/// Sets `memory` to `made` and the address that `get(address)` finds for it, which returns a
+/// `result`; nothing is asked for where there are no bytes. Where memory came and the call failed
+/// all the same, it goes back.
+template <class Get>
+result<> obtain(device_allocation made, std::size_t bytes, device_memory& memory,
+                Get get) noexcept {
+  if (bytes == 0) {
+    memory.reset(made);
+    return {};
+  }
+  result<> done = get(made.address);
+  memory.reset(made);
+  if (done.has_value()) [[likely]]
+    return done;
+  memory.reset();
+  return fail(with_memory_info(detail::move(done).error(), made.stream.context(), bytes));
+}
+
 /// Sets `memory` to memory that does not belong to a stream. (cuMemAlloc)
 inline result<> allocate(context_ref context, std::size_t bytes, device_memory& memory,
                          source_location where) noexcept {
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
-  if (bytes == 0) {
-    memory.reset(made);
-    return {};
-  }
-  result<> done = driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where,
-                                                                    &made.address, bytes);
-  memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
-  memory.reset();
-  return fail(with_memory_info(detail::move(done).error(), context, bytes));
+  return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
+    return driver::call_in<&driver::entry_points::mem_alloc>(context.native(), where, &address,
+                                                             bytes);
+  });
 }
 
 /// Sets `memory` to memory that work on `stream` may use, and that goes back in the order of the
@@ -108,23 +108,18 @@ inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_mem
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  if (bytes == 0) {
-    memory.reset(made);
-    return {};
+  int has_pools = 1;
+  if (bytes != 0) {
+    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+        where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
   }
-  int has_pools = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-      where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
   if (has_pools == 0) return allocate(stream.context(), bytes, memory, where);
-  result<> done = on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::mem_alloc_async>(where, &made.address, bytes,
-                                                                stream.native());
+  return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
+    return on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::mem_alloc_async>(where, &address, bytes,
+                                                                  stream.native());
+    });
   });
-  memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
-  memory.reset();
-  return fail(with_memory_info(detail::move(done).error(), stream.context(), bytes));
 }
 
 }  // namespace gpu::detail

@@ -75,7 +75,7 @@ class caching_allocator {
       made.address = static_cast<CUdeviceptr>(block->address);
       made.owner = block;
     }
-    return detail::buffer_maker::make<T>(detail::device_memory{made}, count);
+    return detail::buffer_maker::make<device_buffer<T>>(detail::device_memory{made}, count);
   }
 
   /// Lets other streams have what is free on this one, once the work that is queued on it now has

@@ -64,7 +64,7 @@ class caching_pinned_allocator {
       made.address = reinterpret_cast<void*>(block->address);
       made.owner = block;
     }
-    return detail::pinned_buffer_maker::make<T>(detail::pinned_memory{made}, count);
+    return detail::buffer_maker::make<pinned_buffer<T>>(detail::pinned_memory{made}, count);
   }
 
   /// Frees `buffer` when the work that is queued on `stream` now has finished, without waiting.
@@ -79,7 +79,7 @@ class caching_pinned_allocator {
     if (buffer.empty()) return {};
     GPU_TRY(detail::require_no_capture(stream, "gpu::caching_pinned_allocator::free_after",
                                        "Keep the buffer for as long as the graph.", where));
-    detail::pinned_memory memory = detail::pinned_buffer_maker::take(buffer);
+    detail::pinned_memory memory = detail::buffer_maker::take(buffer);
     auto* waiting = new (std::nothrow) detail::waiting_block;
     result<> marked = waiting == nullptr ? result<>{detail::fail(no_host_memory(where))}
                                          : mark(stream, waiting->event, where);

@@ -7,14 +7,40 @@
 
 namespace gpu {
 
-template <class T> class device_buffer;
-
 namespace detail {
 
-/// How pools and caches make buffers of the memory that they hand out.
-struct buffer_maker {
-  template <class T> static device_buffer<T> make(device_memory memory, std::size_t size) noexcept {
-    return device_buffer<T>{detail::move(memory), size};
+/// An owner of memory that devices reach, and what names it.
+template <class T> class device_elements : public element_owner<T, device_memory> {
+ public:
+  /// The elements as devices see them.
+  device_span<T> span() & noexcept { return device_span<T>::from_native(native(), this->size_); }
+  device_span<const T> span() const& noexcept {
+    return device_span<const T>::from_native(native(), this->size_);
+  }
+  void span() const&& = delete;  // a name must not outlive its owner
+
+  operator device_span<T>() & noexcept { return span(); }
+  operator device_span<const T>() const& noexcept { return span(); }
+  operator device_span<T>() && = delete;
+  operator device_span<const T>() const&& = delete;
+
+  CUdeviceptr native() const noexcept { return this->memory_.get().address; }
+
+  /// The context that the memory was made in; empty after a move.
+  context_ref context() const noexcept { return this->memory_.get().stream.context(); }
+  /// The device of that context.
+  gpu::device device() const noexcept { return context().device(); }
+
+ protected:
+  using element_owner<T, device_memory>::element_owner;
+
+  static device_memory adopted(CUdeviceptr address, const stream_ref& stream,
+                               allocation_kind kind) noexcept {
+    device_allocation owned;
+    owned.address = address;
+    owned.stream = stream;
+    owned.kind = kind;
+    return device_memory{owned};
   }
 };
 
@@ -25,10 +51,8 @@ struct buffer_maker {
 /// It converts to a `device_span`, and passes to kernels as that or as a pointer; never as a
 /// temporary, whose memory would be gone before the kernel runs. A const buffer gives spans that
 /// can only be read.
-template <class T> class device_buffer {
+template <class T> class device_buffer : public detail::device_elements<T> {
  public:
-  using value_type = T;
-
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
@@ -42,12 +66,7 @@ template <class T> class device_buffer {
   /// free and total.
   static result<device_buffer> create(stream_ref stream, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(stream, "gpu::device_buffer::create", where));
-    std::size_t bytes = 0;
-    GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
-    detail::device_memory memory;
-    GPU_TRY(detail::allocate(stream, bytes, memory, where));
-    return device_buffer{detail::move(memory), count};
+    return create_from(stream, count, where);
   }
 
   /// Memory apart from any stream, which every stream may use at once. The destructor waits for
@@ -61,90 +80,45 @@ template <class T> class device_buffer {
   }
   static result<device_buffer> create(context_ref in, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::device_buffer::create", where));
-    std::size_t bytes = 0;
-    GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
-    detail::device_memory memory;
-    GPU_TRY(detail::allocate(in, bytes, memory, where));
-    return device_buffer{detail::move(memory), count};
+    return create_from(in, count, where);
   }
 
   /// Takes over memory of cuMemAllocAsync, to be freed in the order of `stream`.
   static device_buffer adopt(stream_ref stream, device_span<T> elements) noexcept {
-    return adopt(elements, stream, detail::allocation_kind::stream_ordered);
+    return device_buffer{
+        device_buffer::adopted(elements.native(), stream, detail::allocation_kind::stream_ordered),
+        elements.size()};
   }
   /// Takes over memory of cuMemAlloc.
   static device_buffer adopt(context_ref context, device_span<T> elements) noexcept {
-    return adopt(elements, stream_ref::from_native(nullptr, context),
-                 detail::allocation_kind::plain);
+    return device_buffer{
+        device_buffer::adopted(elements.native(), stream_ref::from_native(nullptr, context),
+                               detail::allocation_kind::plain),
+        elements.size()};
   }
   /// Gives the memory up; the caller frees it.
   [[nodiscard]] device_span<T> release() noexcept {
-    return device_span<T>::from_native(memory_.release().address, detail::exchange(size_, 0u));
+    return device_span<T>::from_native(this->memory_.release().address,
+                                       detail::exchange(this->size_, 0u));
   }
-
-  device_buffer(device_buffer&& other) noexcept
-      : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
-  device_buffer& operator=(device_buffer&& other) noexcept {
-    memory_ = detail::move(other.memory_);
-    size_ = detail::exchange(other.size_, 0u);
-    return *this;
-  }
-
-  device_span<T> span() & noexcept { return device_span<T>::from_native(native(), size_); }
-  device_span<const T> span() const& noexcept {
-    return device_span<const T>::from_native(native(), size_);
-  }
-  void span() const&& = delete;  // a name must not outlive its owner
-
-  operator device_span<T>() & noexcept { return span(); }
-  operator device_span<const T>() const& noexcept { return span(); }
-  operator device_span<T>() && = delete;
-  operator device_span<const T>() const&& = delete;
-
-  /// The device's pointer to the first element: good for passing on, not for following.
-  T* data() noexcept { return reinterpret_cast<T*>(static_cast<std::uintptr_t>(native())); }
-  const T* data() const noexcept {
-    return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(native()));
-  }
-  CUdeviceptr native() const noexcept { return memory_.get().address; }
-  std::size_t size() const noexcept { return size_; }
-  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
-  bool empty() const noexcept { return size_ == 0; }
-
-  /// The context that the memory belongs to; empty after a move.
-  context_ref context() const noexcept { return memory_.get().stream.context(); }
-  /// The device that the memory is on.
-  gpu::device device() const noexcept { return context().device(); }
 
  private:
   friend struct detail::buffer_maker;
+  using detail::device_elements<T>::device_elements;
 
-  device_buffer(detail::device_memory memory, std::size_t size) noexcept
-      : memory_{detail::move(memory)}, size_{size} {}
-
-  static device_buffer adopt(device_span<T> elements, const stream_ref& stream,
-                             detail::allocation_kind kind) noexcept {
-    detail::device_allocation owned;
-    owned.address = elements.native();
-    owned.stream = stream;
-    owned.kind = kind;
-    return device_buffer{detail::device_memory{owned}, elements.size()};
+  template <class Place>
+  static result<device_buffer> create_from(const Place& place, std::size_t count,
+                                           source_location where) noexcept {
+    GPU_TRY(detail::require(place, "gpu::device_buffer::create", where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
+    detail::device_memory memory;
+    GPU_TRY(detail::allocate(place, bytes, memory, where));
+    return device_buffer{detail::move(memory), count};
   }
-
-  detail::device_memory memory_;
-  std::size_t size_ = 0;
 };
 
-template <class T> struct kernel_argument<device_buffer<T>> {
-  static T* pointer(device_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static const T* pointer(const device_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static void pointer(const device_buffer<T>&&) = delete;
-  static device_span<T> value(device_buffer<T>& buffer) noexcept { return buffer.span(); }
-  static device_span<const T> value(const device_buffer<T>& buffer) noexcept {
-    return buffer.span();
-  }
-  static void value(const device_buffer<T>&&) = delete;
-};
+template <class T>
+struct kernel_argument<device_buffer<T>> : detail::buffer_argument<device_buffer<T>> {};
 
 }  // namespace gpu

@@ -2,8 +2,7 @@
 /// \file
 /// `managed_buffer<T>`: owns elements that host and devices reach at one address.
 
-#include <gpu/memory/allocation.hpp>
-#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 namespace gpu {
 
@@ -47,17 +46,10 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
   }
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
-  if (bytes == 0) {
-    memory.reset(made);
-    return {};
-  }
-  result<> done = driver::call_in<&driver::entry_points::mem_alloc_managed>(
-      context.native(), where, &made.address, bytes, static_cast<unsigned>(attach));
-  memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
-  memory.reset();
-  return fail(with_memory_info(detail::move(done).error(), context, bytes));
+  return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
+    return driver::call_in<&driver::entry_points::mem_alloc_managed>(
+        context.native(), where, &address, bytes, static_cast<unsigned>(attach));
+  });
 }
 
 }  // namespace detail
@@ -69,16 +61,8 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
 /// **Ordering**: the host must not touch the elements while a kernel uses them, nor at all while
 /// any kernel runs on a device without `device_attribute::concurrent_managed_access`: synchronize
 /// first. The destructor waits for the device. **Threads**: as `std::vector`.
-template <class T> class managed_buffer {
+template <class T> class managed_buffer : public detail::host_elements<detail::device_elements<T>> {
  public:
-  using value_type = T;
-  using size_type = std::size_t;
-  using difference_type = std::ptrdiff_t;
-  using reference = T&;
-  using const_reference = const T&;
-  using iterator = T*;
-  using const_iterator = const T*;
-
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");
@@ -107,76 +91,22 @@ template <class T> class managed_buffer {
 
   /// Takes over memory of cuMemAllocManaged.
   static managed_buffer adopt(context_ref in, T* elements, std::size_t count) noexcept {
-    detail::device_allocation owned;
-    owned.address = static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements));
-    owned.stream = stream_ref::from_native(nullptr, in);
-    return managed_buffer{detail::device_memory{owned}, count};
+    return managed_buffer{managed_buffer::adopted(
+                              static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements)),
+                              stream_ref::from_native(nullptr, in), detail::allocation_kind::plain),
+                          count};
   }
   /// Gives the memory up; the caller frees it with cuMemFree.
   [[nodiscard]] T* release() noexcept {
-    size_ = 0;
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(memory_.release().address));
+    this->size_ = 0;
+    return static_cast<T*>(detail::as_pointer(this->memory_.release().address));
   }
-
-  managed_buffer(managed_buffer&& other) noexcept
-      : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
-  managed_buffer& operator=(managed_buffer&& other) noexcept {
-    memory_ = detail::move(other.memory_);
-    size_ = detail::exchange(other.size_, 0u);
-    return *this;
-  }
-
-  T* data() noexcept { return reinterpret_cast<T*>(static_cast<std::uintptr_t>(native())); }
-  const T* data() const noexcept {
-    return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(native()));
-  }
-  CUdeviceptr native() const noexcept { return memory_.get().address; }
-  std::size_t size() const noexcept { return size_; }
-  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
-  bool empty() const noexcept { return size_ == 0; }
-
-  T* begin() noexcept { return data(); }
-  const T* begin() const noexcept { return data(); }
-  const T* cbegin() const noexcept { return data(); }
-  T* end() noexcept { return data() + size_; }
-  const T* end() const noexcept { return data() + size_; }
-  const T* cend() const noexcept { return data() + size_; }
-  T& operator[](std::size_t index) noexcept { return data()[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
-
-  /// The elements as devices see them.
-  device_span<T> span() & noexcept { return device_span<T>::from_native(native(), size_); }
-  device_span<const T> span() const& noexcept {
-    return device_span<const T>::from_native(native(), size_);
-  }
-  void span() const&& = delete;  // a name must not outlive its owner
-
-  operator device_span<T>() & noexcept { return span(); }
-  operator device_span<const T>() const& noexcept { return span(); }
-  operator device_span<T>() && = delete;
-  operator device_span<const T>() const&& = delete;
-
-  /// The context that the memory was made in; empty after a move.
-  context_ref context() const noexcept { return memory_.get().stream.context(); }
-  gpu::device device() const noexcept { return context().device(); }
 
  private:
-  managed_buffer(detail::device_memory memory, std::size_t size) noexcept
-      : memory_{detail::move(memory)}, size_{size} {}
-
-  detail::device_memory memory_;
-  std::size_t size_ = 0;
+  using detail::host_elements<detail::device_elements<T>>::host_elements;
 };
 
-template <class T> struct kernel_argument<managed_buffer<T>> {
-  static T* pointer(managed_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static const T* pointer(const managed_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static void pointer(const managed_buffer<T>&&) = delete;
-  static device_span<T> value(managed_buffer<T>& buffer) noexcept { return buffer.span(); }
-  static device_span<const T> value(const managed_buffer<T>& buffer) noexcept {
-    return buffer.span();
-  }
-  static void value(const managed_buffer<T>&&) = delete;
-};
+template <class T>
+struct kernel_argument<managed_buffer<T>> : detail::buffer_argument<managed_buffer<T>> {};
 
 }  // namespace gpu

@@ -48,19 +48,12 @@ inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  if (bytes == 0) {
-    memory.reset(made);
-    return {};
-  }
-  result<> done = on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::mem_alloc_from_pool_async>(
-        where, &made.address, bytes, pool, stream.native());
+  return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
+    return on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::mem_alloc_from_pool_async>(where, &address, bytes,
+                                                                            pool, stream.native());
+    });
   });
-  memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
-  memory.reset();
-  return fail(with_memory_info(detail::move(done).error(), stream.context(), bytes));
 }
 
 }  // namespace detail
@@ -86,7 +79,7 @@ template <class Self> class memory_pool_operations {
     GPU_TRY(detail::get_bytes(function, count, sizeof(T), bytes, where));
     detail::device_memory memory;
     GPU_TRY(detail::allocate_from(self().native(), stream, bytes, memory, where));
-    return detail::buffer_maker::make<T>(detail::move(memory), count);
+    return detail::buffer_maker::make<device_buffer<T>>(detail::move(memory), count);
   }
 
   /// Gives memory that is not in use back to the device, until no more than `keep_bytes` are held.

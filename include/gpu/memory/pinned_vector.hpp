@@ -3,8 +3,7 @@
 /// `pinned_vector<T>`: a vector in page-locked host memory, which the device reads and writes at
 /// full speed and without the host's help.
 
-#include <gpu/memory/pinned_allocation.hpp>
-#include <gpu/memory/pinned_span.hpp>
+#include <gpu/memory/pinned_elements.hpp>
 
 #include <new>
 
@@ -18,17 +17,14 @@ namespace gpu {
 /// **Ordering**: asynchronous copies read and write the elements later; until they are done the
 /// elements must be left alone, and neither growth nor destruction may take the memory away.
 /// **Threads**: as `std::vector`.
-template <class T> class pinned_vector {
+template <class T> class pinned_vector : public detail::pinned_elements<T> {
  public:
-  using value_type = T;
-  using size_type = std::size_t;
-  using difference_type = std::ptrdiff_t;
-  using reference = T&;
-  using const_reference = const T&;
-  using pointer = T*;
-  using const_pointer = const T*;
-  using iterator = T*;
-  using const_iterator = const T*;
+  using typename detail::pinned_elements<T>::iterator;
+  using typename detail::pinned_elements<T>::const_iterator;
+  using detail::pinned_elements<T>::data;
+  using detail::pinned_elements<T>::begin;
+  using detail::pinned_elements<T>::end;
+  using detail::pinned_elements<T>::span;
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the device copies bytes: the elements have to be trivially copyable");
@@ -67,9 +63,8 @@ template <class T> class pinned_vector {
   }
 
   pinned_vector(pinned_vector&& other) noexcept
-      : memory_{detail::move(other.memory_)},
+      : detail::pinned_elements<T>{detail::move(other)},
         context_{detail::exchange(other.context_, context_ref{})},
-        size_{detail::exchange(other.size_, 0u)},
         capacity_{detail::exchange(other.capacity_, 0u)},
         flags_{other.flags_} {}
   pinned_vector& operator=(pinned_vector&& other) noexcept {
@@ -86,33 +81,15 @@ template <class T> class pinned_vector {
   }
   friend void swap(pinned_vector& a, pinned_vector& b) noexcept { a.swap(b); }
 
-  T* data() noexcept { return static_cast<T*>(memory_.get().address); }
-  const T* data() const noexcept { return static_cast<const T*>(memory_.get().address); }
-  std::size_t size() const noexcept { return size_; }
-  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
   std::size_t capacity() const noexcept { return capacity_; }
   static constexpr std::size_t max_size() noexcept { return ~std::size_t{0} / 2 / sizeof(T); }
-  bool empty() const noexcept { return size_ == 0; }
 
-  iterator begin() noexcept { return data(); }
-  const_iterator begin() const noexcept { return data(); }
-  const_iterator cbegin() const noexcept { return data(); }
-  iterator end() noexcept { return data() + size_; }
-  const_iterator end() const noexcept { return data() + size_; }
-  const_iterator cend() const noexcept { return data() + size_; }
-
-  T& operator[](std::size_t index) noexcept { return data()[index]; }
-  const T& operator[](std::size_t index) const noexcept { return data()[index]; }
   T& front() noexcept { return data()[0]; }
   const T& front() const noexcept { return data()[0]; }
   T& back() noexcept { return data()[size_ - 1]; }
   const T& back() const noexcept { return data()[size_ - 1]; }
 
-  /// All elements, or some of them, for asynchronous copies.
-  pinned_span<T> span() & noexcept { return pinned_span<T>::from_native(data(), size_); }
-  pinned_span<const T> span() const& noexcept {
-    return pinned_span<const T>::from_native(data(), size_);
-  }
+  /// The first `count` elements, for asynchronous copies.
   pinned_span<T> first(std::size_t count,
                        source_location where = source_location::current()) & noexcept {
     return span().first(count, where);
@@ -121,9 +98,6 @@ template <class T> class pinned_vector {
                              source_location where = source_location::current()) const& noexcept {
     return span().first(count, where);
   }
-  operator pinned_span<T>() & noexcept { return span(); }
-  operator pinned_span<const T>() const& noexcept { return span(); }
-  operator pinned_span<const T>() const&& = delete;  // a name must not outlive its owner
 
   /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
   /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.
@@ -233,7 +207,11 @@ template <class T> class pinned_vector {
   }
 
  private:
-  pinned_vector(context_ref in, pinned_flags flags) noexcept : context_{in}, flags_{flags} {}
+  using detail::pinned_elements<T>::memory_;
+  using detail::pinned_elements<T>::size_;
+
+  pinned_vector(context_ref in, pinned_flags flags) noexcept
+      : detail::pinned_elements<T>{detail::pinned_memory{}, 0}, context_{in}, flags_{flags} {}
 
   static void construct(T* to, std::size_t count, const T& value) noexcept {
     for (std::size_t i = 0; i < count; ++i) ::new (to + i) T(value);
@@ -274,9 +252,7 @@ template <class T> class pinned_vector {
     return gap;
   }
 
-  detail::pinned_memory memory_;
   context_ref context_;
-  std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   pinned_flags flags_ = pinned_flags::none;
 };

@@ -1,0 +1,28 @@
+#pragma once
+/// \file
+/// What the owners of page-locked host memory share: a range for the host, a span for copies.
+
+#include <gpu/memory/element_owner.hpp>
+#include <gpu/memory/pinned_allocation.hpp>
+#include <gpu/memory/pinned_span.hpp>
+
+namespace gpu::detail {
+
+template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
+ public:
+  /// All elements, or some of them, for asynchronous copies.
+  pinned_span<T> span() & noexcept {
+    return pinned_span<T>::from_native(this->data(), this->size_);
+  }
+  pinned_span<const T> span() const& noexcept {
+    return pinned_span<const T>::from_native(this->data(), this->size_);
+  }
+  operator pinned_span<T>() & noexcept { return span(); }
+  operator pinned_span<const T>() const& noexcept { return span(); }
+  operator pinned_span<const T>() const&& = delete;  // a name must not outlive its owner
+
+ protected:
+  using host_elements<element_owner<T, pinned_memory>>::host_elements;
+};
+
+}  // namespace gpu::detail
