@@ -12,7 +12,7 @@ namespace gpu {
 struct cache_counters {
   std::uint64_t from_memory = 0;  ///< programs that this process had already
   std::uint64_t from_disk = 0;    ///< programs that the folder had
-  std::uint64_t compiled = 0;     ///< programs that had to be compiled
+  std::uint64_t compiled = 0;     ///< programs that had to be compiled or linked
   std::uint64_t waited = 0;   ///< of the first two, those that another thread or process just made
   std::uint64_t stored = 0;   ///< programs put into the folder
   std::uint64_t damaged = 0;  ///< files that were not what they should be, and were taken away
@@ -33,11 +33,10 @@ template <class Builder = text_builder> class basic_program_disk {
                      cache_counters& counters) noexcept
       : folder_{folder}, key_{key}, counters_{counters} {}
 
-  /// Finds a program that holds now. `compiler` is empty on a machine without NVRTC, where that of
-  /// any is taken. Otherwise `reason` says what keeps the stored ones from being used; it stays
-  /// empty where there is none.
-  bool find(const text& compiler, const sequence<text>& folders, kept_program& found,
-            text& reason) const {
+  /// Finds a program that holds now. `work` tells whether another compiler's will do, and has none
+  /// on a machine without. Otherwise `reason` says what keeps the stored ones from being used; it
+  /// stays empty where there is none.
+  template <class Work> bool find(const Work& work, kept_program& found, text& reason) const {
     text compiler_reason, file_reason;
     bool damaged = false;
     for (unsigned slot = 0; slot < slots; ++slot) {
@@ -57,14 +56,12 @@ template <class Builder = text_builder> class basic_program_disk {
         whole = read_conditions(in, found.conditions, name_of_program);
       }
       if (whole) {
-        if (!compiler.empty()) {
-          const text unmet = unmet_compiler_condition(found.conditions, compiler, folders);
-          if (!unmet.empty()) {
-            compiler_reason = unmet;
-            continue;
-          }
+        text unmet = work.unmet_condition(found.conditions);
+        if (!unmet.empty()) {
+          compiler_reason = unmet;
+          continue;
         }
-        const text unmet = unmet_file_condition(found.conditions, compiler.empty(), found.seen);
+        unmet = unmet_file_condition(found.conditions, work.compiler().empty(), found.seen);
         if (!unmet.empty()) {
           file_reason = unmet;
           continue;

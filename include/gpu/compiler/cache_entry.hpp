@@ -106,12 +106,6 @@ inline byte_reader& operator>>(byte_reader& in, compiled_state& s) {
 }
 
 /// What is stored of a program: under which conditions it holds, what it is called, what it is.
-struct stored_program {
-  cache_conditions conditions;
-  text name;
-  compiled_state* state = nullptr;  // one that the reader made
-};
-
 template <class Builder = text_builder>
 inline text write_program(const cache_conditions& conditions, const text& name,
                           const compiled_state& state) noexcept {
@@ -163,9 +157,8 @@ inline sequence<text> folders_of(const compile_request& request) {
   for (std::size_t i = 0; i < request.options.size(); ++i) {
     const string_ref option = request.options[i];
     for (const string_ref prefix : {string_ref("--include-path="), string_ref("-I")}) {
-      if (option.size() < prefix.size()) continue;
-      if (!(option.substring(0, prefix.size()) == prefix)) continue;
-      const string_ref folder = option.substring(prefix.size(), option.size() - prefix.size());
+      if (!starts_with(option, prefix)) continue;
+      const string_ref folder = without_front(option, prefix.size());
       if (!folder.empty()) folders.push_back(folder.to_text());
       if (folder.empty() && i + 1 < request.options.size())
         folders.push_back(request.options[i + 1]);

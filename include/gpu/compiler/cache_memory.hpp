@@ -1,11 +1,11 @@
 #pragma once
 /// \file
-/// Compiled programs that this process has already, and which of them are being compiled.
+/// Programs that this process has already, and which of them are being compiled or linked.
 
 #include <gpu/compiler/cache_conditions.hpp>
+#include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/fork_mutex.hpp>
-#include <gpu/compiler/nvrtc_compile.hpp>
-#include <gpu/compiler/remembered_request.hpp>
+#include <gpu/compiler/quick_request.hpp>
 
 namespace gpu::detail {
 
@@ -15,7 +15,7 @@ struct kept_program {
   cache_conditions conditions;
   sequence<file_identity> seen;  // of the conditions' files
   bool storable = true;          // false: it may not be used again at all
-  const void* nvrtc = nullptr;   // the table of functions that was in force
+  text asked_of;                 // the compiler or linker that was there when it was asked for
 };
 
 /// The table of one cache. It is locked while something is looked up, never while anything is
@@ -29,7 +29,7 @@ template <class Builder = text_builder> class basic_program_memory {
 
   /// One request that is remembered, or being compiled.
   struct entry {
-    remembered_request request;
+    digest request = {};
     kept_program kept = {};
     std::size_t bytes = 0;
     std::uint64_t last_use = 0;
@@ -37,16 +37,14 @@ template <class Builder = text_builder> class basic_program_memory {
     bool ready = false, dropped = false;
   };
 
-  /// Finds the entry of a request, and waits for it where another thread is compiling it. Where
+  /// Finds the entry of a request, and waits for it where another thread is at work on it. Where
   /// there is none, makes one, for the caller to fill: `mine` says so. Null where a thread that was
   /// waited for gave up. The caller has to `release` the entry.
-  entry* acquire(const compile_request& request, bool& mine, bool& waited) {
-    const std::uint64_t hash = remembered_request::hash_of(request);
+  entry* acquire(const digest& request, bool& mine, bool& waited) {
     const guard lock(*this);
     mine = waited = false;
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entry* found = entries_[i].kept;
-      if (entries_[i].hash != hash || !found->request.is(request)) continue;
+    for (entry* found : entries_) {
+      if (!(found->request == request)) continue;
       ++found->owners;
       while (!found->ready && !found->dropped) {
         waited = true;
@@ -60,9 +58,9 @@ template <class Builder = text_builder> class basic_program_memory {
       return nullptr;
     }
     entries_.reserve(entries_.size() + 1);
-    auto* made = new entry{remembered_request(request)};
+    auto* made = new entry{request};
     made->owners = 2;
-    entries_.push_back({hash, made});
+    entries_.push_back(made);
     mine = true;
     return made;
   }
@@ -80,8 +78,7 @@ template <class Builder = text_builder> class basic_program_memory {
     if (!filled->dropped) bytes_ += filled->bytes;
     while (bytes_ > limit) {
       entry* oldest = nullptr;
-      for (const slot& s : entries_) {
-        entry* e = s.kept;
+      for (entry* e : entries_) {
         if (e->ready && (oldest == nullptr || e->last_use < oldest->last_use)) oldest = e;
       }
       if (oldest == nullptr) break;
@@ -133,7 +130,7 @@ template <class Builder = text_builder> class basic_program_memory {
   void clear() noexcept {
     const guard lock(*this);
     for (std::size_t i = entries_.size(); i-- > 0;) {
-      if (entries_[i].kept->ready) forget(entries_[i].kept);
+      if (entries_[i]->ready) forget(entries_[i]);
     }
   }
 
@@ -143,7 +140,7 @@ template <class Builder = text_builder> class basic_program_memory {
     /// In a forked child the table starts empty, and the other is left where it is.
     explicit guard(basic_program_memory& memory) noexcept : memory_{memory} {
       if (!memory.mutex_.lock()) return;
-      ::new (static_cast<void*>(&memory.entries_)) sequence<slot>;
+      ::new (static_cast<void*>(&memory.entries_)) sequence<entry*>;
       ::new (static_cast<void*>(&memory.quick_)) sequence<quick_slot>;
       memory.bytes_ = 0;
     }
@@ -157,7 +154,7 @@ template <class Builder = text_builder> class basic_program_memory {
 
   void forget(entry* e) noexcept {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_[i].kept != e) continue;
+      if (entries_[i] != e) continue;
       entries_[i] = entries_.back();
       entries_.pop_back();
       break;
@@ -175,11 +172,6 @@ template <class Builder = text_builder> class basic_program_memory {
     if (--e->owners == 0) delete e;
   }
 
-  struct slot {
-    std::uint64_t hash;
-    entry* kept;
-  };
-
   struct quick_slot {
     std::uint64_t hash;
     entry* kept;
@@ -187,7 +179,7 @@ template <class Builder = text_builder> class basic_program_memory {
   };
 
   fork_mutex mutex_;
-  sequence<slot> entries_;
+  sequence<entry*> entries_;
   sequence<quick_slot> quick_;
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;

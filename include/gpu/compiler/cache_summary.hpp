@@ -7,35 +7,23 @@
 
 namespace gpu::detail {
 
-/// What was compiled, without the texts.
+/// What was compiled or linked, without the texts.
 struct request_summary {
   text name;
   gpu::architecture architecture;
   digest source;
   sequence<text> options;
-  sequence<file_condition> headers;  // given as text
+  sequence<file_condition> inputs;  // besides the source, by what messages call them
   sequence<text> instances;
 };
 
 template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const request_summary& s) noexcept {
-  return out << s.name << s.architecture << s.source << s.options << s.headers << s.instances;
+  return out << s.name << s.architecture << s.source << s.options << s.inputs << s.instances;
 }
 template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, request_summary& s) {
-  return in >> s.name >> s.architecture >> s.source >> s.options >> s.headers >> s.instances;
-}
-
-template <class Builder = text_builder>
-inline request_summary summary_of(const compile_request& request) {
-  const program& p = request.source;
-  request_summary made{p.name(), request.architecture, digest_of(p.source()), request.options, {},
-                       {}};
-  for (const program_header& header : p.headers()) {
-    made.headers.push_back({header.name, digest_of(header.source)});
-  }
-  for (const option_text& instance : p.instances()) made.instances.push_back(instance);
-  return made;
+  return in >> s.name >> s.architecture >> s.source >> s.options >> s.inputs >> s.instances;
 }
 
 /// Collects the differences of two summaries in words.
@@ -55,12 +43,12 @@ template <class Builder = text_builder> class basic_summary_difference {
     compare("option ", now.options, before.options);
     compare("instance ", now.instances, before.instances);
     sequence<text> names, names_before;
-    for (const file_condition& header : now.headers) names.push_back(header.path);
-    for (const file_condition& header : before.headers) names_before.push_back(header.path);
-    compare("header ", names, names_before);
-    for (const file_condition& a : now.headers) {
-      for (const file_condition& b : before.headers) {
-        if (a.path == b.path && !(a.content == b.content)) say("header ", a.path, " changed");
+    for (const file_condition& input : now.inputs) names.push_back(input.path);
+    for (const file_condition& input : before.inputs) names_before.push_back(input.path);
+    compare("", names, names_before);
+    for (const file_condition& a : now.inputs) {
+      for (const file_condition& b : before.inputs) {
+        if (a.path == b.path && !(a.content == b.content)) say(a.path, " changed");
       }
     }
   }
@@ -103,11 +91,11 @@ template <class Builder = text_builder> class basic_summary_notes {
  public:
   explicit basic_summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
 
-  /// What is different from the closest that was stored.
+  /// What is different from the closest that was stored; empty where none is like it.
   text explain(const request_summary& now) const {
     sequence<request_summary> before = read(source_key(now));
     if (before.empty() && is_named(now)) before = read(name_key(now));
-    if (before.empty()) return text("it was not compiled before");
+    if (before.empty()) return {};
     std::size_t closest = 0, least = ~std::size_t{0};
     for (std::size_t i = before.size(); i-- > 0;) {
       const std::size_t count = summary_difference(now, before[i]).count();

@@ -36,7 +36,8 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   detail::cached_compilation<>::prepare(cache);
   detail::compile_request request{p, options.architecture};
   GPU_TRY(detail::settle(request, options, where));
-  return detail::cached_compilation<>{cache, request, certain ? &said : nullptr, where}.run();
+  const detail::cached_compilation<> work{request, where};
+  return detail::through_cache(cache, work, certain ? &said : nullptr);
 }
 
 }  // namespace gpu

@@ -28,7 +28,7 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
 
  private:
   result<Program> compile() const {
-    return cached_compilation<>{*cache, request, nullptr, where}.run();
+    return through_cache(*cache, cached_compilation<>{request, where});
   }
 
   // The casts are for nvcc, which takes an assignment for a result that is ignored.

@@ -11,6 +11,7 @@ namespace gpu {
 
 namespace detail {
 template <class Builder> struct cached_compilation;
+template <class Work> struct cached_work;
 class cache_counters_access;
 }  // namespace detail
 
@@ -87,6 +88,7 @@ class compile_cache {
 
  private:
   template <class Builder> friend struct detail::cached_compilation;
+  template <class Work> friend struct detail::cached_work;
   friend class detail::cache_counters_access;
 
   class guard {

@@ -43,6 +43,9 @@ struct link_options {
   /// Further options as nvJitLink's manual has them, one each: `{"-Xptxas=-v"}`. An unknown one is
   /// refused by name.
   sequence<option_text> extra = {};
+
+  /// Where linked programs are kept; null for the cache of the process.
+  compile_cache* cache = nullptr;
 };
 
 }  // namespace gpu

@@ -18,13 +18,15 @@ struct linked_program_access;
 class linked_program {
  public:
   /// The machine code, or an empty text where the architecture was a virtual one.
-  const text& cubin() const noexcept { return cubin_; }
+  const text& cubin() const noexcept { return code_.cubin(); }
   /// The PTX that link-time optimisation made for a virtual architecture; empty for a real one.
-  const text& ptx() const noexcept { return ptx_; }
+  const text& ptx() const noexcept { return code_.ptx(); }
   /// What the linker had to say: warnings and, if `verbose`, what each kernel uses.
-  const text& log() const noexcept { return log_; }
+  const text& log() const noexcept { return code_.log(); }
   /// What it was linked for; real or virtual, never `of_device`.
-  gpu::architecture architecture() const noexcept { return architecture_; }
+  gpu::architecture architecture() const noexcept { return code_.architecture(); }
+  /// Whether it came from the cache, and why not.
+  const program_origin& origin() const noexcept { return code_.origin(); }
 
   /// The name in the module of an instance that one of the linked programs asked for; empty for any
   /// other.
@@ -54,10 +56,7 @@ class linked_program {
  private:
   friend struct detail::linked_program_access;
 
-  text cubin_;
-  text ptx_;
-  text log_;
-  gpu::architecture architecture_ = {};
+  compiled_program code_;
   sequence<detail::name_pair> names_;
   sequence<link_input> inputs_;
   link_options options_;

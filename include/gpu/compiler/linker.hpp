@@ -2,27 +2,12 @@
 /// \file
 /// `link`: several pieces of compiled code in, one out, at run time.
 
-#include <gpu/compiler/driver_link.hpp>
-#include <gpu/compiler/link_check.hpp>
+#include <gpu/compiler/cached_link.hpp>
 #include <gpu/compiler/linked_program.hpp>
-#include <gpu/compiler/nvjitlink_link.hpp>
 
 namespace gpu {
 
 namespace detail {
-
-/// Refuses what only nvJitLink does, where there is none.
-template <class Builder = text_builder>
-inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
-  const bool extra = !plan.options.extra.empty();
-  if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
-  const cuda_error missing = library_error<nvjitlink::detail::library>("nvJitLinkCreate", where);
-  Builder out;
-  out << "the driver's own linker " << (extra ? "knows no further options" : "takes no LTO-IR")
-      << ", and " << missing.details() << " Or "
-      << (extra ? "leave the options out." : "compile with relocatable = true.");
-  return fail(link_refusal(static_cast<errc>(missing.code()), out, where));
-}
 
 /// The way into a `linked_program`.
 struct linked_program_access {
@@ -31,16 +16,8 @@ struct linked_program_access {
                        linked_program& made, source_location where) {
     link_plan plan{options};
     GPU_TRY(make_plan(inputs, plan, where));
-    GPU_TRY(check_symbols(plan, where));
-    GPU_TRY(require_nvjitlink(plan, where));
-    const bool as_ptx = plan.architecture.kind() == architecture::kind_type::virtual_;
-    if (nvjitlink::is_available()) {
-      text& product = as_ptx ? made.ptx_ : made.cubin_;
-      GPU_TRY(nvjitlink_link(plan, as_ptx, product, made.log_, where));
-    } else {
-      GPU_TRY(driver_link(plan, made.cubin_, made.log_, where));
-    }
-    made.architecture_ = plan.architecture;
+    compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
+    made.code_ = GPU_TRY(through_cache(cache, cached_link<>{plan, where}));
     made.inputs_ = inputs;
     made.options_ = options;
     for (const link_input& input : inputs) {
@@ -98,6 +75,8 @@ struct linked_program_access {
 ///
 /// nvJitLink does it, which needs no driver where an architecture is named; where it is not
 /// installed, the driver's own linker, which takes no LTO-IR and links for its own device.
+/// What was linked before of the same inputs comes from the cache (see `compile_cache`);
+/// `linked_program::origin` says whether, and why not.
 /// **Threads**: any number may link at once. **Errors**: `errc::link_failed`, with the names that
 /// are undefined, defined twice or do not agree, and the inputs that they are in;
 /// `errc::invalid_image` for an input that is garbage or cut off; `errc::no_nvjitlink`, with where

@@ -3,8 +3,8 @@
 /// `nvrtc_facts`: what has to be known of NVRTC to settle a request, which may be known without
 /// opening it. Opening it takes several milliseconds.
 
+#include <gpu/compiler/library_identity.hpp>
 #include <gpu/compiler/nvrtc_calls.hpp>
-#include <gpu/compiler/nvrtc_identity.hpp>
 
 #include <gpu/core/sequence.hpp>
 
@@ -25,6 +25,16 @@ struct nvrtc_facts {
 inline const nvrtc_facts*& recalled_nvrtc() noexcept {
   static const nvrtc_facts* facts = nullptr;
   return facts;
+}
+
+/// The NVRTC of a table by version and build; empty for a table without functions.
+template <class Builder = text_builder>
+inline text nvrtc_identity(const nvrtc::entry_points& table) noexcept {
+  if (table.version == nullptr) return {};
+  int major = 0, minor = 0;
+  table.version(&major, &minor);
+  return library_identity(nvrtc::detail::library::name, major, minor,
+                          reinterpret_cast<const void*>(table.version));
 }
 
 /// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.

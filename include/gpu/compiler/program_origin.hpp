@@ -1,19 +1,20 @@
 #pragma once
 /// \file
-/// `program_origin`: whether a compiled program came from the cache, and why not.
+/// `program_origin`: whether a program came from the cache, and why not.
 
 #include <gpu/core/text.hpp>
 
 namespace gpu {
 
-/// Where a compiled program came from.
+/// Where a program came from.
 enum class origin_kind : unsigned char {
   compiled,  ///< NVRTC compiled it
   memory,    ///< this process had it already
   disk,      ///< the cache's folder had it
+  linked,    ///< nvJitLink or the driver linked it
 };
 
-/// Where a compiled program came from, and why it had to be compiled where it was.
+/// Where a program came from, and why it had to be compiled or linked where it was.
 struct program_origin {
   origin_kind kind = origin_kind::compiled;
   /// Why no stored program would do: "header tile.h changed". Empty where one did.
@@ -33,6 +34,9 @@ struct program_origin {
         break;
       case origin_kind::compiled:
         out << "compiled";
+        break;
+      case origin_kind::linked:
+        out << "linked";
         break;
     }
     if (!reason.empty()) out << ": " << reason;

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What was asked for, kept to be compared with what is asked for later: as it was settled, and as
-/// the caller said it, so that nothing needs to be settled anew where it was said before.
+/// `quick_request`: what the caller of `compile` said, kept to be compared with what is said later,
+/// so that nothing needs to be settled anew where it was said before.
 
 #include <gpu/compiler/settle.hpp>
 #include <gpu/compiler/text_set.hpp>
@@ -32,38 +32,6 @@ inline bool same_programs(const program& a, const program& b) noexcept {
   }
   return true;
 }
-
-/// What was asked for, kept to be compared with what is asked for later.
-template <class Builder = text_builder> class basic_remembered_request {
- public:
-  explicit basic_remembered_request(const compile_request& r)
-      : source_{r.source},
-        architecture_{r.architecture},
-        options_{r.options},
-        folders_{r.folders},
-        found_folders_{r.found_folders} {}
-
-  bool is(const compile_request& r) const noexcept {
-    return architecture_ == r.architecture && same_programs(source_, r.source) &&
-           same_texts(options_, r.options) && same_texts(folders_, r.folders) &&
-           same_texts(found_folders_, r.found_folders);
-  }
-
-  static std::uint64_t hash_of(const compile_request& r) noexcept {
-    auto hash = static_cast<std::uint64_t>(r.architecture.number());
-    hash = quick_hash(r.source.source(), hash);
-    for (const program_header& header : r.source.headers()) hash = quick_hash(header.source, hash);
-    for (const option_text& instance : r.source.instances()) hash = quick_hash(instance, hash);
-    for (const text& option : r.options) hash = quick_hash(option, hash);
-    return hash;
-  }
-
- private:
-  program source_;
-  gpu::architecture architecture_;
-  sequence<text> options_, folders_, found_folders_;
-};
-using remembered_request = basic_remembered_request<>;
 
 /// Whether two sets of options say the same.
 template <class Builder = text_builder>

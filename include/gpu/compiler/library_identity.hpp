@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// Which NVRTC this is, to the build: two of one version may make different code.
+/// Which library this is, to the build: two of one version may make different code.
 
-#include <gpu/compiler/nvrtc_entry_points.hpp>
 #include <gpu/core/text.hpp>
+#include <gpu/driver/operating_system.hpp>
 
 #include <sys/stat.h>
 
@@ -64,16 +64,13 @@ inline text build_of_library(const void* function) noexcept {
   return {};
 }
 
-/// The NVRTC of a table by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`; empty for
-/// a table without functions.
+/// A library by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`. `function` is one of
+/// its own.
 template <class Builder = text_builder>
-inline text nvrtc_identity(const nvrtc::entry_points& table) noexcept {
-  if (table.version == nullptr) return {};
-  int major = 0, minor = 0;
-  table.version(&major, &minor);
-  text_builder out;
-  out << "NVRTC " << major << '.' << minor << ", build ";
-  const auto* function = reinterpret_cast<const void*>(table.version);
+inline text library_identity(const char* name, int major, int minor,
+                             const void* function) noexcept {
+  Builder out;
+  out << name << ' ' << major << '.' << minor << ", build ";
   const text build = build_of_library(function);
   if (!build.empty()) {
     out << build;

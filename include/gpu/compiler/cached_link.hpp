@@ -1,0 +1,116 @@
+#pragma once
+/// \file
+/// A link as the cache sees it.
+
+#include <gpu/compiler/cached_work.hpp>
+#include <gpu/compiler/driver_link.hpp>
+#include <gpu/compiler/library_identity.hpp>
+#include <gpu/compiler/link_check.hpp>
+#include <gpu/compiler/nvjitlink_link.hpp>
+#include <gpu/compiler/nvjitlink_version.hpp>
+#include <gpu/driver/driver_version.hpp>
+
+namespace gpu::detail {
+
+/// Refuses what only nvJitLink does, where there is none.
+template <class Builder = text_builder>
+inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
+  const bool extra = !plan.options.extra.empty();
+  if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
+  const cuda_error missing = library_error<nvjitlink::detail::library>("nvJitLinkCreate", where);
+  Builder out;
+  out << "the driver's own linker " << (extra ? "knows no further options" : "takes no LTO-IR")
+      << ", and " << missing.details() << " Or "
+      << (extra ? "leave the options out." : "compile with relocatable = true.");
+  return fail(link_refusal(static_cast<errc>(missing.code()), out, where));
+}
+
+/// The linker in use by version and build; empty where there is neither nvJitLink nor a driver.
+template <class Builder = text_builder> inline text linker_identity(source_location where) {
+  const auto identity = [](const char* name, const result<version>& found, auto function) -> text {
+    if (!found.has_value() || function == nullptr) return {};
+    return library_identity(name, found->major, found->minor,
+                            reinterpret_cast<const void*>(function));
+  };
+  if (nvjitlink::is_available()) {
+    return identity(nvjitlink::detail::library::name, nvjitlink_version(where),
+                    nvjitlink::current_entry_points().create);
+  }
+  return identity("the driver's linker for CUDA", driver_version(where),
+                  driver::current_entry_points().link_complete);
+}
+
+/// One link, for `cached_work`.
+template <class Builder = text_builder> struct cached_link {
+  const link_plan& plan;
+  source_location where;
+  sequence<text> options = nvjitlink_options(plan, as_ptx());
+  text label = name_of_inputs();
+
+  static constexpr origin_kind origin = origin_kind::linked;
+  static constexpr const char* verb = "link";
+  static constexpr const char* done = "linked";
+
+  digest key() const noexcept {
+    digest_builder key;
+    key << cache_format << string_ref("link") << std::uint64_t{options.size()};
+    for (const text& option : options) key << string_ref(option);
+    for (const link_piece& piece : plan.pieces) {
+      key << static_cast<std::uint64_t>(piece.kind) << string_ref(piece.name)
+          << string_ref(piece.bytes);
+    }
+    return key.finish();
+  }
+  sequence<text> folders() const { return {}; }
+  text compiler() const { return linker_identity(where); }
+  text used_compiler() const { return compiler(); }
+  const text& name() const noexcept { return label; }
+  void after_use(const cache_folder&) const noexcept {}
+
+  /// On a machine without nvJitLink, what any of them linked will do.
+  text unmet_condition(const cache_conditions& conditions) const {
+    const bool shipped = !nvjitlink::is_available() &&
+                         starts_with(conditions.compiler, nvjitlink::detail::library::name);
+    return shipped ? text() : unmet_compiler_condition(conditions, compiler(), {});
+  }
+
+  request_summary summary() const {
+    request_summary made{label, plan.architecture, digest_of(label), options, {}, {}};
+    for (const link_piece& piece : plan.pieces) {
+      made.inputs.push_back({piece.name, digest_of(piece.bytes)});
+    }
+    return made;
+  }
+
+  result<> make(kept_program& made, text*) const {
+    GPU_TRY(check_symbols(plan, where));
+    GPU_TRY(require_nvjitlink(plan, where));
+    auto* state = new (std::nothrow) compiled_state;
+    if (state == nullptr) {
+      Builder out;
+      out << "the host had no memory left for the linked program. Free host memory.";
+      return fail(link_refusal(errc::out_of_host_memory, out, where, sizeof *state));
+    }
+    made.program = compiled_program_access::adopt(state);
+    state->architecture = plan.architecture;
+    state->options = options;
+    if (!nvjitlink::is_available()) return driver_link(plan, state->cubin, state->log, where);
+    return nvjitlink_link(plan, as_ptx(), as_ptx() ? state->ptx : state->cubin, state->log, where);
+  }
+
+ private:
+  bool as_ptx() const noexcept {
+    return plan.architecture.kind() == architecture::kind_type::virtual_;
+  }
+  text name_of_inputs() const {
+    Builder out;
+    const char* separator = "link of ";
+    for (const link_piece& piece : plan.pieces) {
+      out << separator << piece.name;
+      separator = ", ";
+    }
+    return out.finish();
+  }
+};
+
+}  // namespace gpu::detail
