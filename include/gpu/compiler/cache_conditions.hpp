@@ -25,7 +25,7 @@ inline byte_reader& operator>>(byte_reader& in, file_condition& file) noexcept {
 
 /// What a compiled program depends on besides its source and options.
 struct cache_conditions {
-  text compiler;                   ///< NVRTC's version and build
+  text compiler;                   ///< the compiler's or linker's version and build
   sequence<text> folders;          ///< where it looked for headers, in order
   sequence<file_condition> files;  ///< what it opened
   sequence<text> absent;           ///< where it looked before, and there was nothing

@@ -9,10 +9,10 @@ namespace gpu {
 
 /// A program in a cache's folder.
 struct cached_program {
-  text name;                       ///< as the program was named
-  gpu::architecture architecture;  ///< that it was compiled for
-  sequence<text> options;          ///< that it was compiled with, in NVRTC's words
-  text compiler;                   ///< NVRTC's version and build
+  text name;                       ///< as the program was named, or `link of` its inputs' names
+  gpu::architecture architecture;  ///< that it was made for
+  sequence<text> options;          ///< that it was made with, in NVRTC's or nvJitLink's words
+  text compiler;                   ///< NVRTC's or the linker's version and build
   std::size_t files = 0;           ///< how many files its compilation opened
   std::uint64_t size = 0;          ///< in bytes, of its file in the folder
   std::int64_t last_use = 0;       ///< in seconds since 1970, give or take an hour

@@ -13,7 +13,7 @@ enum class cache_use : unsigned char {
   by_environment,  ///< `disk`, unless GPU_CACHE is `off` or `memory`
   disk,            ///< a folder, and memory for what this process has had already
   memory,          ///< memory alone
-  off,             ///< nothing: every program is compiled each time
+  off,             ///< nothing: every program is compiled or linked each time
 };
 
 /// How a cache is set up. What is left as it is comes from the environment: GPU_CACHE,

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `compile_cache`: compiled programs that are kept, in a folder for the next process and in memory
-/// for this one, and used again where a compilation would give the same.
+/// `compile_cache`: compiled and linked programs that are kept, in a folder for the next process
+/// and in memory for this one, and used again where doing the work again would give the same.
 
 #include <gpu/compiler/cache_disk.hpp>
 #include <gpu/compiler/cache_lock.hpp>
@@ -15,14 +15,15 @@ template <class Work> struct cached_work;
 class cache_counters_access;
 }  // namespace detail
 
-/// Keeps compiled programs. `compile` uses the one of the process, `compile_cache::of_process()`,
-/// unless its options name another:
+/// Keeps compiled programs and linked ones. `compile` and `link` use the one of the process,
+/// `compile_cache::of_process()`, unless their options name another:
 ///
 ///     gpu::compile_cache cache({.folder = "/opt/product/kernels"});
 ///     gpu::compile(source, {.cache = &cache});
 ///
 /// A program is used again where source, headers, options, architecture, compiler and the contents
-/// of all files that the compilation opened are the same. A folder that is read-only, full, damaged
+/// of all files that the compilation opened are the same; for a link, inputs, options, architecture
+/// and linker. A folder that is read-only, full, damaged
 /// or deleted costs time and nothing else: `trouble` and `compiled_program::origin` say what is
 /// wrong. **Threads**: any number may use one cache, and any number of processes one folder; what
 /// two of them want at once is compiled once. **Fork**: a child goes on with an empty memory.
@@ -35,7 +36,8 @@ class compile_cache {
   compile_cache(const compile_cache&) = delete;
   compile_cache& operator=(const compile_cache&) = delete;
 
-  /// The cache that `compile` uses where nothing else is said. It lasts until the process ends.
+  /// The cache that `compile` and `link` use where nothing else is said. It lasts until the process
+  /// ends.
   template <class Cache = compile_cache> static Cache& of_process() {
     static Cache* const cache = new Cache;  // never destroyed: exit may compile
     return *cache;
