@@ -59,6 +59,7 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(block.base)));
       break;
     case memory_block::origin::registered:
+    case memory_block::origin::array:
       break;
   }
 }
@@ -86,6 +87,17 @@ inline void end_context(call& c, const context_ptr& context) {
     driver.modules.orphan(each->handle);
   }
   for (const library_ptr& each : driver.libraries.all()) each->modules.erase(context.get());
+
+  for (const array_ptr& each : driver.arrays.all())
+    if (each->context == context) driver.arrays.orphan(each->handle);
+  for (const mipmapped_array_ptr& each : driver.mipmapped_arrays.all())
+    if (each->context == context) driver.mipmapped_arrays.orphan(each->handle);
+  std::erase_if(driver.textures, [&](const auto& each) {
+    return each.second.context == context && driver.images.remove_texture(each.first);
+  });
+  std::erase_if(driver.surfaces, [&](const auto& each) {
+    return each.second.context == context && driver.images.remove_surface(each.first);
+  });
 
   std::vector<std::uint64_t> own;
   for (const auto& [base, block] : driver.blocks_of_memory)
@@ -133,6 +145,10 @@ inline void drop_everything(driver_state& driver) {
   driver.modules.clear();
   driver.kernels.clear();
   driver.libraries.clear();
+  driver.textures.clear();
+  driver.surfaces.clear();
+  driver.arrays.clear();
+  driver.mipmapped_arrays.clear();
   while (!driver.blocks_of_memory.empty())
     free_block(driver, driver.blocks_of_memory.begin()->first);
   driver.pools.clear();

@@ -2,6 +2,7 @@
 /// \file
 /// Entry points: copies of rectangles and boxes.
 
+#include <gpu/testing/cpu/arrays.hpp>
 #include <gpu/testing/cpu/copies.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
@@ -19,13 +20,51 @@ struct box_end {
   CUmemorytype type;
   const void* host;
   CUdeviceptr device;
+  CUarray array;
   std::uint64_t pitch, rows;  // bytes in a row, rows in a plane
   std::uint64_t x, y, z;      // the first byte, row and plane
 };
 
+inline box_end target_of(const CUDA_MEMCPY2D& copy) {
+  return {copy.dstMemoryType, copy.dstHost,  copy.dstDevice,
+          copy.dstArray,      copy.dstPitch, 0,
+          copy.dstXInBytes,   copy.dstY,     0};
+}
+inline box_end source_of(const CUDA_MEMCPY2D& copy) {
+  return {copy.srcMemoryType, copy.srcHost,  copy.srcDevice,
+          copy.srcArray,      copy.srcPitch, 0,
+          copy.srcXInBytes,   copy.srcY,     0};
+}
+/// Of `CUDA_MEMCPY3D` and `CUDA_MEMCPY3D_PEER`.
+template <class Copy> box_end target_of(const Copy& copy) {
+  return {copy.dstMemoryType, copy.dstHost,     copy.dstDevice, copy.dstArray, copy.dstPitch,
+          copy.dstHeight,     copy.dstXInBytes, copy.dstY,      copy.dstZ};
+}
+template <class Copy> box_end source_of(const Copy& copy) {
+  return {copy.srcMemoryType, copy.srcHost,     copy.srcDevice, copy.srcArray, copy.srcPitch,
+          copy.srcHeight,     copy.srcXInBytes, copy.srcY,      copy.srcZ};
+}
+
+/// Finds the part of an array that a copy moves; whole texels of it.
+inline CUresult locate_in_array(call& c, const box_end& box, const transfer& what, endpoint& end) {
+  array_ptr array;
+  if (const CUresult bad = find_copied(c, box.array, array)) return bad;
+  const auto fits = [](std::uint64_t first, std::uint64_t count, std::uint64_t size) {
+    return first <= size && count <= size - first;
+  };
+  const unsigned unit = array->format.unit;
+  if (box.x % unit != 0 || what.width % unit != 0 || !fits(box.x, what.width, array->row_bytes()) ||
+      !fits(box.y, what.height, array->rows()) || !fits(box.z, what.depth, array->slices()))
+    return CUDA_ERROR_INVALID_VALUE;
+  end.pitch = array->row_bytes();
+  end.slice = array->slice_bytes();
+  end.address = array->base + box.z * end.slice + box.y * end.pitch + box.x;
+  return CUDA_SUCCESS;
+}
+
 /// Turns a description into an address; the pitch has to hold what is read of a row, a plane its
 /// rows.
-inline CUresult locate(const box_end& box, transfer& what, endpoint& end, named_as& how) {
+inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& end, named_as& how) {
   switch (box.type) {
     case CU_MEMORYTYPE_HOST:
       end.address = address_of(box.host);
@@ -40,7 +79,8 @@ inline CUresult locate(const box_end& box, transfer& what, endpoint& end, named_
       how = named_as::unified;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      return CUDA_ERROR_INVALID_HANDLE;  // this driver makes no arrays
+      how = named_as::device;
+      return locate_in_array(c, box, what, end);
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
@@ -72,8 +112,8 @@ inline CUresult locate(const box_end& box, transfer& what, endpoint& end, named_
 inline CUresult check_boxes(call& c, const box_end& to, const box_end& from, transfer& what) {
   named_as to_name{};
   named_as from_name{};
-  if (const CUresult bad = locate(to, what, what.to, to_name)) return bad;
-  if (const CUresult bad = locate(from, what, what.from, from_name)) return bad;
+  if (const CUresult bad = locate(c, to, what, what.to, to_name)) return bad;
+  if (const CUresult bad = locate(c, from, what, what.from, from_name)) return bad;
   if (const CUresult bad = check_end(c, what.to, what, to_name)) return bad;
   if (const CUresult bad = check_end(c, what.from, what, from_name)) return bad;
   return CUDA_SUCCESS;
@@ -98,32 +138,14 @@ inline CUresult copy_rectangle(call& c, const CUDA_MEMCPY2D* copy, copy_order or
   constexpr std::uint64_t largest_pitch = 0x7fffffff;
   if (!any_pitch && (copy->srcPitch > largest_pitch || copy->dstPitch > largest_pitch))
     return CUDA_ERROR_INVALID_VALUE;
-  const box_end to{copy->dstMemoryType,
-                   copy->dstHost,
-                   copy->dstDevice,
-                   copy->dstPitch,
-                   0,
-                   copy->dstXInBytes,
-                   copy->dstY,
-                   0};
-  const box_end from{copy->srcMemoryType,
-                     copy->srcHost,
-                     copy->srcDevice,
-                     copy->srcPitch,
-                     0,
-                     copy->srcXInBytes,
-                     copy->srcY,
-                     0};
-  return copy_box(c, to, from, copy->WidthInBytes, copy->Height, 1, order);
+  return copy_box(c, target_of(*copy), source_of(*copy), copy->WidthInBytes, copy->Height, 1,
+                  order);
 }
 
 template <class Copy> CUresult copy_cuboid(call& c, const Copy* copy, copy_order order) {
   if (copy == nullptr || copy->srcLOD != 0 || copy->dstLOD != 0) return CUDA_ERROR_INVALID_VALUE;
-  const box_end to{copy->dstMemoryType, copy->dstHost,     copy->dstDevice, copy->dstPitch,
-                   copy->dstHeight,     copy->dstXInBytes, copy->dstY,      copy->dstZ};
-  const box_end from{copy->srcMemoryType, copy->srcHost,     copy->srcDevice, copy->srcPitch,
-                     copy->srcHeight,     copy->srcXInBytes, copy->srcY,      copy->srcZ};
-  return copy_box(c, to, from, copy->WidthInBytes, copy->Height, copy->Depth, order);
+  return copy_box(c, target_of(*copy), source_of(*copy), copy->WidthInBytes, copy->Height,
+                  copy->Depth, order);
 }
 
 /// Both contexts have to be live where the ends are device memory.

@@ -73,6 +73,12 @@ struct driver_state {
   handle_table<CUuserObject, user_object_state, handle_kind::user_object> user_objects;
   std::vector<capture_ptr> captures;  // those that are going on
   std::mutex conditions_mutex;        // held with or without the driver's lock
+  handle_table<CUarray, array_state, handle_kind::array> arrays;
+  handle_table<CUmipmappedArray, mipmapped_array_state, handle_kind::mipmapped_array>
+      mipmapped_arrays;
+  machine::image_table images;  // what kernels see of the two that follow
+  std::map<CUtexObject, image_object> textures;
+  std::map<CUsurfObject, image_object> surfaces;
   std::map<CUgraphConditionalHandle, std::weak_ptr<conditional_value>> conditions;
   cuuint64_t last_capture_id = 0;
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address

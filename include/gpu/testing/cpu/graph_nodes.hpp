@@ -60,11 +60,7 @@ inline CUresult describe_copy(call& c, const CUDA_MEMCPY_NODE_PARAMS& from, node
   what.height = copy.Height;
   what.depth = copy.Depth;
   if (what.empty()) return CUDA_ERROR_INVALID_VALUE;
-  const box_end target{copy.dstMemoryType, copy.dstHost,     copy.dstDevice, copy.dstPitch,
-                       copy.dstHeight,     copy.dstXInBytes, copy.dstY,      copy.dstZ};
-  const box_end source{copy.srcMemoryType, copy.srcHost,     copy.srcDevice, copy.srcPitch,
-                       copy.srcHeight,     copy.srcXInBytes, copy.srcY,      copy.srcZ};
-  if (const CUresult bad = check_boxes(c, target, source, what)) return bad;
+  if (const CUresult bad = check_boxes(c, target_of(copy), source_of(copy), what)) return bad;
   to = transfer_node(c, to.context, what);
   return CUDA_SUCCESS;
 }

@@ -33,6 +33,8 @@ inline const char* name_of(memory_block::origin from) {
   switch (from) {
     case memory_block::origin::device:
       return "device memory";
+    case memory_block::origin::array:
+      return "array";
     case memory_block::origin::pool:
       return "stream-ordered memory";
     case memory_block::origin::managed:
@@ -55,7 +57,8 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
   {
     const driver_lock lock(driver.mutex);
     for (const auto& [base, block] : driver.blocks_of_memory)
-      if (!block.free_enqueued && block.graph.expired())
+      if (!block.free_enqueued && block.graph.expired() &&
+          block.from != memory_block::origin::array)
         list.push_back({name_of(block.from), base, block.size, block.place});
     for (const context_ptr& each : driver.contexts.all())
       if (!each->primary) add("context", each->handle, each->place);
@@ -74,6 +77,17 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
     for (const library_ptr& each : driver.libraries.all())
       add("library", each->handle, each->place);
     for (const link_ptr& each : driver.links.all()) add("link", each->handle, each->place);
+    for (const array_ptr& each : driver.arrays.all()) {
+      if (each->borrowed) continue;
+      add("array", each->handle, each->place);
+      list.back().bytes = each->bytes();
+    }
+    for (const mipmapped_array_ptr& each : driver.mipmapped_arrays.all())
+      add("mipmapped array", each->handle, each->place);
+    for (const auto& [handle, each] : driver.textures)
+      list.push_back({"texture object", handle, 0, each.place});
+    for (const auto& [handle, each] : driver.surfaces)
+      list.push_back({"surface object", handle, 0, each.place});
   }
   return list;
 }

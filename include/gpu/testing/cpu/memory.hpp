@@ -34,7 +34,9 @@ inline std::optional<std::uint64_t> place_block(call& c, memory_block block, std
   block.place = c.driver.place();
   const auto base = c.driver.memory.allocate({.size = block.size,
                                               .alignment = allocation_unit,
-                                              .kind = machine::memory_kind::device,
+                                              .kind = block.from == memory_block::origin::array
+                                                          ? machine::memory_kind::array
+                                                          : machine::memory_kind::device,
                                               .owner = owner,
                                               .counts = false,
                                               .site = block.place});
@@ -43,6 +45,31 @@ inline std::optional<std::uint64_t> place_block(call& c, memory_block block, std
   block.id = next_handle_number();
   c.driver.blocks_of_memory.emplace(*base, std::move(block));
   return base;
+}
+
+/// Memory of a context's device, or `CUDA_ERROR_OUT_OF_MEMORY`.
+inline CUresult allocate(call& c, const context_ptr& context, std::uint64_t bytes,
+                         memory_block::origin from, std::uint64_t& base) {
+  device_state& device = *context->device;
+  const std::uint64_t charge = charge_for(bytes);
+  if (charge == 0 || charge > device.memory) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!charge_device(c.driver, device, charge)) {
+    reclaim(c, device);
+    if (!charge_device(c.driver, device, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  memory_block block;
+  block.size = bytes;
+  block.charged = charge;
+  block.from = from;
+  block.context = context;
+  block.device = device.ordinal;
+  const auto placed = place_block(c, std::move(block), context->owner);
+  if (!placed) {
+    device.used -= charge;
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  base = *placed;
+  return CUDA_SUCCESS;
 }
 
 /// Makes host memory that the device sees at the same address.
@@ -74,24 +101,10 @@ inline CUresult mem_alloc(call& c, CUdeviceptr* pointer, std::size_t bytes) {
   context_ptr context;
   if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
-  device_state& device = *context->device;
-  const std::uint64_t charge = charge_for(bytes);
-  if (charge == 0 || charge > device.memory) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (!charge_device(c.driver, device, charge)) {
-    reclaim(c, device);
-    if (!charge_device(c.driver, device, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  memory_block block;
-  block.size = bytes;
-  block.charged = charge;
-  block.context = context;
-  block.device = device.ordinal;
-  const auto base = place_block(c, std::move(block), context->owner);
-  if (!base) {
-    device.used -= charge;
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  *pointer = *base;
+  std::uint64_t base = 0;
+  if (const CUresult bad = allocate(c, context, bytes, memory_block::origin::device, base))
+    return bad;
+  *pointer = base;
   return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 /// \file
 /// What the driver's handles name. All members belong to the driver's lock unless said otherwise.
 
+#include <gpu/testing/cpu/array_objects.hpp>
 #include <gpu/testing/cpu/graph_objects.hpp>
 #include <gpu/testing/cpu/handles.hpp>
 #include <gpu/testing/cpu/jit_options.hpp>
@@ -120,7 +121,7 @@ struct managed_hints {
 
 /// What a live allocation is to the host's side of the driver; its bytes are in the address space.
 struct memory_block {
-  enum class origin : std::uint8_t { device, pool, managed, pinned, registered };
+  enum class origin : std::uint8_t { device, array, pool, managed, pinned, registered };
 
   std::uint64_t base = 0;
   std::uint64_t size = 0;     // as asked for
