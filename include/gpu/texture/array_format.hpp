@@ -1,0 +1,214 @@
+#pragma once
+/// \file
+/// What an element of a CUDA array is: `array_format` for one channel, `texel_format` for all of
+/// them, and the C++ types that stand for them.
+
+#include <gpu/core/traits.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpu {
+
+/// What a channel of an array holds; converts to `CUarray_format` by cast. From `nv12` on, a format
+/// is of all channels, or of several planes.
+enum class array_format : int {
+#define GPU_ARRAY_FORMAT(name, native) name = CU_AD_FORMAT_##native,
+#include <gpu/texture/array_format.inc>
+};
+
+/// The enumerator, such as "unsigned_int8"; null for a value that this library does not know.
+constexpr const char* name_of(array_format format) noexcept {
+  switch (format) {
+#define GPU_ARRAY_FORMAT(name, native) \
+  case array_format::name:             \
+    return #name;
+#include <gpu/texture/array_format.inc>
+  }
+  return nullptr;
+}
+
+/// The bits of an IEEE half: for host code, where C++ has no such type.
+enum class half_bits : std::uint16_t {};
+
+/// `Count` channels of type `T`, laid out as CUDA's vector types (`float4`) are, which need a
+/// header of the runtime.
+template <class T, int Count>
+struct alignas((Count & (Count - 1)) == 0 ? sizeof(T) * Count : alignof(T)) channels {
+  T values[Count];
+
+  constexpr T& operator[](int channel) noexcept { return values[channel]; }
+  constexpr const T& operator[](int channel) const noexcept { return values[channel]; }
+  friend constexpr bool operator==(const channels& a, const channels& b) noexcept {
+    for (int i = 0; i < Count; ++i) {
+      if (!(a.values[i] == b.values[i])) return false;
+    }
+    return true;
+  }
+};
+
+/// What an element of an array, a texel, is: the counterpart of `cudaChannelFormatDesc`.
+struct texel_format {
+  array_format format{};
+  int channels = 1;  ///< 1, 2 or 4; what the driver says for a format that is of all channels
+
+  friend constexpr bool operator==(texel_format a, texel_format b) noexcept {
+    return a.format == b.format && a.channels == b.channels;
+  }
+};
+
+namespace detail {
+
+template <class T>
+concept channel_integer = is_integral<T> && !same<T, bool> && sizeof(T) <= 4;
+
+template <class T> struct channels_of {
+  using channel = T;
+  static constexpr int count = 1;
+};
+template <class T, int Count> struct channels_of<gpu::channels<T, Count>> {
+  using channel = T;
+  static constexpr int count = Count;
+};
+
+template <class T> using member_x = remove_cvref_t<decltype(declval<T&>().x)>;
+
+/// How many of the members x, y, z, w a type has, if it has nothing else.
+template <class T> constexpr int count_members() noexcept {
+  int count = 0;
+  if constexpr (requires(T& v) { v.x; }) count = 1;
+  if constexpr (requires(T& v) { v.y; }) count = 2;
+  if constexpr (requires(T& v) { v.z; }) count = 3;
+  if constexpr (requires(T& v) { v.w; }) count = 4;
+  return count;
+}
+
+/// CUDA's vector types, known by their members.
+template <class T>
+  requires(requires(T& v) { v.x; } && sizeof(T) == sizeof(member_x<T>) * count_members<T>())
+struct channels_of<T> {
+  using channel = member_x<T>;
+  static constexpr int count = count_members<T>();
+};
+
+template <class Channel> constexpr array_format format_of_channel() noexcept {
+  if constexpr (channel_integer<Channel>) {
+    constexpr int width = sizeof(Channel);
+    constexpr bool with_sign = is_signed<Channel>;
+    if (width == 1) return with_sign ? array_format::signed_int8 : array_format::unsigned_int8;
+    if (width == 2) return with_sign ? array_format::signed_int16 : array_format::unsigned_int16;
+    return with_sign ? array_format::signed_int32 : array_format::unsigned_int32;
+  } else if constexpr (same<Channel, float>) {
+    return array_format::float_;
+#if defined(__STDCPP_FLOAT16_T__)
+  } else if constexpr (same<Channel, _Float16>) {
+    return array_format::half;
+#endif
+  } else if constexpr (same<Channel, half_bits>) {
+    return array_format::half;
+  } else {
+    return array_format{};
+  }
+}
+
+template <class T> constexpr texel_format deduce_format() noexcept {
+  if constexpr (is_object<T> && !is_array<T>) {
+    using parts = channels_of<T>;
+    constexpr array_format format = format_of_channel<typename parts::channel>();
+    if (format != array_format{} && parts::count != 3) return {format, parts::count};
+  }
+  return {array_format{}, 0};
+}
+
+}  // namespace detail
+
+/// The format that a C++ type stands for: integers of up to 32 bits, `float`, `half_bits`, and two
+/// or four of them as CUDA's vector types or as `channels`. Others have no channels, unless they
+/// specialise it:
+///
+///     template <> inline constexpr gpu::texel_format gpu::texel_format_of<__half> = {
+///         gpu::array_format::half, 1};
+template <class T>
+inline constexpr texel_format texel_format_of = detail::deduce_format<detail::remove_cv_t<T>>();
+
+/// A type that elements of arrays, textures and surfaces can have.
+template <class T>
+concept texel = texel_format_of<T>.channels != 0 && detail::trivially_copyable<T>;
+
+namespace detail {
+
+/// The bytes of one channel; 0 where the format is of more than one, or not known.
+constexpr std::size_t channel_bytes(array_format format) noexcept {
+  switch (format) {
+    case array_format::unsigned_int8:
+    case array_format::signed_int8:
+      return 1;
+    case array_format::unsigned_int16:
+    case array_format::signed_int16:
+    case array_format::half:
+      return 2;
+    case array_format::unsigned_int32:
+    case array_format::signed_int32:
+    case array_format::float_:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/// How many channels the name of a format states, as in `unorm_int8x4`; 0 where it states none.
+constexpr int stated_channels(array_format format) noexcept {
+  switch (format) {
+    case array_format::unorm_int8x1:
+    case array_format::snorm_int8x1:
+    case array_format::unorm_int16x1:
+    case array_format::snorm_int16x1:
+      return 1;
+    case array_format::unorm_int8x2:
+    case array_format::snorm_int8x2:
+    case array_format::unorm_int16x2:
+    case array_format::snorm_int16x2:
+      return 2;
+    case array_format::unorm_int8x4:
+    case array_format::snorm_int8x4:
+    case array_format::unorm_int16x4:
+    case array_format::snorm_int16x4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/// The bytes of a texel; 0 where texels are compressed in blocks or spread over planes.
+constexpr std::size_t texel_bytes(texel_format texel) noexcept {
+  const auto count = static_cast<std::size_t>(texel.channels);
+  if (texel.format == array_format::unorm_int_101010_2) return 4;
+  if (stated_channels(texel.format) == 0) return channel_bytes(texel.format) * count;
+  const bool wide =
+      texel.format == array_format::unorm_int16x1 || texel.format == array_format::unorm_int16x2 ||
+      texel.format == array_format::unorm_int16x4 || texel.format == array_format::snorm_int16x1 ||
+      texel.format == array_format::snorm_int16x2 || texel.format == array_format::snorm_int16x4;
+  return (wide ? 2 : 1) * count;
+}
+
+/// Whether the channels are integers that a texture can hand out as they are.
+constexpr bool is_integer_format(array_format format) noexcept {
+  return channel_bytes(format) != 0 && format != array_format::half &&
+         format != array_format::float_;
+}
+
+/// Writes `4 channels of unsigned_int8`.
+template <class Out> void write_format(Out& out, texel_format texel) noexcept {
+  const char* name = name_of(texel.format);
+  out << texel.channels << (texel.channels == 1 ? " channel of " : " channels of ");
+  if (name != nullptr) {
+    out << name;
+  } else {
+    out << "format " << static_cast<int>(texel.format);
+  }
+}
+
+}  // namespace detail
+}  // namespace gpu

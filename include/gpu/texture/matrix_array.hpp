@@ -1,0 +1,50 @@
+#pragma once
+/// \file
+/// Arrays made from matrices in host memory, in the order of C or of Fortran.
+
+#include <gpu/texture/copy_array.hpp>
+
+namespace gpu {
+
+/// Which index of a matrix runs fastest in memory.
+enum class matrix_order : unsigned char {
+  row_major,     ///< the column, as in C
+  column_major,  ///< the row, as in Fortran
+};
+
+/// A matrix: how many rows and columns, and in which order.
+struct matrix_shape {
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  matrix_order order = matrix_order::row_major;
+};
+
+/// A new array of two dimensions with the elements of a matrix in contiguous host memory, and
+/// returns when they have arrived. x runs along what is contiguous: the width is the number of
+/// columns of a row-major matrix, and of rows of a column-major one, which is not transposed. The
+/// elements are texels, or their channels one after the other:
+///
+///     std::vector<float> matrix(rows * columns), image(height * width * 4);
+///     auto a = GPU_TRY(gpu::array_from_matrix<float>(device, matrix, {rows, columns}));
+///     using rgba = gpu::channels<float, 4>;
+///     auto b = GPU_TRY(gpu::array_from_matrix<rgba>(device, image, {height, width}));
+///
+/// `flags` is what the array is for.
+/// **Errors**: `errc::size_mismatch` with the elements there are and the elements that the shape
+/// has; those of `cuda_array::create`. Not allowed during capture.
+/// (cuArray3DCreate, cuCtxSynchronize, cuMemcpy3D)
+template <class T, host_range Range>
+result<cuda_array<T>> array_from_matrix(
+    device on, const Range& elements, matrix_shape shape, array_flags flags = array_flags::none,
+    source_location where = source_location::current()) noexcept {
+  const bool in_rows = shape.order == matrix_order::row_major;
+  auto array = GPU_TRY(cuda_array<T>::create(on,
+                                             {.width = in_rows ? shape.columns : shape.rows,
+                                              .height = in_rows ? shape.rows : shape.columns,
+                                              .flags = flags},
+                                             where));
+  GPU_TRY(copy(elements, array, where));
+  return array;
+}
+
+}  // namespace gpu

@@ -1,0 +1,143 @@
+#pragma once
+/// \file
+/// `resource_view`: which levels and layers of an array a texture sees, and as what.
+
+#include <gpu/core/result.hpp>
+#include <gpu/texture/array_shape.hpp>
+
+namespace gpu {
+
+/// What the texels of an array are taken for; converts to `CUresourceViewFormat` by cast.
+enum class resource_view_format : int {
+#define GPU_RESOURCE_VIEW_FORMAT(name, native) name = CU_RES_VIEW_FORMAT_##native,
+#include <gpu/texture/resource_view_format.inc>
+};
+
+/// The enumerator, such as "uint_1x8"; null for a value that this library does not know.
+constexpr const char* name_of(resource_view_format format) noexcept {
+  switch (format) {
+#define GPU_RESOURCE_VIEW_FORMAT(name, native) \
+  case resource_view_format::name:             \
+    return #name;
+#include <gpu/texture/resource_view_format.inc>
+  }
+  return nullptr;
+}
+
+/// The counterpart of `cudaResourceViewDesc`. As it stands it is all of an array as it is; extents
+/// follow from the array, those of block-compressed formats too.
+struct resource_view {
+  /// `none` is the array's own. Another has texels of the same size; the block-compressed ones see
+  /// blocks of 4 x 4 texels in an array of `unsigned_int32`.
+  resource_view_format format = resource_view_format::none;
+  unsigned first_level = 0;
+  unsigned last_level = ~0u;  ///< the array's last where it has not as many
+  unsigned first_layer = 0;
+  unsigned last_layer = ~0u;  ///< the array's last where it has not as many; faces are layers
+
+  friend constexpr bool operator==(const resource_view& a, const resource_view& b) noexcept {
+    return a.format == b.format && a.first_level == b.first_level && a.last_level == b.last_level &&
+           a.first_layer == b.first_layer && a.last_layer == b.last_layer;
+  }
+};
+
+namespace detail {
+
+/// The view format that is an array's own; `none` where there is none.
+constexpr resource_view_format view_format_of(texel_format format) noexcept {
+  constexpr resource_view_format none = resource_view_format::none;
+  const int steps = format.channels == 1 ? 0 : format.channels == 2 ? 1 : 2;
+  const auto at = [&](resource_view_format single) {
+    return static_cast<resource_view_format>(static_cast<int>(single) + steps);
+  };
+  switch (format.format) {
+    case array_format::unsigned_int8:
+      return at(resource_view_format::uint_1x8);
+    case array_format::signed_int8:
+      return at(resource_view_format::sint_1x8);
+    case array_format::unsigned_int16:
+      return at(resource_view_format::uint_1x16);
+    case array_format::signed_int16:
+      return at(resource_view_format::sint_1x16);
+    case array_format::unsigned_int32:
+      return at(resource_view_format::uint_1x32);
+    case array_format::signed_int32:
+      return at(resource_view_format::sint_1x32);
+    case array_format::half:
+      return at(resource_view_format::float_1x16);
+    case array_format::float_:
+      return at(resource_view_format::float_1x32);
+    default:
+      return none;
+  }
+}
+
+constexpr bool is_compressed(resource_view_format format) noexcept {
+  return format >= resource_view_format::unsigned_bc1;
+}
+
+/// The texels that a view of some format hands out, for what the options ask of them.
+constexpr texel_format viewed_format(resource_view_format format, texel_format own) noexcept {
+  if (format == resource_view_format::none) return own;
+  if (is_compressed(format)) return {array_format::float_, 4};
+  constexpr array_format channels[] = {array_format::unsigned_int8,  array_format::signed_int8,
+                                       array_format::unsigned_int16, array_format::signed_int16,
+                                       array_format::unsigned_int32, array_format::signed_int32,
+                                       array_format::half,           array_format::float_};
+  const int index = static_cast<int>(format) - 1;
+  return {channels[index / 3], 1 << (index % 3)};
+}
+
+/// Sets `native` to a view of an array, or refuses it.
+template <class Builder = text_builder>
+result<> make_view(const char* function, const resource_view& view, const array_shape& shape,
+                   texel_format format, unsigned levels, CUDA_RESOURCE_VIEW_DESC& native,
+                   source_location where) noexcept {
+  const unsigned planes = static_cast<unsigned>(shape.planes());
+  const unsigned layers = shape.layers != 0 || shape.cubemap ? planes : 1;
+  const auto clamp = [](unsigned last, unsigned count) { return last < count ? last : count - 1; };
+  const unsigned last_level = clamp(view.last_level, levels);
+  const unsigned last_layer = clamp(view.last_layer, layers);
+  const auto refuse = [&](const char* what, unsigned first, unsigned last, unsigned count) {
+    Builder out;
+    out << "the view is of " << what << ' ' << first << " to " << last << " of an array with "
+        << count << ". Begin below that, and end no earlier than you begin.";
+    return fail(refusal(errc::index_out_of_range, function, out.finish(), where, first, count));
+  };
+  if (view.first_level > last_level) return refuse("levels", view.first_level, last_level, levels);
+  if (view.first_layer > last_layer) return refuse("layers", view.first_layer, last_layer, layers);
+  const resource_view_format seen =
+      view.format == resource_view_format::none ? view_format_of(format) : view.format;
+  if (name_of(seen) == nullptr || seen == resource_view_format::none) {
+    Builder out;
+    out << "an array with ";
+    write_format(out, format);
+    out << (name_of(seen) == nullptr ? " is to be seen as what is no gpu::resource_view_format."
+                                     : " has no gpu::resource_view_format of its own. Name one.");
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+  }
+  const std::size_t block = is_compressed(seen) ? 4 : 1;
+  native = {};
+  native.format = static_cast<CUresourceViewFormat>(seen);
+  native.width = shape.width * block;
+  native.height = shape.height * block;
+  native.depth = planes;
+  native.firstMipmapLevel = view.first_level;
+  native.lastMipmapLevel = last_level;
+  native.firstLayer = view.first_layer;
+  native.lastLayer = last_layer;
+  return {};
+}
+
+inline resource_view view_of(const CUDA_RESOURCE_VIEW_DESC& native) noexcept {
+  resource_view view;
+  view.format = static_cast<resource_view_format>(native.format);
+  view.first_level = native.firstMipmapLevel;
+  view.last_level = native.lastMipmapLevel;
+  view.first_layer = native.firstLayer;
+  view.last_layer = native.lastLayer;
+  return view;
+}
+
+}  // namespace detail
+}  // namespace gpu

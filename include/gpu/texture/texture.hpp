@@ -1,0 +1,343 @@
+#pragma once
+/// \file
+/// Textures, images that kernels sample: `texture` owns one, `texture_ref` names one in a kernel's
+/// parameters.
+
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/texture/resource_view.hpp>
+#include <gpu/texture/texture_options.hpp>
+#include <gpu/texture/texture_resource.hpp>
+
+namespace gpu {
+
+/// Names a texture in a kernel's parameters, 8 bytes: state it where the kernel has a
+/// `cudaTextureObject_t`, and a texture of other texels is refused. `T` is the type of the texels
+/// in memory; a `texture_ref<>` takes any. Copy it freely; it does not keep the texture alive.
+template <class T = void> class texture_ref {
+ public:
+  constexpr texture_ref() noexcept = default;
+  template <class U>
+    requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
+  constexpr texture_ref(texture_ref<U> other) noexcept : native_{other.native()} {}
+
+  static constexpr texture_ref from_native(CUtexObject native) noexcept {
+    texture_ref ref;
+    ref.native_ = native;
+    return ref;
+  }
+  constexpr CUtexObject native() const noexcept { return native_; }
+  constexpr explicit operator bool() const noexcept { return native_ != 0; }
+  /// To the parameter that device code has, and to no other number.
+  template <class U>
+    requires detail::same<U, CUtexObject>
+  constexpr operator U() const noexcept {
+    return native_;
+  }
+  friend constexpr bool operator==(texture_ref a, texture_ref b) noexcept {
+    return a.native_ == b.native_;
+  }
+
+ private:
+  CUtexObject native_ = 0;
+};
+
+namespace detail {
+
+/// A texture or surface object and the context that it belongs to.
+template <class Native> struct image_object {
+  Native native = 0;
+  context_ref context;
+
+  friend constexpr bool operator==(const image_object& a, const image_object& b) noexcept {
+    return a.native == b.native && a.context == b.context;
+  }
+};
+
+struct destroy_texture {
+  void operator()(const image_object<CUtexObject>& object) const noexcept {
+    driver::destroy_in<&driver::entry_points::tex_object_destroy>(object.context.native(),
+                                                                  object.native);
+  }
+};
+
+/// All that a texture is made from.
+struct texture_request {
+  texture_resource resource;
+  context_ref context;
+  array_shape shape;
+  unsigned levels = 1;
+
+  template <class T>
+  explicit texture_request(const cuda_array_ref<T>& array) noexcept
+      : context{array.context()}, shape{array.shape()} {
+    resource.array = array.native();
+    resource.format = array.format();
+  }
+  template <class T>
+  explicit texture_request(const mipmapped_array_ref<T>& array) noexcept
+      : context{array.context()}, shape{array.shape()}, levels{array.levels()} {
+    resource.type = resource_type::mipmapped_array;
+    resource.mipmapped_array = array.native();
+    resource.format = array.format();
+  }
+  texture_request(CUdeviceptr address, texel_format format, std::size_t count) noexcept {
+    resource.type = resource_type::linear;
+    resource.address = address;
+    resource.format = format;
+    resource.width = count;
+  }
+  texture_request(const box_side& box, texel_format format, std::size_t width) noexcept {
+    resource.type = resource_type::pitched;
+    resource.address = static_cast<CUdeviceptr>(box.address);
+    resource.format = format;
+    resource.width = width;
+    resource.height = box.size.height * box.size.depth;
+    resource.pitch = box.pitch;
+  }
+
+  bool is_array() const noexcept {
+    return resource.type == resource_type::array || resource.type == resource_type::mipmapped_array;
+  }
+};
+
+/// Makes a texture object. (cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth,
+/// cuPointerGetAttributes, cuTexObjectCreate)
+inline result<> make_texture(texture_request request, texture_options options,
+                             const resource_view* view, image_object<CUtexObject>& made,
+                             source_location where) noexcept {
+  constexpr const char* function = "gpu::texture::create";
+  texel_format seen = request.resource.format;
+  CUDA_RESOURCE_VIEW_DESC native_view{};
+  if (request.is_array()) {
+    if (request.resource.array == nullptr && request.resource.mipmapped_array == nullptr) {
+      return fail(empty_handle_error(function, "array", where));
+    }
+    if (view != nullptr) {
+      GPU_TRY(make_view(function, *view, request.shape, seen, request.levels, native_view, where));
+      seen = viewed_format(view->format, seen);
+    }
+    const auto last = static_cast<float>(request.levels - 1);
+    if (options.max_mipmap_level > last && options.min_mipmap_level <= last) {
+      options.max_mipmap_level = last;
+    }
+  } else {
+    GPU_TRY(require_texture_memory(function, request.resource, where));
+    copy_end end;
+    end.address = request.resource.address;
+    GPU_TRY(find_context(end, request.context, where));
+    if (request.resource.type == resource_type::linear) {
+      GPU_TRY(check_linear(function, request.resource, request.context.device(), where));
+    } else {
+      GPU_TRY(check_pitched(function, request.resource, request.context.device(), where));
+    }
+  }
+  if (const char* why = fault_of(options, request.resource.type, seen, request.shape.cubemap)) {
+    return fail(refusal(errc::invalid_argument, function, text(why), where));
+  }
+  const CUDA_RESOURCE_DESC resource = native_resource(request.resource);
+  const CUDA_TEXTURE_DESC native_texture = native_options(options);
+  made.context = request.context;
+  return driver::call_in<&driver::entry_points::tex_object_create>(
+      request.context.native(), where, &made.native, &resource, &native_texture,
+      static_cast<const CUDA_RESOURCE_VIEW_DESC*>(view == nullptr ? nullptr : &native_view));
+}
+
+}  // namespace detail
+
+/// Owns a texture, and the array that it samples where that was moved into it. Move-only; empty
+/// after a move. `T` is the type of the texels in memory, or `void` where it is known at run time
+/// only.
+///
+///     auto image = GPU_TRY(gpu::cuda_array<float>::create(device, {.width = 64, .height = 64}));
+///     GPU_TRY(gpu::copy(pixels, image));
+///     auto texture = GPU_TRY(gpu::texture<float>::create(
+///         std::move(image), {.filter = gpu::filter_mode::linear}));
+///     GPU_TRY(gpu::launch(stream, config, scale, texture, result.span()));
+///
+/// It passes to kernels where the parameter is a `cudaTextureObject_t` or a `texture_ref`.
+/// **Ordering**: the texture, and what it samples, has to live until the work that uses it has
+/// finished. A kernel sees what was written before its launch.
+/// **Threads**: any thread may call any member.
+template <class T = void> class texture {
+  static_assert(
+      detail::array_texel<T>,
+      "a texel has 1, 2 or 4 channels of integers up to 32 bits, float or gpu::half_bits, "
+      "or a gpu::texel_format_of");
+
+ public:
+  using value_type = T;
+
+  /// A texture of an array, which has to live as long, or is moved into it. A view shows a part of
+  /// the levels and layers, or other texels of the same size.
+  /// Not allowed while a stream is captured. (cuTexObjectCreate, cuTexObjectDestroy)
+  /// **Errors**: `errc::invalid_argument` for options that do not go together, most of which the
+  /// driver would let through; `errc::index_out_of_range` for a view beyond the array;
+  /// `errc::empty_handle`.
+  static result<texture> create(const cuda_array_ref<T>& array, const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept {
+    return make(detail::texture_request(array), options, nullptr, where);
+  }
+  static result<texture> create(const cuda_array_ref<T>& array, const texture_options& options,
+                                const resource_view& view,
+                                source_location where = source_location::current()) noexcept {
+    return make(detail::texture_request(array), options, &view, where);
+  }
+  static result<texture> create(const mipmapped_array_ref<T>& array, const texture_options& options,
+                                source_location where = source_location::current()) noexcept {
+    return make(detail::texture_request(array), options, nullptr, where);
+  }
+  static result<texture> create(const mipmapped_array_ref<T>& array, const texture_options& options,
+                                const resource_view& view,
+                                source_location where = source_location::current()) noexcept {
+    return make(detail::texture_request(array), options, &view, where);
+  }
+  static result<texture> create(cuda_array<T>&& array, const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept {
+    texture made = GPU_TRY(create(array, options, where));
+    made.array_.reset(array.release());
+    return made;
+  }
+  static result<texture> create(mipmapped_array<T>&& array, const texture_options& options,
+                                source_location where = source_location::current()) noexcept {
+    texture made = GPU_TRY(create(array, options, where));
+    made.mipmapped_array_.reset(array.release());
+    return made;
+  }
+
+  /// A texture of device memory, which has to live as long: texels by their index (tex1Dfetch), or
+  /// rows, planes below each other. Memory begins and rows follow as the device asks.
+  /// **Errors**: also `errc::invalid_argument` with the alignment or the extent that is not kept.
+  /// (cuPointerGetAttributes, cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth)
+  static result<texture> create(device_span<const T> texels, const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept
+    requires(!detail::untyped_texel<T>)
+  {
+    return make(detail::texture_request(texels.native(), texel_format_of<T>, texels.size()),
+                options, nullptr, where);
+  }
+  static result<texture> create(pitched_span<const T> texels, const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept
+    requires(!detail::untyped_texel<T>)
+  {
+    return of_rows(texel_format_of<T>, detail::side_of(texels), 1, options, where);
+  }
+  /// The same with a format that is known at run time only, of memory as bytes.
+  static result<texture> create(texel_format format, device_span<const std::byte> bytes,
+                                const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept
+    requires(detail::untyped_texel<T>)
+  {
+    const std::size_t size = detail::texel_bytes(format);
+    return make(detail::texture_request(bytes.native(), format,
+                                        size == 0 ? bytes.size() : bytes.size() / size),
+                options, nullptr, where);
+  }
+  static result<texture> create(texel_format format, pitched_span<const std::byte> bytes,
+                                const texture_options& options = {},
+                                source_location where = source_location::current()) noexcept
+    requires(detail::untyped_texel<T>)
+  {
+    const std::size_t size = detail::texel_bytes(format);
+    return of_rows(format, detail::side_of(bytes), size == 0 ? 1 : size, options, where);
+  }
+
+  /// Takes over a texture that cuTexObjectCreate made in that context.
+  static texture adopt(texture_ref<T> owned, context_ref context) noexcept {
+    return texture{{owned.native(), context}};
+  }
+  /// Gives the texture up; the caller destroys it. An array that was moved into it stays, and goes
+  /// with this object.
+  [[nodiscard]] texture_ref<T> release() noexcept {
+    return texture_ref<T>::from_native(handle_.release().native);
+  }
+
+  texture(texture&&) noexcept = default;
+  texture& operator=(texture&& other) noexcept {
+    handle_ = detail::move(other.handle_);  // before what it samples
+    array_ = detail::move(other.array_);
+    mipmapped_array_ = detail::move(other.mipmapped_array_);
+    return *this;
+  }
+
+  CUtexObject native() const noexcept { return handle_.get().native; }
+  /// The context that the texture belongs to; empty after a move.
+  context_ref context() const noexcept { return handle_.get().context; }
+  gpu::device device() const noexcept { return context().device(); }
+
+  /// How it samples. The driver tells all but the border colour. (cuTexObjectGetTextureDesc)
+  template <class Options = texture_options>
+  result<Options> options(source_location where = source_location::current()) const noexcept {
+    CUDA_TEXTURE_DESC native{};
+    GPU_TRY(get<&driver::entry_points::tex_object_get_texture_desc>("gpu::texture::options", where,
+                                                                    &native));
+    return Options{detail::options_of(native)};
+  }
+  /// What it samples. (cuTexObjectGetResourceDesc)
+  template <class Resource = texture_resource>
+  result<Resource> resource(source_location where = source_location::current()) const noexcept {
+    CUDA_RESOURCE_DESC native{};
+    GPU_TRY(get<&driver::entry_points::tex_object_get_resource_desc>("gpu::texture::resource",
+                                                                     where, &native));
+    return Resource{detail::resource_of(native)};
+  }
+  /// Which part of it; a `resource_view{}` where none was asked for.
+  /// (cuTexObjectGetResourceViewDesc)
+  template <class View = resource_view>
+  result<View> view(source_location where = source_location::current()) const noexcept {
+    CUDA_RESOURCE_VIEW_DESC native{};
+    GPU_TRY(get<&driver::entry_points::tex_object_get_resource_view_desc>("gpu::texture::view",
+                                                                          where, &native));
+    // The driver leaves it as it was where there is no view.
+    if (native.format == CU_RES_VIEW_FORMAT_NONE) return View{};
+    return View{detail::view_of(native)};
+  }
+
+  operator texture_ref<T>() const& noexcept { return texture_ref<T>::from_native(native()); }
+  operator texture_ref<T>() const&& = delete;  // a name must not outlive its owner
+
+ private:
+  explicit texture(const detail::image_object<CUtexObject>& owned) noexcept : handle_{owned} {}
+
+  static result<texture> make(const detail::texture_request& request,
+                              const texture_options& options, const resource_view* view,
+                              source_location where) noexcept {
+    detail::image_object<CUtexObject> object;
+    result<> done = detail::make_texture(request, options, view, object, where);
+    texture owner{object.native == 0 ? detail::image_object<CUtexObject>{} : object};
+    GPU_TRY(detail::move(done));
+    return owner;
+  }
+
+  static result<texture> of_rows(texel_format format, const detail::box_side& box,
+                                 std::size_t elements, const texture_options& options,
+                                 source_location where) noexcept {
+    GPU_TRY(detail::check_box("gpu::texture::create", "texture", box, where));
+    if (box.size.depth > 1 && box.rows != box.size.height) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::texture::create",
+          text("there are rows between the planes, and a texture has one plane. Pass a plane, or "
+               "planes without a gap."),
+          where, box.rows, box.size.height));
+    }
+    return make(detail::texture_request(box, format, box.size.width / elements), options, nullptr,
+                where);
+  }
+
+  template <auto Member, class Native>
+  result<> get(const char* function, source_location where, Native* native) const noexcept {
+    if (!handle_) [[unlikely]]
+      return detail::fail(detail::empty_handle_error(function, "texture", where));
+    return driver::call_in<Member>(context().native(), where, native, this->native());
+  }
+
+  unique_handle<cuda_array_ref<T>, detail::destroy_array> array_;
+  unique_handle<mipmapped_array_ref<T>, detail::destroy_mipmapped_array> mipmapped_array_;
+  unique_handle<detail::image_object<CUtexObject>, detail::destroy_texture> handle_;
+};
+
+template <class T> struct kernel_argument<texture<T>> {
+  static texture_ref<T> value(const texture<T>& texture) noexcept { return texture; }
+  static void value(const texture<T>&&) = delete;
+};
+
+}  // namespace gpu
