@@ -3,77 +3,16 @@
 /// Remembers the latest launches, so that a fault that arrives at some later synchronisation can
 /// name the launches that may have caused it and their places in the source.
 ///
-/// A ring of fixed size, shared by the process. Writing is wait-free: one atomic increment and a
-/// few stores. Successful synchronisations are entered too, and rule out the launches before them.
+/// Successful synchronisations are entered into the ring too, and rule out the launches before
+/// them.
 
-#include <gpu/core/error.hpp>
-#include <gpu/driver/operating_system.hpp>
-
-#include <cuda.h>
+#include <gpu/driver/process_state.hpp>
 
 namespace gpu::detail {
 
-/// What a launch record points at: the same for all launches of one kernel on one device. Labels
-/// live until the process ends, because records outlive the modules that they are about.
-struct launch_label {
-  const char* kernel;
-  CUdevice device;
-};
-
-/// A launch where `label` is set; else a synchronisation that saw everything before `finished`.
-struct alignas(64) launch_record {
-  std::uint64_t ticket;  ///< position in the history, from 1; 0 where there is nothing
-  const launch_label* label;
-  const char* file;  ///< of the launch; a string literal of the program
-  CUstream stream;
-  std::uint64_t finished;
-  std::uint32_t line;
-  CUdevice device;   ///< of a synchronisation, where it is known; else -1
-  bool all_streams;  ///< a synchronisation with every stream of `device`
-};
-
-struct launch_ring {
-  static constexpr std::uint64_t size = 256;
-  launch_record records[size];
-  alignas(64) std::uint64_t next;  ///< the ticket of the next entry; never 0
-};
-
 /// The ring of the process; one per shared library where the system cannot share one, which costs
 /// no more than the origin of faults that cross from one library to another.
-inline launch_ring& launches() noexcept {
-  static launch_ring private_ring{};
-  static launch_ring* const ring = [] {
-    void* shared = process_wide_memory("gpu-launches-1", sizeof(launch_ring));
-    auto* found = shared != nullptr ? static_cast<launch_ring*>(shared) : &private_ring;
-    std::uint64_t untouched = 0;
-    __atomic_compare_exchange_n(&found->next, &untouched, std::uint64_t{1}, false, __ATOMIC_SEQ_CST,
-                                __ATOMIC_SEQ_CST);
-    return found;
-  }();
-  return *ring;
-}
-
-/// Enters a launch and returns its ticket. All accesses are atomic, since a reader may look while
-/// the entry is written; it finds out by `next`, which moves first.
-template <class Ring>
-inline std::uint64_t note_launch(Ring& ring, const launch_label* label, CUstream stream,
-                                 source_location where) noexcept {
-  const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
-  launch_record& record = ring.records[ticket % launch_ring::size];
-  __atomic_store_n(&record.label, label, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.file, where.file_name(), __ATOMIC_RELAXED);
-  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
-  __atomic_store_n(&record.line, where.line(), __ATOMIC_RELAXED);
-  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
-  return ticket;
-}
-
-/// Takes a launch back that the driver refused. False where its record is another's by now.
-template <class Ring> bool forget_launch(Ring& ring, std::uint64_t ticket) noexcept {
-  launch_record& record = ring.records[ticket % launch_ring::size];
-  return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
-                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-}
+inline launch_ring& launches() noexcept { return state_of_process().launches; }
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
 template <class Number = std::uint64_t> Number launches_so_far() noexcept {

@@ -1,10 +1,11 @@
 #pragma once
 /// \file
-/// What the process has one of: the driver table in force, and the hook for errors that no caller
-/// can receive.
+/// What the process has one of: the driver table in force, the record of launches, and the hook for
+/// errors that no caller can receive.
 
 #include <gpu/core/error.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/launch_ring.hpp>
 #include <gpu/driver/operating_system.hpp>
 
 namespace gpu {
@@ -17,14 +18,18 @@ namespace detail {
 
 struct process_state {
   const driver::entry_points* table;  // null until first use
-  std::uint64_t generation;           // of the table: grows when it is replaced
-  error_reporter reporter;            // null: print to stderr
+  // cuLaunchKernel of the table, or a function that refuses, and null only before the first table:
+  // so a launch need not ask.
+  decltype(&::cuLaunchKernel) launch_kernel;
+  std::uint64_t generation;  // of the table: grows when it is replaced
+  error_reporter reporter;   // null: print to stderr
   mutex loading;
   driver::entry_points loaded;
   driver::entry_points forked;
   driver::entry_points exiting;
   bool hooks_set;
   char detail[256];
+  launch_ring launches;
 };
 
 inline process_state* find_process_state() noexcept {
@@ -33,7 +38,11 @@ inline process_state* find_process_state() noexcept {
   format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
               sizeof(process_state));
   void* shared = process_wide_memory(name, sizeof(process_state));
-  return shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
+  auto* found = shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
+  std::uint64_t untouched = 0;
+  __atomic_compare_exchange_n(&found->launches.next, &untouched, std::uint64_t{1}, false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return found;
 }
 
 /// The state of the process; the same object in all its shared libraries.
@@ -42,16 +51,31 @@ inline process_state& state_of_process() noexcept {
   return *state;
 }
 
+/// Stands in where a table has no cuLaunchKernel; who launches then asks the table why.
+inline CUresult refuse_launch(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned, unsigned, CUstream, void**, void**) noexcept {
+  return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/// Returns the table before.
+inline const driver::entry_points* put_in_force(process_state& state,
+                                                const driver::entry_points* table) noexcept {
+  const bool launches = table != nullptr && table->launch_kernel != nullptr;
+  __atomic_store_n(&state.launch_kernel, launches ? table->launch_kernel : &refuse_launch,
+                   __ATOMIC_RELEASE);
+  return __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
+}
+
 inline void leave_driver_to_parent() noexcept {
   process_state& state = state_of_process();
   state.forked.unavailable = errc::process_forked;
-  __atomic_store_n(&state.table, &state.forked, __ATOMIC_RELEASE);
+  put_in_force(state, &state.forked);
 }
 
 inline void leave_driver_alone() noexcept {
   process_state& state = state_of_process();
   state.exiting.unavailable = errc::process_exiting;
-  __atomic_store_n(&state.table, &state.exiting, __ATOMIC_RELEASE);
+  put_in_force(state, &state.exiting);
 }
 
 /// Registered when the first table comes into force, after libcuda registered its own exit
@@ -108,7 +132,7 @@ inline const driver::entry_points* entry_points_on_first_use() noexcept {
     if (state.loaded.init != nullptr) state.loaded.init(0);
     set_process_hooks(state);
     table = &state.loaded;
-    __atomic_store_n(&state.table, table, __ATOMIC_RELEASE);
+    put_in_force(state, table);
   }
   return table;
 }
@@ -153,14 +177,14 @@ inline std::uint64_t entry_points_generation() noexcept {
 }
 
 /// Puts `table` in force for the whole process, from now to its end; returns the one before, or
-/// null where the driver had not been used yet. `table` has to outlive all use; null goes back to
-/// loading libcuda on the next call. Objects of the old table must not be used or destroyed under
-/// the new one, unless it passes their calls on.
+/// null where the driver had not been used yet. `table` has to outlive all use and stay as it is;
+/// null goes back to loading libcuda on the next call. Objects of the old table must not be used or
+/// destroyed under the new one, unless it passes their calls on.
 inline const entry_points* use_entry_points(const entry_points* table) noexcept {
   auto& state = gpu::detail::state_of_process();
   const gpu::detail::scoped_lock lock(state.loading);
   gpu::detail::set_process_hooks(state);
-  const entry_points* before = __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
+  const entry_points* before = gpu::detail::put_in_force(state, table);
   __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
   return before;
 }

@@ -29,6 +29,18 @@ inline bool is_default_stream(CUstream stream) noexcept {
   return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
+/// A kernel keeps its limits by the index of the device, for so many devices, and after them a
+/// place that allows nothing. Default streams lead there too: so one look-up finds what a launch
+/// may do, or that it has to go the careful way.
+inline constexpr std::size_t most_indexed_devices = 32;
+constexpr std::size_t limits_index(CUstream stream, CUdevice device) noexcept {
+  const auto index = static_cast<std::uint32_t>(device);
+  // A constant expression can have no stream but the null stream.
+  if (__builtin_is_constant_evaluated() || is_default_stream(stream)) return most_indexed_devices;
+  return index < most_indexed_devices ? index : most_indexed_devices;
+}
+struct stream_access;
+
 /// Does `work()`, which returns a `result`, so that a call may name `stream`: on one of the default
 /// streams its context has to be current; on any other stream that does not matter.
 template <class Work>
@@ -149,13 +161,24 @@ class stream_ref : public stream_operations<stream_ref> {
 
  private:
   constexpr stream_ref(CUstream native, context_ref context) noexcept
-      : native_{native}, context_{context} {}
+      : native_{native},
+        context_{context},
+        limits_index_{detail::limits_index(native, context.device().native())} {}
+
+  friend struct detail::stream_access;
 
   CUstream native_ = nullptr;
   context_ref context_;
+  std::size_t limits_index_ = detail::most_indexed_devices;
 };
 
 namespace detail {
+
+struct stream_access {
+  static std::size_t limits_index(const stream_ref& stream) noexcept {
+    return stream.limits_index_;
+  }
+};
 
 template <class Builder>
 result<> require(const stream_ref& stream, const char* function, source_location where) noexcept {

@@ -63,12 +63,9 @@ template <class... Parameters> class kernel_node {
   }
 
   static result<> check(const detail::prepared_launch& launch) noexcept {
-    detail::kernel_limits unkept{};
-    detail::kernel_limits* limits = &unkept;
-    GPU_TRY(detail::find_limits(launch, limits));
-    GPU_TRY(detail::check_shape(launch, *limits));
-    const detail::scoped_lock lock(detail::kernel_lock());
-    return detail::allow_shared_memory(launch, *limits);
+    const detail::kernel_limits& limits = *GPU_TRY(detail::find_limits(launch));
+    GPU_TRY(detail::check_shape(launch, limits));
+    return detail::allow_shared_memory(launch, limits);
   }
 
   result<> describe_attributes(detail::node_parameters& to, source_location where) noexcept {

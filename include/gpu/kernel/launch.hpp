@@ -19,22 +19,22 @@ template <class Record>
                                                      const launch_config& config, Record* kernel,
                                                      void** arguments,
                                                      source_location where) noexcept {
-  const auto device = static_cast<std::uint32_t>(stream.device().native());
-  if (device < kernel_record::most_devices && !is_default_stream(stream.native())) [[likely]] {
-    const kernel_limits& limits = *__atomic_load_n(&kernel->limits[device], __ATOMIC_ACQUIRE);
-    const auto function = __atomic_load_n(kernel->table, __ATOMIC_ACQUIRE)->launch_kernel;
-    if (function != nullptr && is_plain_launch(config, limits)) [[likely]] {
-      const std::uint64_t ticket = note_launch(*kernel->ring, limits.label, stream.native(), where);
-      const CUresult code =
-          function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
-                   config.grid.z, config.block.x, config.block.y, config.block.z,
-                   config.shared_bytes, stream.native(), arguments, nullptr);
-      if (code == CUDA_SUCCESS) [[likely]]
-        return {};
-      constexpr auto member = &driver::entry_points::launch_kernel;
-      return launch_failed(code, driver::entry_point_index(member), ticket, where.file_name(),
-                           where.function_name(), where.line());
-    }
+  const std::size_t index = stream_access::limits_index(stream);
+  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[index], __ATOMIC_ACQUIRE);
+  if (is_plain_launch(config, limits.plain)) [[likely]] {
+    process_state* const process = kernel->process;
+    const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
+    const std::uint64_t ticket =
+        note_launch(process->launches, &limits.label, stream.native(), where);
+    const CUresult code =
+        function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
+                 config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,
+                 stream.native(), arguments, nullptr);
+    if (code == CUDA_SUCCESS) [[likely]]
+      return {};
+    constexpr auto member = &driver::entry_points::launch_kernel;
+    return launch_failed(code, driver::entry_point_index(member), ticket, where.function_name(),
+                         where.line());
   }
   // Copies, so that the originals can stay in registers on the path above.
   return launch_carefully({stream, config, kernel, arguments, where});

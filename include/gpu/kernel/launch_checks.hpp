@@ -21,27 +21,6 @@ struct prepared_launch {
   source_location where;
 };
 
-/// Whether a launch is certainly within `limits` and needs nothing but cuLaunchKernel. Shapes at
-/// the edge of what is allowed may be sent the slow way, which is exact.
-[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
-                                                   const kernel_limits& limits) noexcept {
-  const dims& grid = config.grid;
-  const dims& block = config.block;
-  const dims& cluster = config.cluster;
-  // Neighbours are compared in pairs, which compilers load as one word. An extent of 0 wraps around
-  // and is too large with the rest.
-  constexpr std::uint64_t ones = 0x1'0000'0001;
-  const auto pair = [](std::uint32_t low, std::uint32_t high) {
-    return low | std::uint64_t{high} << 32;
-  };
-  return grid.x - 1 < 0x7fff'ffff && ((pair(grid.y, grid.z) - ones) & 0xffff'8000'ffff'8000) == 0 &&
-         (pair(block.x, block.y) & 0xffff'f800'ffff'f800) == 0 && block.z < 64 &&
-         block.x * block.y * block.z - 1 < limits.threads &&
-         ((__builtin_constant_p(config.shared_bytes) && config.shared_bytes == 0) ||
-          config.shared_bytes <= __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) &&
-         pair(cluster.x, cluster.y) == ones && pair(cluster.z, config.attribute_count) == 1;
-}
-
 inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
 }
@@ -110,50 +89,71 @@ template <class Builder = text_builder>
 }
 
 /// Sees to it that the kernel may use `config.shared_bytes` on its device; the first request beyond
-/// the usual limit raises it to all that the device has, once. To be called locked.
+/// the usual limit raises it to all that the device has, once.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const prepared_launch& launch,
-                                                                 kernel_limits& limits) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(
+    const prepared_launch& launch, const kernel_limits& limits) noexcept {
   const std::uint32_t asked = launch.config.shared_bytes;
   if (asked <= limits.dynamic_shared) return {};
   const std::uint32_t opt_in = limits.opt_in_shared;
   const std::uint32_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
+  const CUdevice device = launch.stream.device().native();
   if (asked > most) {
     Builder out;
     out << "kernel " << launch.kernel->name << ": " << asked
         << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
-        << opt_in << " which a block can have on device " << launch.stream.device().native()
+        << opt_in << " which a block can have on device " << device
         << ", since the kernel itself declares " << limits.static_shared
         << ". Ask for less, or split the work into smaller tiles.";
     return fail(
         refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, asked, most));
   }
+  const scoped_lock lock(kernel_lock());
   GPU_TRY(driver::call_in<&driver::entry_points::kernel_set_attribute>(
       launch.stream.context().native(), launch.where,
       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
-      launch.kernel->native, launch.stream.device().native()));
-  __atomic_store_n(&limits.dynamic_shared, most, __ATOMIC_RELAXED);
+      launch.kernel->native, device));
+  kernel_limits raised = limits;
+  raised.dynamic_shared = most;
+  const kernel_limits* kept = keep_limits(raised, launch.kernel->name, device);
+  if (kept == nullptr)
+    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
+  if (static_cast<std::uint32_t>(device) < most_indexed_devices)
+    __atomic_store_n(&launch.kernel->limits[device], kept, __ATOMIC_RELEASE);
   return {};
+}
+
+/// Without a driver, or in a forked child, says why there is no launch.
+template <class Builder = text_builder>
+result<> require_launch_function(source_location where) noexcept {
+  if (driver::current_entry_points().launch_kernel != nullptr) return {};
+  return driver::call<&driver::entry_points::launch_kernel>(
+      where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{}, static_cast<void**>(nullptr),
+      static_cast<void**>(nullptr));
 }
 
 /// Turns what the driver said to a launch into an error, and takes the record of it back. With
 /// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it. What has to
-/// be known is read from the record, so that the launch path need not keep it.
+/// be known is read from the record, so that the launch path need not keep it: even the name of the
+/// file, which is lost where 256 other launches were made since.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_failed(int code, std::size_t call,
-                                                           std::uint64_t ticket, const char* file,
+                                                           std::uint64_t ticket,
                                                            const char* function,
                                                            std::uint32_t line) noexcept {
-  const auto where = source_location::current(file, function, static_cast<int>(line));
   launch_ring& ring = launches();
   const launch_record& record = ring.records[ticket % launch_ring::size];
   const launch_label* label = __atomic_load_n(&record.label, __ATOMIC_RELAXED);
+  const char* file = __atomic_load_n(&record.file, __ATOMIC_RELAXED);
   CUstream stream = __atomic_load_n(&record.stream, __ATOMIC_RELAXED);
   // Whether the record is still that of this launch, after so many others.
   if (!forget_launch(ring, ticket)) {
     label = nullptr;
+    file = "";
     stream = nullptr;
   }
+  const auto where = source_location::current(file, function, static_cast<int>(line));
+  GPU_TRY(require_launch_function(where));
   const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
   if (label == nullptr || !is_kernel_fault(code) || blocking == nullptr ||
       __builtin_strcmp(blocking, "1") != 0) {
@@ -207,11 +207,11 @@ inline result<> launch_with_attributes(const prepared_launch& launch,
                                 launch.arguments, static_cast<void**>(nullptr));
   }
   const std::uint64_t ticket =
-      note_launch(*launch.kernel->ring, limits.label, native.hStream, launch.where);
+      note_launch(launch.kernel->process->launches, &limits.label, native.hStream, launch.where);
   const CUresult code = function(&native, reinterpret_cast<CUfunction>(launch.kernel->native),
                                  launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.file_name(),
+  return launch_failed(code, driver::entry_point_index(member), ticket,
                        launch.where.function_name(), launch.where.line());
 }
 
@@ -222,55 +222,42 @@ inline result<> launch_plainly(const prepared_launch& launch,
   const dims& block = launch.config.block;
   constexpr auto member = &driver::entry_points::launch_kernel;
   const auto function = driver::current_entry_points().*member;
-  const std::uint64_t ticket =
-      note_launch(*launch.kernel->ring, limits.label, launch.stream.native(), launch.where);
+  const std::uint64_t ticket = note_launch(launch.kernel->process->launches, &limits.label,
+                                           launch.stream.native(), launch.where);
   const CUresult code = function(
       reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
       block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.file_name(),
+  return launch_failed(code, driver::entry_point_index(member), ticket,
                        launch.where.function_name(), launch.where.line());
 }
 
-/// The limits come from where the kernel will run. To be called locked.
-template <class Builder = text_builder>
-inline result<> read_limits_in_context(const prepared_launch& launch,
-                                       kernel_limits& limits) noexcept {
-  return driver::in_context(launch.stream.context().native(), launch.where, [&] {
-    return read_limits(*launch.kernel, limits, launch.stream.device().native(), launch.where);
-  });
-}
-
-/// Sets `limits` to what the stream's device allows the kernel, which is asked at the first launch
-/// there and then kept. Beyond the devices that the record has room for, fills what `limits` points
-/// at.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> find_limits(const prepared_launch& launch,
-                                                         kernel_limits*& limits) noexcept {
+/// What the stream's device allows the kernel, which is asked at the first launch there and then
+/// kept; of devices that the record has no room for, at every launch.
+template <class Limits = const kernel_limits*>
+[[gnu::cold, gnu::noinline]] inline result<Limits> find_limits(
+    const prepared_launch& launch) noexcept {
   kernel_record& kernel = *launch.kernel;
   const CUdevice device = launch.stream.device().native();
-  if (static_cast<std::uint32_t>(device) >= kernel_record::most_devices) {
+  // The limits come from where the kernel will run.
+  const auto read = [&] {
+    return driver::in_context(launch.stream.context().native(), launch.where, [&] {
+      return read_limits<Limits>(kernel.native, kernel.name, device, launch.where);
+    });
+  };
+  if (static_cast<std::uint32_t>(device) >= most_indexed_devices) {
     const scoped_lock lock(kernel_lock());
-    return read_limits_in_context(launch, *limits);
+    return read();
   }
-  kernel_limits*& kept = kernel.limits[device];
-  limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
-  if (limits != &no_limits) return {};
+  const kernel_limits*& kept = kernel.limits[device];
+  const kernel_limits* limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
+  if (limits != &no_limits) return limits;
   const scoped_lock lock(kernel_lock());
   limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
-  if (limits != &no_limits) return {};
-  auto* made = static_cast<kernel_limits*>(std::calloc(1, sizeof(kernel_limits)));
-  if (made == nullptr) {
-    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
-  }
-  result<> read = read_limits_in_context(launch, *made);
-  if (!read.has_value()) {
-    std::free(made);
-    return read;
-  }
-  limits = made;
-  __atomic_store_n(&kept, made, __ATOMIC_RELEASE);
-  return {};
+  if (limits != &no_limits) return limits;
+  limits = GPU_TRY(read());
+  __atomic_store_n(&kept, limits, __ATOMIC_RELEASE);
+  return limits;
 }
 
 /// Does the whole of a launch that the fast path would not.
@@ -280,21 +267,11 @@ template <class Builder = text_builder>
   kernel_record* const kernel = launch.kernel;
   if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
-  // Without a driver, or in a forked child, this says why, and stays away from the lock.
-  if (driver::current_entry_points().launch_kernel == nullptr) {
-    return driver::call<&driver::entry_points::launch_kernel>(
-        launch.where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{},
-        static_cast<void**>(nullptr), static_cast<void**>(nullptr));
-  }
-  kernel_limits unkept{};
-  kernel_limits* known = &unkept;
-  GPU_TRY(find_limits(launch, known));
-  kernel_limits& limits = *known;
+  // In a forked child this stays away from the lock.
+  GPU_TRY(require_launch_function(launch.where));
+  const kernel_limits& limits = *GPU_TRY(find_limits(launch));
   GPU_TRY(check_shape(launch, limits));
-  if (launch.config.shared_bytes > __atomic_load_n(&limits.dynamic_shared, __ATOMIC_RELAXED)) {
-    const scoped_lock lock(kernel_lock());
-    GPU_TRY(allow_shared_memory(launch, limits));
-  }
+  GPU_TRY(allow_shared_memory(launch, limits));
   return on_stream(launch.stream, launch.where, [&] {
     const bool plain = launch.config.cluster.volume() == 1 && launch.config.attribute_count == 0;
     return plain ? launch_plainly(launch, limits) : launch_with_attributes(launch, limits);

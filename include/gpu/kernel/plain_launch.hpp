@@ -1,0 +1,108 @@
+#pragma once
+/// \file
+/// The test on the launch path: whether a launch is certainly within the limits and needs nothing
+/// but cuLaunchKernel. What it does not let through goes the careful way, which is exact.
+
+#include <gpu/kernel/launch_config.hpp>
+
+namespace gpu::detail {
+
+/// What the test compares with. All of it is zero where nothing is allowed: a block has at least
+/// one thread.
+struct plain_launch_limits {
+  // The largest grid.x, grid.y, grid.z, block.x; and block.y, block.z, shared_bytes, cluster.x. As
+  // signed numbers in the order of the unsigned ones, since SSE2 compares no others.
+  alignas(16) std::int32_t first[4];
+  alignas(16) std::int32_t second[4];
+  std::uint32_t threads;         ///< of a block
+  std::uint32_t dynamic_shared;  ///< of a block, in bytes
+};
+
+inline constexpr std::int32_t least_lane = -0x7fff'ffff - 1;
+
+/// The test knows the largest extents by heart, for all devices have the same.
+inline constexpr dims usual_largest_block{1024, 1024, 64};
+inline constexpr dims usual_largest_grid{0x7fff'ffff, 0xffff, 0xffff};
+
+constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
+                                                       std::uint32_t dynamic_shared) noexcept {
+  // Of extents, which begin at 1, one less is compared.
+  const auto lane = [](std::uint32_t largest) {
+    return static_cast<std::int32_t>(least_lane + std::int64_t{largest});
+  };
+  const dims &grid = usual_largest_grid, &block = usual_largest_block;
+  return {{lane(grid.x - 1), lane(grid.y - 1), lane(grid.z - 1), lane(block.x - 1)},
+          {lane(block.y - 1), lane(block.z - 1), lane(dynamic_shared), lane(0)},
+          threads,
+          dynamic_shared};
+}
+
+/// For a shape of which the compiler knows something, so that most of this folds away.
+[[gnu::always_inline]] inline bool is_plain_scalar(const launch_config& config,
+                                                   const plain_launch_limits& limits) noexcept {
+  const dims& grid = config.grid;
+  const dims& block = config.block;
+  const dims& cluster = config.cluster;
+  // Neighbours are compared in pairs, which compilers load as one word. An extent of 0 wraps around
+  // and is too large with the rest.
+  constexpr std::uint64_t ones = 0x1'0000'0001;
+  const auto pair = [](std::uint32_t low, std::uint32_t high) {
+    return low | std::uint64_t{high} << 32;
+  };
+  return grid.x - 1 < 0x7fff'ffff && ((pair(grid.y, grid.z) - ones) & 0xffff'8000'ffff'8000) == 0 &&
+         (pair(block.x, block.y) & 0xffff'f800'ffff'f800) == 0 && block.z < 64 &&
+         block.x * block.y * block.z - 1 < limits.threads &&
+         ((__builtin_constant_p(config.shared_bytes) && config.shared_bytes == 0) ||
+          config.shared_bytes <= limits.dynamic_shared) &&
+         pair(cluster.x, cluster.y) == ones && pair(cluster.z, config.attribute_count) == 1;
+}
+
+#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+
+/// For a shape of which the compiler knows nothing: four numbers at a time.
+[[gnu::always_inline]] inline bool is_plain_vector(const launch_config& config,
+                                                   const plain_launch_limits& limits) noexcept {
+  typedef std::int32_t lanes __attribute__((vector_size(16)));
+  typedef char bytes __attribute__((vector_size(16)));
+  typedef long long words __attribute__((vector_size(16)));
+  static_assert(__builtin_offsetof(launch_config, block) == 12 &&
+                __builtin_offsetof(launch_config, shared_bytes) == 24 &&
+                __builtin_offsetof(launch_config, cluster) == 28 &&
+                __builtin_offsetof(launch_config, attribute_count) == 40);
+  const auto* numbers = reinterpret_cast<const char*>(&config);
+  lanes first, second, last, first_limits, second_limits;
+  __builtin_memcpy(&first, numbers, sizeof first);
+  __builtin_memcpy(&second, numbers + 16, sizeof second);
+  __builtin_memcpy(&last, numbers + 28, sizeof last);
+  __builtin_memcpy(&first_limits, __builtin_assume_aligned(limits.first, 16), sizeof first_limits);
+  __builtin_memcpy(&second_limits, __builtin_assume_aligned(limits.second, 16),
+                   sizeof second_limits);
+  // One less for the extents, and into the order of signed numbers. The block may still be zero or
+  // too large as a whole.
+  constexpr std::int32_t extent = 0x7fff'ffff, size = least_lane;
+  const lanes bad = ((first + lanes{extent, extent, extent, extent}) > first_limits) |
+                    ((second + lanes{extent, extent, size, extent}) > second_limits);
+  const lanes plain = last == lanes{1, 1, 1, 0};  // the cluster, and no attributes
+  // The builtin, because GCC writes `plain & ~bad` with two instructions more.
+  const auto good = __builtin_ia32_pandn128(reinterpret_cast<words>(bad),  //
+                                            reinterpret_cast<words>(plain));
+  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)) == 0xffff &&
+         config.block.x * config.block.y * config.block.z <= limits.threads;
+}
+
+[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
+                                                   const plain_launch_limits& limits) noexcept {
+  return __builtin_constant_p(config.block.y) ? is_plain_scalar(config, limits)
+                                              : is_plain_vector(config, limits);
+}
+
+#else
+
+[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
+                                                   const plain_launch_limits& limits) noexcept {
+  return is_plain_scalar(config, limits);
+}
+
+#endif
+
+}  // namespace gpu::detail
