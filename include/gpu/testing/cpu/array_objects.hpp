@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,8 @@ using mipmapped_array_ptr = std::shared_ptr<mipmapped_array_state>;
 struct image_object {
   std::shared_ptr<context_state> context;
   CUDA_RESOURCE_DESC resource{};
-  CUDA_TEXTURE_DESC how{};         // of a texture
-  CUDA_RESOURCE_VIEW_DESC view{};  // of a texture that has one
-  bool has_view = false;
+  CUDA_TEXTURE_DESC how{};                      // of a texture
+  std::optional<CUDA_RESOURCE_VIEW_DESC> view;  // of a texture that has one
   std::string place;
 };
 

@@ -146,6 +146,7 @@ inline void run_kernel(driver_state& driver, context_state& context, const code_
   (void)code;  // keeps what the launch points to alive
   what.parameters = parameters;
   what.heap = context.heap.get();
+  what.images = &driver.images;
   what.cancelled = &driver.cancelled;
   what.hook.print = [&driver](std::string_view text) { driver.print(text); };
   what.hook.report = [&driver](const machine::fault& found) { driver.report(found.text); };

@@ -64,6 +64,15 @@ template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_alloc> = tr
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_free_host> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_register> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_unregister> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_3d_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mipmapped_array_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mipmapped_array_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_destroy> = true;
 
 /// Does a call on a driver; once for each function, whatever the number of slots.
 template <auto Function, class... Arguments>
