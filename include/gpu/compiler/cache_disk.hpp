@@ -37,12 +37,17 @@ template <class Builder = text_builder> class basic_program_disk {
   /// on a machine without. Otherwise `reason` says what keeps the stored ones from being used; it
   /// stays empty where there is none.
   template <class Work> bool find(const Work& work, kept_program& found, text& reason) const {
-    text compiler_reason, file_reason;
+    text compiler_reason, file_reason, unreadable;
     bool damaged = false;
     for (unsigned slot = 0; slot < slots; ++slot) {
       const entry_name name = name_of(slot);
       text sealed;
       const auto state = folder_.read(name.characters, sealed);
+      if (state == cache_folder::reading::unreadable) {
+        Builder out;
+        out << "the stored program could not be read: " << std::strerror(errno);
+        unreadable = out.finish();
+      }
       if (state == cache_folder::reading::missing || state == cache_folder::reading::unreadable) {
         continue;
       }
@@ -80,7 +85,7 @@ template <class Builder = text_builder> class basic_program_disk {
     reason = !file_reason.empty()       ? file_reason
              : !compiler_reason.empty() ? compiler_reason
              : damaged                  ? text("the stored program was damaged")
-                                        : text();
+                                        : unreadable;
     return false;
   }
 

@@ -34,6 +34,9 @@ class file_descriptor {
     if (file_ >= 0) ::close(file_);
   }
   int get() const noexcept { return file_; }
+  /// Closes it now. False, with errno, where what was written is lost: a network file system may
+  /// find that out only here.
+  bool close() noexcept { return ::close(exchange(file_, -1)) == 0; }
   explicit operator bool() const noexcept { return file_ >= 0; }
 
  private:
@@ -72,17 +75,20 @@ inline bool write_whole(int file, string_ref contents) noexcept {
   return true;
 }
 
-/// Makes a folder and those above it, for the user alone.
-inline void make_folders(const text& path) noexcept {
+/// Makes a folder and those above it, for the user alone. Where that fails, errno says why.
+inline bool make_folders(const text& path) noexcept {
   char name[4096];
-  if (path.size() >= sizeof name) return;
+  errno = ENAMETOOLONG;
+  if (path.size() >= sizeof name) return false;
+  bool made = false;
   for (std::size_t i = 0; i <= path.size(); ++i) {
     if (i > 0 && (path.data()[i] == '/' || i == path.size())) {
       name[i] = '\0';
-      ::mkdir(name, 0700);
+      made = ::mkdir(name, 0700) == 0 || errno == EEXIST;
     }
     name[i] = path.data()[i];
   }
+  return made;
 }
 
 /// A folder that is open. It is opened anew for each use: so it may be deleted, made again or
@@ -104,7 +110,10 @@ class cache_folder {
     file_descriptor folder(::open(path.c_str(), how));
     if (!folder && errno == ENOENT) {
       if (!make) return cache_folder();
-      make_folders(path);
+      if (!make_folders(path)) {
+        return refuse("cannot be made (", std::strerror(errno),
+                      "). Set GPU_CACHE_DIR to one that can.");
+      }
       folder = file_descriptor(::open(path.c_str(), how));
     }
     if (!folder) {
@@ -134,7 +143,7 @@ class cache_folder {
   enum class reading { done, missing, refused, unreadable };
 
   /// Reads a whole file. What is no plain file, belongs to someone else or can be written by anyone
-  /// is refused.
+  /// is refused. Where it is `unreadable`, errno says why.
   reading read(const char* name, text& contents) const noexcept {
     const file_descriptor file(
         ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -186,7 +195,7 @@ class cache_folder {
       if (!file && errno != EEXIST) return refuse(errno);
     }
     if (!file) return refuse(EEXIST);
-    if (!write_whole(file.get(), contents) ||
+    if (!write_whole(file.get(), contents) || !file.close() ||
         ::renameat(native(), temporary, native(), name) != 0) {
       const int reason = errno;
       ::unlinkat(native(), temporary, 0);
