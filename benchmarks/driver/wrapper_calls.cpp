@@ -123,10 +123,10 @@ int main() {
       "allocation and free on a stream",
       [&] {
         CUdeviceptr address = 0;
-        const CUresult made = cu.mem_alloc_async(&address, 1 << 20, stream);
+        const CUresult made = cu.mem_alloc_async(&address, 1 << 16, stream);
         return made != CUDA_SUCCESS ? made : cu.mem_free_async(address, stream);
       },
-      [&] { return gpu::device_buffer<char>::create(o.stream, 1 << 20); });
+      [&] { return gpu::device_buffer<char>::create(o.stream, 1 << 16); });
   compare(
       "copy on a stream, device to device",
       [&] { return cu.memcpy_dtod_async(z, x, bytes, stream); },
