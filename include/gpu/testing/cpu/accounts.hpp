@@ -73,4 +73,15 @@ inline void credit_pool(driver_state& driver, const pool_ptr& pool, std::uint64_
   trim_pool(device, *pool, 0);
 }
 
+/// Gives an allocation back to its pool. Where it lies in a file, others may still have it mapped.
+inline void return_to_pool(driver_state& driver, const memory_block& block) {
+  pool_state& pool = *block.pool;
+  if (pool.imported) {
+    pool.opened.erase(block.offset);
+  } else if (pool.file) {
+    pool.file->discard(block.offset, block.size);
+  }
+  credit_pool(driver, block.pool, block.charged);
+}
+
 }  // namespace gpu::testing::cpu

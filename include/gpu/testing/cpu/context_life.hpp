@@ -21,6 +21,14 @@ inline bool pool_reaches(const pool_state& pool, int device) {
   return found != pool.access.end() && found->second != CU_MEM_ACCESS_FLAGS_PROT_NONE;
 }
 
+/// Lets a context do with a mapping what the mapping's access for its device says.
+inline void let_in(driver_state& driver, const context_state& context,
+                   const mapping_state& mapping) {
+  const CUmemAccess_flags access = access_of(mapping, context.device->ordinal);
+  driver.memory.allow(context.owner, mapping.owner, access != CU_MEM_ACCESS_FLAGS_PROT_NONE,
+                      access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+}
+
 /// Fills a context with what a new one has.
 inline void begin_context(call& c, const context_ptr& context) {
   context->owner = c.driver.next_owner();
@@ -38,6 +46,8 @@ inline void begin_context(call& c, const context_ptr& context) {
   for (const pool_ptr& pool : c.driver.pools.all())
     if (pool_reaches(*pool, context->device->ordinal))
       c.driver.memory.allow(context->owner, pool->owner);
+  for (const auto& [base, mapping] : c.driver.virtual_memory.mappings)
+    let_in(c.driver, *context, mapping);
 }
 
 /// Ends a block: its device memory, or the host memory that backs it, is gone.
@@ -52,7 +62,7 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       driver.devices[static_cast<std::size_t>(block.device)]->used -= block.charged;
       break;
     case memory_block::origin::pool:
-      credit_pool(driver, block.pool, block.charged);
+      return_to_pool(driver, block);
       break;
     case memory_block::origin::managed:
     case memory_block::origin::pinned:
@@ -151,6 +161,8 @@ inline void drop_everything(driver_state& driver) {
   driver.mipmapped_arrays.clear();
   while (!driver.blocks_of_memory.empty())
     free_block(driver, driver.blocks_of_memory.begin()->first);
+  for (const auto& [base, mapping] : driver.virtual_memory.mappings) (void)driver.memory.free(base);
+  driver.virtual_memory = {};
   driver.pools.clear();
   driver.contexts.clear();
 }

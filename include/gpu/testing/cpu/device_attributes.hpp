@@ -162,17 +162,20 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+    case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS:
     case CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
       return value = 1, true;
+    case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:
+      return value = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, true;
 
     default:
       break;
   }
-  // Everything else: no such feature (virtual memory, sharing between processes,
-  // clusters of several blocks), or a limit of zero that says the same.
+  // Everything else: no such feature (clusters of several blocks), or a limit of zero that says the same.
   value = 0;
   return attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX;
 }

@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu/objects.hpp>
 #include <gpu/testing/cpu/options.hpp>
 #include <gpu/testing/cpu/places.hpp>
+#include <gpu/testing/cpu/virtual_memory_objects.hpp>
 #include <gpu/testing/machine/thread_pool.hpp>
 
 #include <cuda.h>
@@ -82,6 +83,7 @@ struct driver_state {
   std::map<CUgraphConditionalHandle, std::weak_ptr<conditional_value>> conditions;
   cuuint64_t last_capture_id = 0;
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address
+  virtual_memory_state virtual_memory;
   place_table places;
 
   std::mutex message_mutex;  // never taken before `mutex` is given up, nor held while it is taken

@@ -33,6 +33,7 @@ enum class handle_kind : std::uint8_t {
   user_object,
   array,
   mipmapped_array,
+  physical_memory,
 };
 
 /// No process can map this part of the address space: whoever dereferences a handle finds out.
@@ -53,7 +54,7 @@ template <class Handle> Handle make_handle(handle_kind kind) noexcept {
 /// The kind that the value of a handle claims, or 0 for a value that this driver never made.
 inline unsigned kind_of_handle(const void* handle) noexcept {
   const auto value = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(handle));
-  if (value < handle_base || value - handle_base >= std::uint64_t{16} << 40) return 0;
+  if (value < handle_base || value - handle_base >= std::uint64_t{32} << 40) return 0;
   return static_cast<unsigned>((value - handle_base) >> 40);
 }
 

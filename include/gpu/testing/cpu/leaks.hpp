@@ -60,6 +60,12 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
       if (!block.free_enqueued && block.graph.expired() &&
           block.from != memory_block::origin::array)
         list.push_back({name_of(block.from), base, block.size, block.place});
+    for (const auto& [base, each] : driver.virtual_memory.reservations)
+      list.push_back({"address reservation", base, each.size, each.place});
+    for (const auto& [base, each] : driver.virtual_memory.mappings)
+      list.push_back({"mapping", base, each.memory->size, each.memory->place});
+    for (const physical_ptr& each : driver.virtual_memory.physical.all())
+      if (each->holds != 0) add("physical memory", each->handle, each->place);
     for (const context_ptr& each : driver.contexts.all())
       if (!each->primary) add("context", each->handle, each->place);
     for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);

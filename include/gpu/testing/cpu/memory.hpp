@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu/accounts.hpp>
 #include <gpu/testing/cpu/context_life.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/virtual_memory.hpp>
 
 #include <cuda.h>
 
@@ -182,7 +183,7 @@ inline CUresult mem_get_address_range(call& c, CUdeviceptr* base, std::size_t* s
   context_ptr context;
   if (const CUresult bad = c.current(context)) return bad;
   const auto found = c.driver.memory.find(pointer);
-  if (!found) return CUDA_ERROR_NOT_FOUND;
+  if (!found || reachable(c, *found, pointer, false) == 0) return CUDA_ERROR_NOT_FOUND;
   if (base != nullptr) *base = found->base;
   if (size != nullptr) *size = static_cast<std::size_t>(found->size);
   return CUDA_SUCCESS;

@@ -7,6 +7,7 @@
 #include <gpu/testing/cpu/handles.hpp>
 #include <gpu/testing/cpu/jit_options.hpp>
 #include <gpu/testing/cpu/scheduler.hpp>
+#include <gpu/testing/cpu/shared_file.hpp>
 #include <gpu/testing/machine/address_space.hpp>
 #include <gpu/testing/machine/device_heap.hpp>
 #include <gpu/testing/machine/loaded_module.hpp>
@@ -49,6 +50,10 @@ struct pool_state {
   bool destroyed = false;
   std::array<int, 3> reuse{1, 1, 1};        // follow events, opportunistic, internal dependencies
   std::map<int, CUmemAccess_flags> access;  // of other devices
+  shared_file_ptr file;                     // that its memory lies in; null: not to be shared
+  std::uint64_t next_offset = 0;            // in the file; no part is used twice
+  bool imported = false;                    // hands nothing out itself
+  std::map<std::uint64_t, std::uint64_t> opened;  // allocations of the exporter: offset, address
   std::string place;
 };
 using pool_ptr = std::shared_ptr<pool_state>;
@@ -130,6 +135,7 @@ struct memory_block {
   context_ptr context;  // null for memory of a pool
   int device = 0;
   pool_ptr pool;
+  std::uint64_t offset = 0;               // in the file of its pool
   std::weak_ptr<graph_allocation> graph;  // of memory that a graph allocates
   unsigned flags = 0;                     // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   bool free_enqueued = false;             // cuMemFreeAsync was called, and has not happened yet

@@ -4,6 +4,7 @@
 
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/memory.hpp>
+#include <gpu/testing/cpu/virtual_memory.hpp>
 
 #include <cuda.h>
 
@@ -17,7 +18,8 @@ namespace gpu::testing::cpu {
 /// An address as pointer attributes describe it.
 struct pointer_facts {
   machine::allocation_info info;
-  memory_block* block = nullptr;  // null for a module's variable
+  memory_block* block = nullptr;           // null for a mapping and for a module's variable
+  const mapping_state* mapping = nullptr;  // of virtual memory
   CUcontext context = nullptr;
   int device = -2;  // what the driver says where no device is meant
 };
@@ -31,6 +33,8 @@ inline std::optional<pointer_facts> facts_of(call& c, CUdeviceptr pointer) {
   if (facts.block != nullptr) {
     if (facts.block->context) facts.context = facts.block->context->handle;
     facts.device = facts.block->device;
+  } else if ((facts.mapping = c.driver.virtual_memory.find_mapping(pointer)) != nullptr) {
+    facts.device = facts.mapping->memory->properties.location.id;
   } else {
     for (const module_ptr& each : c.driver.modules.all()) {
       if (each->code->owner != facts.info.owner) continue;
@@ -59,12 +63,16 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
       return give(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       if (block != nullptr) facts.block->seen_by_device = true;
+      if (facts.mapping != nullptr &&
+          access_here(c, *facts.mapping) == CU_MEM_ACCESS_FLAGS_PROT_NONE)
+        return CUDA_ERROR_INVALID_VALUE;
       return give(pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!host && !managed) return CUDA_ERROR_INVALID_VALUE;
       return give(host_pointer(pointer));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return give(static_cast<unsigned>(block != nullptr && block->sync_memops));
+      return give(static_cast<unsigned>(facts.mapping != nullptr ||
+                                        (block != nullptr && block->sync_memops)));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
       return give(static_cast<unsigned long long>(facts.info.id));
@@ -73,15 +81,23 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return give(facts.device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+      if (facts.mapping != nullptr)
+        return give(CUdeviceptr{c.driver.virtual_memory.find_reservation(pointer)->base});
+      return give(static_cast<CUdeviceptr>(facts.info.base));
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
       return give(static_cast<CUdeviceptr>(facts.info.base));
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+      if (facts.mapping != nullptr)
+        return give(
+            static_cast<std::size_t>(c.driver.virtual_memory.find_reservation(pointer)->size));
+      return give(static_cast<std::size_t>(facts.info.size));
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return give(static_cast<std::size_t>(facts.info.size));
     case CU_POINTER_ATTRIBUTE_MAPPED:
       return give(1u);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-      return give(0ull);
+      return give(static_cast<unsigned long long>(
+          facts.mapping != nullptr ? facts.mapping->memory->properties.requestedHandleTypes : 0));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
@@ -89,6 +105,7 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {
       context_ptr context;
       if (const CUresult bad = c.current(context)) return bad;
+      if (facts.mapping != nullptr) return give(access_here(c, *facts.mapping));
       const bool own = facts.info.owner == 0 || facts.device == context->device->ordinal;
       return give(own ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
                       : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);

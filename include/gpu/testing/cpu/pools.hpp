@@ -9,9 +9,12 @@
 
 #include <cuda.h>
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace gpu::testing::cpu {
@@ -19,6 +22,12 @@ namespace gpu::testing::cpu {
 inline CUresult find_pool(call& c, CUmemoryPool handle, pool_ptr& pool) {
   pool = handle == nullptr ? nullptr : c.driver.pools.find(handle);
   return pool ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/// A pool of this process, not an imported one.
+inline CUresult find_own_pool(call& c, CUmemoryPool handle, pool_ptr& pool) {
+  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  return pool->imported ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 /// Lets the contexts of a device touch what comes from a pool, or no longer.
@@ -37,8 +46,26 @@ inline pool_ptr make_pool(driver_state& driver, int device) {
   return pool;
 }
 
+/// Makes a block of memory that lies in the pool's file, where others may have it too.
+inline std::optional<std::uint64_t> place_shared_block(call& c, memory_block block,
+                                                       const pool_state& pool) {
+  const auto memory = pool.file->map(block.offset, in_pages(block.size));
+  if (!memory) return std::nullopt;
+  const auto base = c.driver.memory.reserve(block.size, allocation_unit);
+  if (!base) return std::nullopt;
+  block.place = c.driver.place();
+  if (!c.driver.memory.map(*base, memory, 0,
+                           {.size = block.size, .owner = pool.owner, .site = block.place}))
+    return std::nullopt;
+  block.base = *base;
+  block.id = next_handle_number();
+  c.driver.blocks_of_memory.emplace(*base, std::move(block));
+  return base;
+}
+
 inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t bytes, pool_ptr pool,
                                    const stream_ptr& stream) {
+  if (pool->imported) return CUDA_ERROR_INVALID_VALUE;
   if (stream->capture) return capture_allocation(c, stream, pool, bytes, *pointer);
   if (const CUresult bad = c.refuse_unsafe_call()) return bad;
   const std::uint64_t charge = charge_for(bytes);
@@ -55,7 +82,14 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
   block.device = pool->device;
   block.pool = pool;
   block.seen_by_device = true;
-  const auto base = place_block(c, std::move(block), pool->owner);
+  std::optional<std::uint64_t> base;
+  if (!pool->file) {
+    base = place_block(c, std::move(block), pool->owner);
+  } else if (pool->file->grow(pool->next_offset + in_pages(bytes))) {
+    block.offset = pool->next_offset;
+    base = place_shared_block(c, std::move(block), *pool);
+    pool->next_offset += in_pages(bytes);
+  }
   if (!base) {
     credit_pool(c.driver, pool, charge);
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -155,9 +189,19 @@ inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProp
     default:
       return CUDA_ERROR_INVALID_VALUE;
   }
-  // And none that other processes can have.
-  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return CUDA_ERROR_NOT_SUPPORTED;
+  shared_file_ptr file;
+  if (properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    shared_header header;
+    header.content = shared_content::pool;
+    header.device = device->ordinal;
+    header.number = (static_cast<std::uint64_t>(::getpid()) << 32) + next_handle_number();
+    file = shared_file::create(header);
+    if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
+  } else if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    return CUDA_ERROR_NOT_SUPPORTED;  // there is no fabric
+  }
   const pool_ptr made = make_pool(c.driver, device->ordinal);
+  made->file = std::move(file);
   made->maximum = properties->maxSize;
   made->place = c.driver.place();
   *pool = made->handle;
@@ -181,7 +225,7 @@ inline CUresult mem_pool_get_attribute(call& c, CUmemoryPool handle, CUmemPool_a
                                        void* value) {
   pool_ptr pool;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (const CUresult bad = find_own_pool(c, handle, pool)) return bad;
   const auto give = [&](auto what) {
     std::memcpy(value, &what, sizeof what);
     return CUDA_SUCCESS;
@@ -212,7 +256,7 @@ inline CUresult mem_pool_set_attribute(call& c, CUmemoryPool handle, CUmemPool_a
                                        void* value) {
   pool_ptr pool;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (const CUresult bad = find_own_pool(c, handle, pool)) return bad;
   const auto take_flag = [&](int& flag) {
     std::memcpy(&flag, value, sizeof flag);
     return CUDA_SUCCESS;
@@ -290,7 +334,7 @@ inline CUresult mem_pool_set_access(call& c, CUmemoryPool handle, const CUmemAcc
 
 inline CUresult mem_pool_trim_to(call& c, CUmemoryPool handle, std::size_t keep) {
   pool_ptr pool;
-  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
+  if (const CUresult bad = find_own_pool(c, handle, pool)) return bad;
   trim_pool(*c.driver.devices[static_cast<std::size_t>(pool->device)], *pool, keep);
   return CUDA_SUCCESS;
 }

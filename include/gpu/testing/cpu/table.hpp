@@ -28,9 +28,11 @@
 #include <gpu/testing/cpu/pointer_attributes.hpp>
 #include <gpu/testing/cpu/pools.hpp>
 #include <gpu/testing/cpu/primary_contexts.hpp>
+#include <gpu/testing/cpu/shared_pools.hpp>
 #include <gpu/testing/cpu/stream_attributes.hpp>
 #include <gpu/testing/cpu/streams.hpp>
 #include <gpu/testing/cpu/textures.hpp>
+#include <gpu/testing/cpu/virtual_memory.hpp>
 
 #include <array>
 #include <atomic>
@@ -73,6 +75,12 @@ template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_create> =
 template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_destroy> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_create> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_destroy> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_to_shareable_handle> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_handle> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
 
 /// Does a call on a driver; once for each function, whatever the number of slots.
 template <auto Function, class... Arguments>

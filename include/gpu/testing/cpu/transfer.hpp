@@ -5,6 +5,7 @@
 
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/memory.hpp>
+#include <gpu/testing/cpu/virtual_memory.hpp>
 #include <gpu/testing/machine/fault.hpp>
 
 #include <cuda.h>
@@ -85,7 +86,7 @@ inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as
   }
   const bool device_window = end.address >= machine::device_window;
   if (device_window && how == named_as::host) return CUDA_ERROR_INVALID_VALUE;
-  if (bytes > info->end() - end.address) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > reachable(c, *info, end.address, &end == &what.to)) return CUDA_ERROR_INVALID_VALUE;
   const bool host = info->kind == machine::memory_kind::pinned_host ||
                     info->kind == machine::memory_kind::registered_host;
   end.where = host ? endpoint::place::host : endpoint::place::device;

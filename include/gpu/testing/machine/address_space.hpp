@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <shared_mutex>
 #include <string>
 #include <utility>
@@ -133,11 +132,13 @@ class address_space {
     return used_;
   }
 
-  /// Lets `accessor` touch what `owner` owns (peer access), or takes that away again.
-  void allow(std::uint64_t accessor, std::uint64_t owner, bool allowed = true) {
+  /// Lets `accessor` touch what `owner` owns (peer access), perhaps only to read, or takes that
+  /// away again.
+  void allow(std::uint64_t accessor, std::uint64_t owner, bool allowed = true,
+             bool writable = true) {
     std::unique_lock lock(mutex_);
     if (allowed) {
-      peers_.emplace(accessor, owner);
+      peers_[{accessor, owner}] = writable;
     } else {
       peers_.erase({accessor, owner});
     }
@@ -151,8 +152,12 @@ class address_space {
     const allocation_info* found = covering(a);
     if (!found || size > found->end() - a) return why_missing(a);
     if (!accessible(accessor, found->owner)) return fault_kind::foreign_context;
-    view = {found->base,     found->end(),    found->host(),
-            found->shadow(), found->writable, generation_.load(std::memory_order_acquire)};
+    view = {found->base,
+            found->end(),
+            found->host(),
+            found->shadow(),
+            found->writable && writable(accessor, found->owner),
+            generation_.load(std::memory_order_acquire)};
     return fault_kind::none;
   }
 
@@ -287,6 +292,12 @@ class address_space {
     return owner == 0 || accessor == 0 || owner == accessor || peers_.count({accessor, owner}) != 0;
   }
 
+  bool writable(std::uint64_t accessor, std::uint64_t owner) const {
+    if (owner == 0 || accessor == 0 || owner == accessor) return true;
+    const auto peer = peers_.find({accessor, owner});
+    return peer != peers_.end() && peer->second;
+  }
+
   /// Calls `use` for each allocation that the range touches, after all of it was found accessible.
   template <class Use>
   fault_kind pieces(address from, std::uint64_t size, std::uint64_t accessor, Use use) const {
@@ -311,7 +322,7 @@ class address_space {
   mutable std::shared_mutex mutex_;
   std::map<address, allocation_info> live_;
   std::deque<allocation_info> freed_;
-  std::set<std::pair<std::uint64_t, std::uint64_t>> peers_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, bool> peers_;  // who; whether to write
   std::vector<std::shared_ptr<storage>> retired_;
   std::atomic<std::uint64_t> generation_{1};
   std::uint64_t capacity_;

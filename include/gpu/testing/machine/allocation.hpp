@@ -20,6 +20,7 @@ enum class memory_kind : std::uint8_t {
   managed,          // host-backed
   pinned_host,      // host-backed
   registered_host,  // host-backed
+  mapping,          // of physical memory at reserved addresses
 };
 
 /// How to make an allocation.
@@ -93,6 +94,8 @@ inline const char* name_of(memory_kind kind) {
       return "pinned host allocation";
     case memory_kind::registered_host:
       return "registered host range";
+    case memory_kind::mapping:
+      return "mapping";
   }
   return "allocation";
 }

@@ -1,6 +1,9 @@
 // The host memory behind an allocation, and the shadow that knows which bytes were written.
 #pragma once
 
+#include <sys/mman.h>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -34,6 +37,17 @@ class storage {
         new storage(static_cast<std::byte*>(host), size, buffer{}, buffer{}));
   }
 
+  /// A part of a file, which other processes may map as well; null where that cannot be. It has no
+  /// shadow: the others write to it behind the device's back. `offset` is a multiple of a page.
+  static std::shared_ptr<storage> map_file(int file, std::uint64_t offset, std::size_t size) {
+    void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                          static_cast<::off_t>(offset));
+    if (mapped == MAP_FAILED) return nullptr;
+    auto* const first = static_cast<std::byte*>(mapped);
+    return std::shared_ptr<storage>(
+        new storage(first, size, buffer{first, release(size)}, buffer{}));
+  }
+
   std::byte* bytes() const noexcept { return bytes_; }
   std::size_t size() const noexcept { return size_; }
   /// One byte per byte, 0 = never written; null when the memory is not tracked.
@@ -41,7 +55,16 @@ class storage {
 
  private:
   struct release {
-    void operator()(std::byte* p) const noexcept { std::free(p); }
+    std::size_t mapped;  // bytes of a file; 0: of the heap
+    release() noexcept : mapped{0} {}
+    explicit release(std::size_t bytes_of_file) noexcept : mapped{bytes_of_file} {}
+    void operator()(std::byte* p) const noexcept {
+      if (mapped == 0) {
+        std::free(p);
+      } else {
+        ::munmap(p, mapped);
+      }
+    }
   };
   using buffer = std::unique_ptr<std::byte, release>;
 
