@@ -75,13 +75,16 @@ template <class T, int Count> struct channels_of<gpu::channels<T, Count>> {
 
 template <class T> using member_x = remove_cvref_t<decltype(declval<T&>().x)>;
 
-/// How many of the members x, y, z, w a type has, if it has nothing else.
+/// How many of the members x, y, z, w a type has, all of one type; 0 where they differ.
 template <class T> constexpr int count_members() noexcept {
-  int count = 0;
-  if constexpr (requires(T& v) { v.x; }) count = 1;
-  if constexpr (requires(T& v) { v.y; }) count = 2;
-  if constexpr (requires(T& v) { v.z; }) count = 3;
-  if constexpr (requires(T& v) { v.w; }) count = 4;
+  using x = member_x<T>;
+  int count = 1;
+  if constexpr (requires(T& v) { v.y; })
+    count = same<remove_cvref_t<decltype(declval<T&>().y)>, x> ? 2 : 0;
+  if constexpr (requires(T& v) { v.z; })
+    count = count == 2 && same<remove_cvref_t<decltype(declval<T&>().z)>, x> ? 3 : 0;
+  if constexpr (requires(T& v) { v.w; })
+    count = count == 3 && same<remove_cvref_t<decltype(declval<T&>().w)>, x> ? 4 : 0;
   return count;
 }
 

@@ -257,7 +257,7 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination, cop
 /// **Errors**: as above; also those of earlier asynchronous work. Not allowed in a capture.
 /// (cuCtxSynchronize, cuMemcpy3D)
 template <class Source, class Destination>
-  requires detail::copies_array<Source, Destination>
+  requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
 result<> copy(Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {
   return copy(static_cast<Source&&>(source), static_cast<Destination&&>(destination), copy_region{},
@@ -266,7 +266,7 @@ result<> copy(Source&& source, Destination&& destination,
 
 /// The same for a part of them, in texels. A range without a pitch is that part.
 template <class Source, class Destination>
-  requires detail::copies_array<Source, Destination>
+  requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
 result<> copy(Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
   detail::check_array_copy<Source, Destination>();

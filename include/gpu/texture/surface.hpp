@@ -10,38 +10,28 @@ namespace gpu {
 /// Names a surface in a kernel's parameters, 8 bytes: state it where the kernel has a
 /// `cudaSurfaceObject_t`, and a texture, or a surface of other texels, is refused. `T` is the type
 /// of the texels; a `surface_ref<>` takes any. Copy it freely; it does not keep the surface alive.
-template <class T = void> class surface_ref {
+template <class T = void> class surface_ref : public detail::image_handle {
  public:
-  constexpr surface_ref() noexcept = default;
+  constexpr surface_ref() noexcept : image_handle{0} {}
   template <class U>
     requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
-  constexpr surface_ref(surface_ref<U> other) noexcept : native_{other.native()} {}
+  constexpr surface_ref(surface_ref<U> other) noexcept : image_handle{other.native()} {}
 
   static constexpr surface_ref from_native(CUsurfObject native) noexcept {
-    surface_ref ref;
-    ref.native_ = native;
-    return ref;
-  }
-  constexpr CUsurfObject native() const noexcept { return native_; }
-  constexpr explicit operator bool() const noexcept { return native_ != 0; }
-  /// To the parameter that device code has, and to no other number.
-  template <class U>
-    requires detail::same<U, CUsurfObject>
-  constexpr operator U() const noexcept {
-    return native_;
+    return surface_ref{native};
   }
   friend constexpr bool operator==(surface_ref a, surface_ref b) noexcept {
-    return a.native_ == b.native_;
+    return a.native() == b.native();
   }
 
  private:
-  CUsurfObject native_ = 0;
+  constexpr explicit surface_ref(CUsurfObject native) noexcept : image_handle{native} {}
 };
 
 namespace detail {
 
 struct destroy_surface {
-  void operator()(const image_object<CUsurfObject>& object) const noexcept {
+  void operator()(const image_object& object) const noexcept {
     driver::destroy_in<&driver::entry_points::surf_object_destroy>(object.context.native(),
                                                                    object.native);
   }
@@ -82,7 +72,8 @@ template <class T = void> class surface {
     CUsurfObject object = 0;
     result<> done = driver::call_in<&driver::entry_points::surf_object_create>(
         array.context().native(), where, &object, &native);
-    surface owner{object == 0 ? object_type{} : object_type{object, array.context()}};
+    surface owner{object == 0 ? detail::image_object{}
+                              : detail::image_object{object, array.context()}};
     GPU_TRY(detail::move(done));
     return owner;
   }
@@ -131,12 +122,10 @@ template <class T = void> class surface {
   operator surface_ref<T>() const&& = delete;  // a name must not outlive its owner
 
  private:
-  using object_type = detail::image_object<CUsurfObject>;
-
-  explicit surface(const object_type& owned) noexcept : handle_{owned} {}
+  explicit surface(const detail::image_object& owned) noexcept : handle_{owned} {}
 
   unique_handle<cuda_array_ref<T>, detail::destroy_array> array_;
-  unique_handle<object_type, detail::destroy_surface> handle_;
+  unique_handle<detail::image_object, detail::destroy_surface> handle_;
 };
 
 template <class T> struct kernel_argument<surface<T>> {

@@ -10,42 +10,56 @@
 
 namespace gpu {
 
-/// Names a texture in a kernel's parameters, 8 bytes: state it where the kernel has a
-/// `cudaTextureObject_t`, and a texture of other texels is refused. `T` is the type of the texels
-/// in memory; a `texture_ref<>` takes any. Copy it freely; it does not keep the texture alive.
-template <class T = void> class texture_ref {
- public:
-  constexpr texture_ref() noexcept = default;
-  template <class U>
-    requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
-  constexpr texture_ref(texture_ref<U> other) noexcept : native_{other.native()} {}
+namespace detail {
 
-  static constexpr texture_ref from_native(CUtexObject native) noexcept {
-    texture_ref ref;
-    ref.native_ = native;
-    return ref;
-  }
-  constexpr CUtexObject native() const noexcept { return native_; }
+/// What `texture_ref` and `surface_ref` have in common: the driver's number for the object.
+class image_handle {
+ public:
+  constexpr unsigned long long native() const noexcept { return native_; }
   constexpr explicit operator bool() const noexcept { return native_ != 0; }
   /// To the parameter that device code has, and to no other number.
   template <class U>
-    requires detail::same<U, CUtexObject>
+    requires same<U, unsigned long long>
   constexpr operator U() const noexcept {
     return native_;
   }
+
+ protected:
+  constexpr explicit image_handle(unsigned long long native) noexcept : native_{native} {}
+
+ private:
+  unsigned long long native_;
+};
+static_assert(same<CUtexObject, unsigned long long> && same<CUsurfObject, unsigned long long>);
+
+}  // namespace detail
+
+/// Names a texture in a kernel's parameters, 8 bytes: state it where the kernel has a
+/// `cudaTextureObject_t`, and a texture of other texels is refused. `T` is the type of the texels
+/// in memory; a `texture_ref<>` takes any. Copy it freely; it does not keep the texture alive.
+template <class T = void> class texture_ref : public detail::image_handle {
+ public:
+  constexpr texture_ref() noexcept : image_handle{0} {}
+  template <class U>
+    requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
+  constexpr texture_ref(texture_ref<U> other) noexcept : image_handle{other.native()} {}
+
+  static constexpr texture_ref from_native(CUtexObject native) noexcept {
+    return texture_ref{native};
+  }
   friend constexpr bool operator==(texture_ref a, texture_ref b) noexcept {
-    return a.native_ == b.native_;
+    return a.native() == b.native();
   }
 
  private:
-  CUtexObject native_ = 0;
+  constexpr explicit texture_ref(CUtexObject native) noexcept : image_handle{native} {}
 };
 
 namespace detail {
 
 /// A texture or surface object and the context that it belongs to.
-template <class Native> struct image_object {
-  Native native = 0;
+struct image_object {
+  unsigned long long native = 0;
   context_ref context;
 
   friend constexpr bool operator==(const image_object& a, const image_object& b) noexcept {
@@ -54,7 +68,7 @@ template <class Native> struct image_object {
 };
 
 struct destroy_texture {
-  void operator()(const image_object<CUtexObject>& object) const noexcept {
+  void operator()(const image_object& object) const noexcept {
     driver::destroy_in<&driver::entry_points::tex_object_destroy>(object.context.native(),
                                                                   object.native);
   }
@@ -103,7 +117,7 @@ struct texture_request {
 /// Makes a texture object. (cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth,
 /// cuPointerGetAttributes, cuTexObjectCreate)
 inline result<> make_texture(texture_request request, texture_options options,
-                             const resource_view* view, image_object<CUtexObject>& made,
+                             const resource_view* view, image_object& made,
                              source_location where) noexcept {
   constexpr const char* function = "gpu::texture::create";
   texel_format seen = request.resource.format;
@@ -296,14 +310,14 @@ template <class T = void> class texture {
   operator texture_ref<T>() const&& = delete;  // a name must not outlive its owner
 
  private:
-  explicit texture(const detail::image_object<CUtexObject>& owned) noexcept : handle_{owned} {}
+  explicit texture(const detail::image_object& owned) noexcept : handle_{owned} {}
 
   static result<texture> make(const detail::texture_request& request,
                               const texture_options& options, const resource_view* view,
                               source_location where) noexcept {
-    detail::image_object<CUtexObject> object;
+    detail::image_object object;
     result<> done = detail::make_texture(request, options, view, object, where);
-    texture owner{object.native == 0 ? detail::image_object<CUtexObject>{} : object};
+    texture owner{object.native == 0 ? detail::image_object{} : object};
     GPU_TRY(detail::move(done));
     return owner;
   }
@@ -332,7 +346,7 @@ template <class T = void> class texture {
 
   unique_handle<cuda_array_ref<T>, detail::destroy_array> array_;
   unique_handle<mipmapped_array_ref<T>, detail::destroy_mipmapped_array> mipmapped_array_;
-  unique_handle<detail::image_object<CUtexObject>, detail::destroy_texture> handle_;
+  unique_handle<detail::image_object, detail::destroy_texture> handle_;
 };
 
 template <class T> struct kernel_argument<texture<T>> {
