@@ -93,7 +93,20 @@ TEST_CASE("a template that does not compile for a type names the type", "[compil
   const auto none = gpu::compile(gpu::program(source).instance("twice<missing>"), for_90);
   REQUIRE_FALSE(none.has_value());
   CHECK(none.error().details().contains("missing"));
-  CHECK_FALSE(gpu::compile(gpu::program(source).instance(""), for_90).has_value());
+}
+
+TEST_CASE("an instance without a name or without arguments is refused", "[compiler][bad-input]") {
+  const gpu::program program("template <class T> __global__ void f(T) {}", "kernels.cu");
+  for (const char* name : {"", "  "}) {
+    const auto made = gpu::compile(gpu::program(program).instance("f<int>").instance(name), for_90);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error() == gpu::errc::invalid_argument);
+    CHECK(made.error().asked() == 1);
+    CHECK(made.error().details().contains("instance 1 of \"kernels.cu\" is an empty name"));
+  }
+  const std::string none = failure_of(gpu::program(program).instance("f<>"));
+  CHECK(has(none, "cannot determine which instance of function template \"f\" is intended"));
+  CHECK(has(none, "f<>"));
 }
 
 TEST_CASE("an empty program is a program", "[compiler][bad-input]") {

@@ -1,11 +1,8 @@
 // What `link` makes is kept as compiled programs are: found again by the same process and by
 // another, and not found where anything differs, with the reason.
 
-#include <gpu/compiler.hpp>
-#include <gpu/kernel.hpp>
-
 #include "compiler/cache_support.hpp"
-#include "support/results.hpp"
+#include "compiler/link_support.hpp"
 #include "support/subprocess.hpp"
 
 #include <atomic>
@@ -15,23 +12,18 @@
 
 namespace {
 
+using test::kernels;
+using test::math;
 using test::programs_in;
 using test::temporary_folder;
 using test::value_of;
 
-constexpr const char* math =
-    "__device__ int base = 41; __device__ int add_one(int x) { return x + 1; }";
 constexpr const char* other_math =
-    "__device__ int base = 41; __device__ int add_one(int x) { return x + 2; }";
-constexpr const char* kernels =
-    "extern __device__ int base; __device__ int add_one(int);"
-    "extern \"C\" __global__ void k(int* out) { *out = add_one(base) + 10; }";
+    "__device__ int base = 41; __constant__ int table[3] = {1, 10, 100};"
+    "__device__ int add_one(int x) { return x + 2; }";
 
 gpu::link_input input(const char* source, const char* name, bool lto = true) {
-  return {value_of(gpu::compile(gpu::program(source), {.architecture = gpu::architecture::sm(90),
-                                                       .relocatable = !lto,
-                                                       .link_time_optimization = lto})),
-          name};
+  return {test::compile(source, lto, gpu::architecture::sm(90)), name};
 }
 
 /// Links for sm_90 with a cache of its own on `folder`, as a new process would.
@@ -105,20 +97,12 @@ TEST_CASE("what was linked is found in memory and by the next process", "[compil
 
 TEST_CASE("a linked program from the cache runs", "[compiler][cache][link]") {
   const temporary_folder folder;
-  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
-  const auto compile = [](const char* source) {
-    return value_of(gpu::compile(gpu::program(source), {.relocatable = true}));
-  };
-  const gpu::compiled_program a = compile(math), b = compile(kernels);
+  const gpu::compiled_program a = test::compile(math, false), b = test::compile(kernels, false);
   for (const char* origin : {"linked: it was not linked before", "from disk"}) {
     gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
     const gpu::linked_program linked = value_of(gpu::link({a, b}, {.cache = &cache}));
     CHECK(linked.origin().message() == origin);
-    const gpu::module module = value_of(gpu::module::load(linked));
-    const auto k = value_of(module.kernel<int*>("k"));
-    std::vector<int> out(1);
-    value_of(gpu::launch(stream, {1, 1}, k, gpu::out(out)));
-    CHECK(out[0] == 52);
+    CHECK(test::run(value_of(gpu::module::load(linked))) == 52);
   }
 }
 
@@ -186,9 +170,7 @@ TEST_CASE("another linker links anew, and the reason tells both", "[compiler][ca
   // Where there is none, what any of them linked will do: so a product can bring it along.
   const temporary_folder elsewhere;
   CHECK(link_fresh(elsewhere, inputs).cubin() == cubin);
-  gpu::nvjitlink::entry_points none{};
-  none.unavailable = gpu::errc::no_nvjitlink;
-  const gpu::nvjitlink::scoped_entry_points in_force(none);
+  const test::without_nvjitlink scope;
   const gpu::linked_program shipped = link_fresh(elsewhere, inputs);
   CHECK(shipped.origin().message() == "from disk");
   CHECK(shipped.cubin() == cubin);
@@ -200,25 +182,13 @@ TEST_CASE("another linker links anew, and the reason tells both", "[compiler][ca
 
 TEST_CASE("what the driver linked is kept for this driver", "[compiler][cache][link][cpu]") {
   const temporary_folder folder;
-  gpu::nvjitlink::entry_points none{};
-  none.unavailable = gpu::errc::no_nvjitlink;
-  const gpu::nvjitlink::scoped_entry_points in_force(none);
-  const auto ptx = [](const char* source) {
-    return value_of(
-               gpu::compile(gpu::program(source),
-                            {.architecture = gpu::architecture::compute(80), .relocatable = true}))
-        .ptx();
-  };
-  const std::vector<gpu::link_input> inputs = {{ptx(math), "math"}, {ptx(kernels), "kernels"}};
+  const test::without_nvjitlink scope;
+  const std::vector<gpu::link_input> inputs = {{test::ptx_of(math), "math"},
+                                               {test::ptx_of(kernels), "kernels"}};
   CHECK(origin_of(folder, inputs) == "linked: it was not linked before");
   const gpu::linked_program again = link_fresh(folder, inputs);
   CHECK(again.origin().message() == "from disk");
-  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
-  const gpu::module module = value_of(gpu::module::load(again));
-  const auto k = value_of(module.kernel<int*>("k"));
-  std::vector<int> out(1);
-  value_of(gpu::launch(stream, {1, 1}, k, gpu::out(out)));
-  CHECK(out[0] == 52);
+  CHECK(test::run(value_of(gpu::module::load(again))) == 52);
 
   gpu::driver::entry_points newer = gpu::driver::current_entry_points();
   newer.driver_get_version = [](int* version) {

@@ -1,6 +1,7 @@
 // Compiling with the real NVRTC: options, headers, instances, errors, and each call failing.
 
 #include <gpu/compiler.hpp>
+#include <gpu/kernel/module.hpp>
 
 #include "support/catch.hpp"
 
@@ -50,6 +51,39 @@ TEST_CASE("the architecture is that of the device where none is named", "[compil
     CHECK(made->architecture().kind() != gpu::architecture::kind_type::of_device);
     if (made->architecture().number() == sm) CHECK_FALSE(made->cubin().empty());
   }
+}
+
+TEST_CASE("for a device newer than NVRTC there is the newest PTX that it can run", "[compiler]") {
+  const int sm = gpu::device::get(0).value().compute_capability().value().sm();
+  static int known[3];
+  known[0] = 75;
+  known[1] = 80;
+  known[2] = sm + 1;  // PTX for this one would not run
+  gpu::nvrtc::entry_points older = gpu::nvrtc::current_entry_points();
+  older.get_num_supported_archs = [](int* count) {
+    *count = 3;
+    return 0;
+  };
+  older.get_supported_archs = [](int* to) {
+    for (const int number : known) *to++ = number;
+    return 0;
+  };
+  {
+    const gpu::nvrtc::scoped_entry_points in_force(older);
+    const auto made = gpu::compile("extern \"C\" __global__ void f() {}");
+    REQUIRE(made.has_value());
+    CHECK(made->architecture() == gpu::architecture::compute(80));
+    CHECK(made->cubin().empty());
+    CHECK(contains(made->ptx(), ".target sm_80"));
+    CHECK(gpu::module::load(*made).has_value());
+  }
+  known[0] = known[1] = sm + 1;  // and one that knows newer devices alone
+  const gpu::nvrtc::scoped_entry_points in_force(older);
+  const auto none = gpu::compile("extern \"C\" __global__ void f() {}");
+  REQUIRE_FALSE(none.has_value());
+  CHECK(none.error() == gpu::errc::not_supported);
+  CHECK(none.error().asked() == static_cast<std::uint64_t>(sm));
+  CHECK(contains(none.error().details(), "Install an older CUDA toolkit"));
 }
 
 TEST_CASE("an architecture that NVRTC does not know is refused with those it knows", "[compiler]") {

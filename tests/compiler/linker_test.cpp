@@ -1,64 +1,22 @@
 // Linking with the real nvJitLink and with the driver's linker: what comes of it is run; mistakes
 // are named.
 
-#include <gpu/compiler.hpp>
-#include <gpu/compiler/linker.hpp>
-#include <gpu/kernel.hpp>
-
-#include "support/results.hpp"
+#include "compiler/link_support.hpp"
 
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace {
 
+using test::compile;
+using test::kernels;
+using test::math;
+using test::ptx_of;
+using test::run;
 using test::value_of;
-
-constexpr const char* math = R"(
-__device__ int base = 41;
-__constant__ int table[3] = {1, 10, 100};
-__device__ int add_one(int x) { return x + 1; }
-template <class T> __global__ void fill(T* p, T v) { *p = v; }
-)";
-constexpr const char* kernels = R"(
-extern __device__ int base;
-extern __constant__ int table[3];
-__device__ int add_one(int);
-extern "C" __global__ void k(int* out) { *out = add_one(base) + table[1]; }
-)";
-
-gpu::compiled_program compile(const char* source, bool lto, gpu::architecture target = {}) {
-  gpu::compile_options options;
-  options.architecture = target;
-  options.relocatable = !lto;
-  options.link_time_optimization = lto;
-  return value_of(gpu::compile(gpu::program(source), options));
-}
-gpu::text ptx_of(const char* source) {
-  return compile(source, false, gpu::architecture::compute(80)).ptx();
-}
-
-int run(const gpu::module& module) {
-  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
-  const auto k = value_of(module.kernel<int*>("k"));
-  std::vector<int> out(1);
-  value_of(gpu::launch(stream, {1, 1}, k, gpu::out(out)));
-  return out[0];
-}
-
-/// Takes nvJitLink away for a scope.
-class without_nvjitlink {
- public:
-  without_nvjitlink() { table_.unavailable = gpu::errc::no_nvjitlink; }
-
- private:
-  gpu::nvjitlink::entry_points table_{};
-  gpu::nvjitlink::scoped_entry_points in_force_{table_};
-};
+using test::without_nvjitlink;
 
 TEST_CASE("functions and variables of one program are used by another", "[compiler][link]") {
   for (const bool lto : {false, true}) {
@@ -300,71 +258,6 @@ TEST_CASE("code for another device is refused with both names", "[compiler][link
   const gpu::cuda_error unknown =
       test::error_of(gpu::link({older}, {.architecture = gpu::architecture::sm(999)}));
   CHECK(unknown.domain() == gpu::error_domain::nvjitlink);
-}
-
-TEST_CASE("inputs that nothing can be made of are refused by name", "[compiler][link]") {
-  const auto target = gpu::architecture::sm(90);
-  const auto link = [&](const gpu::link_input& input) {
-    return test::error_of(gpu::link({input}, {.architecture = target}));
-  };
-  const gpu::cuda_error none = test::error_of(gpu::link({}, {.architecture = target}));
-  CHECK(none == gpu::errc::invalid_argument);
-  CHECK(test::says(none, "nothing to link"));
-  for (const char* garbage : {"", "hello", "\177EL"}) {
-    const gpu::cuda_error error = link({garbage, "junk"});
-    CHECK(error == gpu::errc::invalid_image);
-    CHECK(test::says(error, "junk"));
-  }
-  const gpu::text cubin = compile(math, false, target).cubin();
-  for (const std::size_t size : {std::size_t{4}, std::size_t{63}, std::size_t{1000}}) {
-    const gpu::cuda_error error = link({gpu::bytes_ref(cubin.data(), size), "cut"});
-    CHECK(error == gpu::errc::invalid_image);
-    CHECK(test::says(error, "cut: "));
-  }
-  const gpu::compiled_program alone =
-      value_of(gpu::compile("extern \"C\" __global__ void f() {}", {.architecture = target}));
-  const gpu::cuda_error executable = link({alone.cubin(), "finished"});
-  CHECK(executable == gpu::errc::link_failed);
-  CHECK(test::says(executable, "finished is machine code that was linked already"));
-  CHECK(gpu::link({alone}, {.architecture = target}).has_value());  // its PTX is linked
-  CHECK(link({gpu::compiled_program(), "moved"}) == gpu::errc::empty_handle);
-  const gpu::cuda_error broken =
-      link({".version 8.0\n.target sm_80\n.address_size 64\n.entry f() { add.no %r; }", "broken"});
-  CHECK(broken.domain() == gpu::error_domain::nvjitlink);
-  CHECK(test::says(broken, "PTX_COMPILE", "broken"));
-}
-
-TEST_CASE("inputs are told apart by how they begin", "[compiler][link]") {
-  using kind = gpu::link_input_kind;
-  const auto target = gpu::architecture::sm(90);
-  CHECK(gpu::link_input(compile(math, false, target)).kind() == kind::program);
-  CHECK(gpu::link_input(compile(math, false, target).cubin()).kind() == kind::cubin);
-  CHECK(gpu::link_input(compile(math, true, target).lto_ir()).kind() == kind::lto_ir);
-  CHECK(gpu::link_input(ptx_of(math)).kind() == kind::ptx);
-  CHECK(gpu::link_input("!<arch>\nmember").kind() == kind::library);
-  const unsigned char fatbin[] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0};
-  CHECK(gpu::link_input(gpu::bytes_ref(fatbin, sizeof fatbin)).kind() == kind::fatbin);
-  unsigned char object[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
-  object[18] = 62;  // x86-64
-  CHECK(gpu::link_input(gpu::bytes_ref(object, sizeof object)).kind() == kind::object);
-}
-
-TEST_CASE("an input is read from a file", "[compiler][link]") {
-  char path[] = "/tmp/gpu_linker_test_XXXXXX";
-  const int file = ::mkstemp(path);
-  REQUIRE(file >= 0);
-  const gpu::text ptx = ptx_of(math);
-  std::FILE* out = ::fdopen(file, "w");
-  std::fwrite(ptx.data(), 1, ptx.size(), out);
-  std::fclose(out);
-  const gpu::link_input input = value_of(gpu::link_input::from_file(path));
-  std::remove(path);
-  CHECK(input.name() == path);
-  const gpu::linked_program linked = value_of(gpu::link({input, compile(kernels, false)}));
-  CHECK(run(value_of(gpu::module::load(linked))) == 52);
-  const gpu::cuda_error missing = test::error_of(gpu::link_input::from_file(path));
-  CHECK(missing == gpu::errc::file_error);
-  CHECK(test::says(missing, path));
 }
 
 TEST_CASE("threads link at the same time", "[compiler][link]") {

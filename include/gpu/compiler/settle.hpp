@@ -94,6 +94,21 @@ inline result<> refuse_end_bytes(const text& source, string_ref name, source_loc
   return {};
 }
 
+/// An instance without a name is none, and NVRTC's word for it is about a file that nobody wrote.
+template <class Builder = text_builder>
+inline result<> refuse_empty_instances(const program& p, source_location where) {
+  for (std::size_t i = 0; i < p.instances().size(); ++i) {
+    string_ref name = p.instances()[i];
+    while (!name.empty() && name[0] == ' ') name = without_front(name, 1);
+    if (!name.empty()) continue;
+    Builder out;
+    out << "instance " << i << " of \"" << p.name()
+        << "\" is an empty name. Give one such as \"f<float>\", or leave it out.";
+    return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
+  }
+  return {};
+}
+
 /// `sm_90` or `compute_90`.
 template <class Builder = text_builder> inline text name_of(architecture target) {
   Builder out;
@@ -111,6 +126,7 @@ inline result<> settle(compile_request& request, const compile_options& options,
   for (const program_header& header : p.headers()) {
     GPU_TRY(refuse_end_bytes(header.source, header.name, where));
   }
+  GPU_TRY(refuse_empty_instances(p, where));
   nvrtc_facts facts;
   GPU_TRY(get_nvrtc_facts(facts, where));
   request.compiler = facts.identity;
