@@ -37,6 +37,10 @@ template <class Range> copy_end copy_end_of(Range& range) noexcept {
   return end;
 }
 
+/// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
+template <class Source>
+concept no_stream = !convertible<Source, stream_ref>;
+
 /// What every copy asks of its types, with a message for what is missing.
 template <class Source, class Destination> constexpr void check_copy() noexcept {
   static_assert(host_range<Source> || device_range<Source>,
@@ -92,6 +96,7 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination,
 /// Not allowed in a capture. (cuCtxSynchronize, and cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD or
 /// cuMemcpyPeer)
 template <class Source, class Destination>
+  requires detail::no_stream<Source>
 result<> copy(Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {
   detail::check_copy<Source, Destination>();

@@ -106,7 +106,7 @@ result<> make_side(A&& end, const char* what, texel_format format, const box_ext
   using element = typename end_element<A>::type;
   if constexpr (array_end<A>) {
     const auto array = array_ref_of(end);
-    GPU_TRY(require_array(array, "gpu::copy", "array", where));
+    GPU_TRY(require_array(array, "gpu::copy", what, where));
     if (!(array.format() == format)) {
       return fail(wrong_elements(what, array.format(), texel_bytes(array.format()), format, where));
     }
@@ -161,9 +161,11 @@ result<> make_sides(Source&& source, Destination&& destination, box_side& from, 
   texel_format format;
   box_extent extent;
   if constexpr (array_end<Source>) {
+    GPU_TRY(require_array(array_ref_of(source), "gpu::copy", "source", where));
     format = array_ref_of(source).format();
     extent = copied_extent(array_ref_of(source).shape(), region.source, region.size);
   } else {
+    GPU_TRY(require_array(array_ref_of(destination), "gpu::copy", "destination", where));
     format = array_ref_of(destination).format();
     extent = copied_extent(array_ref_of(destination).shape(), region.destination, region.size);
   }
@@ -225,9 +227,10 @@ concept copies_array = any_array_end<Source> || any_array_end<Destination>;
 ///     GPU_TRY(gpu::copy(stream, pixels, image));
 ///
 /// **Ordering**: after what was queued on `stream`, before what will be; both ends live until then.
+/// Between devices it goes directly where they can.
 /// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` where formats
 /// differ that are known at run time only; `errc::wrong_context`. Allowed in a capture.
-/// (cuMemcpy3DAsync)
+/// (cuMemcpy3DAsync, cuMemcpy3DPeerAsync)
 template <class Source, class Destination>
   requires detail::copies_array<Source, Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination,
@@ -255,7 +258,7 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination, cop
 /// host memory.
 /// **Ordering**: waits for all work of the context that the array belongs to.
 /// **Errors**: as above; also those of earlier asynchronous work. Not allowed in a capture.
-/// (cuCtxSynchronize, cuMemcpy3D)
+/// (cuCtxSynchronize, cuMemcpy3D, cuMemcpy3DPeer)
 template <class Source, class Destination>
   requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
 result<> copy(Source&& source, Destination&& destination,
@@ -272,11 +275,6 @@ result<> copy(Source&& source, Destination&& destination, copy_region region,
   detail::check_array_copy<Source, Destination>();
   detail::box_side from, to;
   GPU_TRY(detail::make_sides(source, destination, from, to, region, where));
-  if (from.context && to.context && from.context != to.context) [[unlikely]] {
-    return detail::fail(detail::wrong_context_error("gpu::copy", "source",
-                                                    from.context.device().native(), "destination",
-                                                    to.context.device().native(), where));
-  }
   return detail::copy_box_now(from, to, region, where);
 }
 
