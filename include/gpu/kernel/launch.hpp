@@ -37,7 +37,12 @@ template <class Record>
                          where.line());
   }
   // Copies, so that the originals can stay in registers on the path above.
-  return launch_carefully({stream, config, kernel, arguments, where});
+  return launch_carefully({stream,
+                           {config.grid, config.block, config.shared_bytes, config.cluster,
+                            config.attribute_count, config.attributes},
+                           kernel,
+                           arguments,
+                           where});
 }
 
 template <class... P, class... A>

@@ -178,15 +178,18 @@ inline result<> launch_with_attributes(const prepared_launch& launch,
     return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
                         config.attribute_count, most - 1));
   }
-  CUlaunchAttribute attributes[most] = {};
-  unsigned count = 0;
-  for (; count < config.attribute_count; ++count) attributes[count] = config.attributes[count];
+  CUlaunchAttribute with_cluster[most];
+  CUlaunchAttribute* attributes = const_cast<CUlaunchAttribute*>(config.attributes);
+  unsigned count = config.attribute_count;
   if (config.cluster.volume() != 1) {
-    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attributes[count].value.clusterDim.x = config.cluster.x;
-    attributes[count].value.clusterDim.y = config.cluster.y;
-    attributes[count].value.clusterDim.z = config.cluster.z;
-    ++count;
+    for (unsigned i = 0; i < count; ++i) with_cluster[i] = config.attributes[i];
+    CUlaunchAttribute& cluster = with_cluster[count++];
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value = {};
+    cluster.value.clusterDim.x = config.cluster.x;
+    cluster.value.clusterDim.y = config.cluster.y;
+    cluster.value.clusterDim.z = config.cluster.z;
+    attributes = with_cluster;
   }
   CUlaunchConfig native{};
   native.gridDimX = config.grid.x;
@@ -265,6 +268,11 @@ template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
     const prepared_launch& launch) noexcept {
   kernel_record* const kernel = launch.kernel;
+  // Where attributes alone brought the launch here, all else about it is known to be good.
+  const std::size_t index = stream_access::limits_index(launch.stream);
+  const kernel_limits& known = *__atomic_load_n(&kernel->limits[index], __ATOMIC_ACQUIRE);
+  if (is_plain_shape(launch.config, known.plain)) return launch_with_attributes(launch, known);
+
   if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.

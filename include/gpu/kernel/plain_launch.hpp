@@ -37,24 +37,19 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
           dynamic_shared};
 }
 
-/// For a shape of which the compiler knows something, so that most of this folds away.
-[[gnu::always_inline]] inline bool is_plain_scalar(const launch_config& config,
-                                                   const plain_launch_limits& limits) noexcept {
-  const dims& grid = config.grid;
-  const dims& block = config.block;
-  const dims& cluster = config.cluster;
-  // Neighbours are compared in pairs, which compilers load as one word. An extent of 0 wraps around
-  // and is too large with the rest.
-  constexpr std::uint64_t ones = 0x1'0000'0001;
-  const auto pair = [](std::uint32_t low, std::uint32_t high) {
-    return low | std::uint64_t{high} << 32;
+/// Whether the shape is within the limits, whatever attributes the launch has. Where the compiler
+/// knows something of the shape, most of this folds away.
+[[gnu::always_inline]] inline bool is_plain_shape(const launch_config& config,
+                                                  const plain_launch_limits& limits) noexcept {
+  const auto within = [](const dims& extents, const dims& largest) {
+    return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
   };
-  return grid.x - 1 < 0x7fff'ffff && ((pair(grid.y, grid.z) - ones) & 0xffff'8000'ffff'8000) == 0 &&
-         (pair(block.x, block.y) & 0xffff'f800'ffff'f800) == 0 && block.z < 64 &&
-         block.x * block.y * block.z - 1 < limits.threads &&
+  const dims& block = config.block;
+  return within(config.grid, usual_largest_grid) && within(block, usual_largest_block) &&
+         block.x * block.y * block.z <= limits.threads &&
          ((__builtin_constant_p(config.shared_bytes) && config.shared_bytes == 0) ||
           config.shared_bytes <= limits.dynamic_shared) &&
-         pair(cluster.x, cluster.y) == ones && pair(cluster.z, config.attribute_count) == 1;
+         within(config.cluster, dims{1, 1, 1});
 }
 
 #if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
@@ -92,15 +87,16 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
-  return __builtin_constant_p(config.block.y) ? is_plain_scalar(config, limits)
-                                              : is_plain_vector(config, limits);
+  return __builtin_constant_p(config.block.y)
+             ? is_plain_shape(config, limits) && config.attribute_count == 0
+             : is_plain_vector(config, limits);
 }
 
 #else
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
-  return is_plain_scalar(config, limits);
+  return is_plain_shape(config, limits) && config.attribute_count == 0;
 }
 
 #endif
