@@ -4,6 +4,7 @@
 /// parameters.
 
 #include <gpu/core/kernel_argument.hpp>
+#include <gpu/memory/device_span.hpp>
 #include <gpu/texture/resource_view.hpp>
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>

@@ -172,6 +172,9 @@ result<> require_texture_memory(const char* function, const texture_resource& re
     return fail(refusal(errc::invalid_argument, function,
                         text("there are no texels. Pass memory that has some."), where));
   }
+  if (const char* why = fault_of(resource.format)) {
+    return fail(refusal(errc::invalid_argument, function, text(why), where));
+  }
   if (channel_bytes(resource.format.format) == 0) {
     Builder out;
     out << "memory with ";

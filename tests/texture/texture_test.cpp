@@ -1,0 +1,410 @@
+#include <gpu/texture/texture.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/pitched_buffer.hpp>
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+using gpu::address_mode;
+using gpu::array_flags;
+using gpu::array_format;
+using gpu::cuda_array;
+using gpu::cuda_array_ref;
+using gpu::filter_mode;
+using gpu::mipmapped_array;
+using gpu::read_mode;
+using gpu::resource_type;
+using gpu::resource_view;
+using gpu::resource_view_format;
+using gpu::texture;
+using gpu::texture_options;
+using gpu::texture_ref;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+static_assert(!std::is_copy_constructible_v<texture<float>>);
+static_assert(std::is_nothrow_move_constructible_v<texture<float>>);
+static_assert(std::is_nothrow_move_assignable_v<texture<float>>);
+static_assert(std::is_trivially_copyable_v<texture_ref<float>> && sizeof(texture_ref<float>) == 8);
+static_assert(!std::is_convertible_v<texture<float>, texture_ref<float>>);
+static_assert(gpu::kernel_argument_for<texture<float>&, unsigned long long>);
+static_assert(gpu::kernel_argument_for<const texture<float>&, texture_ref<float>>);
+static_assert(gpu::kernel_argument_for<texture<float>&, texture_ref<>>);
+static_assert(gpu::kernel_argument_for<texture_ref<float>, unsigned long long>);
+static_assert(!gpu::kernel_argument_for<texture<float>, texture_ref<float>>);
+static_assert(!gpu::kernel_argument_for<texture<float>&, texture_ref<int>>);
+static_assert(!gpu::kernel_argument_for<texture<>&, texture_ref<int>>);
+static_assert(!gpu::kernel_argument_for<texture<float>&, float>);
+static_assert(!gpu::kernel_argument_for<texture<float>&, unsigned long>);
+
+namespace {
+
+template <class T> CUDA_TEXTURE_DESC raw_options(const texture<T>& made) {
+  const auto scope = value_of(gpu::context_scope::enter(made.context()));
+  CUDA_TEXTURE_DESC raw{};
+  REQUIRE(test::driver().tex_object_get_texture_desc(&raw, made.native()) == CUDA_SUCCESS);
+  return raw;
+}
+
+template <class T> CUDA_RESOURCE_DESC raw_resource(const texture<T>& made) {
+  const auto scope = value_of(gpu::context_scope::enter(made.context()));
+  CUDA_RESOURCE_DESC raw{};
+  REQUIRE(test::driver().tex_object_get_resource_desc(&raw, made.native()) == CUDA_SUCCESS);
+  return raw;
+}
+
+}  // namespace
+
+TEST_CASE("texture: the driver gets each option, and tells it again", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  const auto array =
+      value_of(cuda_array<unsigned char>::create(device, {.width = 16, .height = 8}));
+  const auto plain = value_of(texture<unsigned char>::create(array));
+  const CUDA_TEXTURE_DESC defaults = raw_options(plain);
+  for (const CUaddress_mode mode : defaults.addressMode) CHECK(mode == CU_TR_ADDRESS_MODE_CLAMP);
+  CHECK(defaults.filterMode == CU_TR_FILTER_MODE_POINT);
+  CHECK(defaults.flags == CU_TRSF_READ_AS_INTEGER);
+  CHECK(defaults.maxMipmapLevelClamp == 0);
+  const texture_options wanted{
+      .address = {address_mode::wrap, address_mode::mirror, address_mode::border},
+      .filter = filter_mode::linear,
+      .read = read_mode::normalized_float,
+      .normalized_coordinates = true,
+      .srgb = true,
+      .trilinear_optimization = false,
+      .max_anisotropy = 4,
+      .mipmap_filter = filter_mode::linear,
+      .mipmap_bias = 0.5f,
+      .min_mipmap_level = 0,
+      .max_mipmap_level = 0,
+      .border_color = {1, 2, 3, 4}};
+  const auto made = value_of(texture<unsigned char>::create(array, wanted));
+  const CUDA_TEXTURE_DESC raw = raw_options(made);
+  CHECK(raw.addressMode[0] == CU_TR_ADDRESS_MODE_WRAP);
+  CHECK(raw.addressMode[1] == CU_TR_ADDRESS_MODE_MIRROR);
+  CHECK(raw.addressMode[2] == CU_TR_ADDRESS_MODE_BORDER);
+  CHECK(raw.filterMode == CU_TR_FILTER_MODE_LINEAR);
+  CHECK(raw.flags ==
+        (CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION));
+  CHECK(raw.maxAnisotropy == 4);
+  CHECK(raw.mipmapFilterMode == CU_TR_FILTER_MODE_LINEAR);
+  CHECK(raw.mipmapLevelBias == 0.5f);
+  const texture_options told = value_of(made.options());
+  CHECK(told.address == wanted.address);
+  CHECK(told.filter == wanted.filter);
+  CHECK(told.read == wanted.read);
+  CHECK(told.normalized_coordinates);
+  CHECK(told.srgb);
+  CHECK_FALSE(told.seamless_cubemap);
+  CHECK_FALSE(told.trilinear_optimization);
+  CHECK(told.max_anisotropy == 4);
+  CHECK(told.mipmap_filter == filter_mode::linear);
+  CHECK(told.mipmap_bias == 0.5f);
+  CHECK(gpu::address_modes(address_mode::wrap) ==
+        gpu::address_modes(address_mode::wrap, address_mode::wrap, address_mode::wrap));
+}
+
+TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  using pair = gpu::channels<float, 2>;
+  const auto array = value_of(cuda_array<pair>::create(device, {.width = 16, .height = 8}));
+  const auto of_array = value_of(texture<pair>::create(array));
+  CHECK(raw_resource(of_array).resType == CU_RESOURCE_TYPE_ARRAY);
+  CHECK(raw_resource(of_array).res.array.hArray == array.native());
+  const gpu::texture_resource told = value_of(of_array.resource());
+  CHECK(told.type == resource_type::array);
+  const auto found = value_of(cuda_array_ref<pair>::of(told.array, of_array.context()));
+  CHECK(found == cuda_array_ref<pair>(array));
+  CHECK(found.shape() == array.shape());
+
+  const auto levels =
+      value_of(mipmapped_array<float>::create(device, {.width = 16, .height = 8}, 3));
+  const auto of_levels = value_of(texture<float>::create(levels, {.normalized_coordinates = true}));
+  CHECK(raw_resource(of_levels).res.mipmap.hMipmappedArray == levels.native());
+  CHECK(raw_options(of_levels).maxMipmapLevelClamp == 2);  // as many as there are
+  CHECK(value_of(of_levels.resource()).mipmapped_array == levels.native());
+  CHECK(value_of(of_levels.resource()).type == resource_type::mipmapped_array);
+  CHECK(value_of(texture<float>::create(value_of(levels.level(1)))).device() == device);
+
+  auto buffer = value_of(gpu::device_buffer<pair>::create(device, 1000));
+  const auto of_span = value_of(texture<pair>::create(buffer));
+  const CUDA_RESOURCE_DESC linear = raw_resource(of_span);
+  CHECK(linear.resType == CU_RESOURCE_TYPE_LINEAR);
+  CHECK(linear.res.linear.devPtr == buffer.native());
+  CHECK(linear.res.linear.sizeInBytes == 8000);
+  CHECK(linear.res.linear.format == CU_AD_FORMAT_FLOAT);
+  CHECK(linear.res.linear.numChannels == 2);
+  CHECK(value_of(of_span.resource()).width == 1000);
+  CHECK(value_of(of_span.resource()).format == gpu::texel_format_of<pair>);
+
+  auto rows = value_of(gpu::pitched_buffer<pair>::create(device, {20, 6}));
+  const auto of_rows = value_of(texture<pair>::create(rows.span()));
+  const CUDA_RESOURCE_DESC pitched = raw_resource(of_rows);
+  CHECK(pitched.resType == CU_RESOURCE_TYPE_PITCH2D);
+  CHECK(pitched.res.pitch2D.devPtr == rows.native());
+  CHECK(pitched.res.pitch2D.width == 20);
+  CHECK(pitched.res.pitch2D.height == 6);
+  CHECK(pitched.res.pitch2D.pitchInBytes == rows.pitch());
+  CHECK(value_of(of_rows.resource()).pitch == rows.pitch());
+  CHECK(value_of(of_rows.resource()).height == 6);
+
+  const gpu::texel_format format{array_format::half, 4};
+  const auto bytes = value_of(texture<>::create(format, as_bytes(buffer.span())));
+  CHECK(raw_resource(bytes).res.linear.format == CU_AD_FORMAT_HALF);
+  CHECK(value_of(bytes.resource()).width == 1000);
+  const auto byte_rows = value_of(texture<>::create(
+      format, gpu::pitched_span<const std::byte>::from_native(
+                  reinterpret_cast<const std::byte*>(rows.data()), {160, 6}, rows.pitch())));
+  CHECK(value_of(byte_rows.resource()).width == 20);
+  CHECK(value_of(texture<>::create(array)).native() != 0);
+}
+
+TEST_CASE("texture: linear memory has a longest width for each format", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  std::size_t raw = 0;
+  REQUIRE(test::driver().device_get_texture_1d_linear_max_width(&raw, CU_AD_FORMAT_FLOAT, 4,
+                                                                device.native()) == CUDA_SUCCESS);
+  using quad = gpu::channels<float, 4>;
+  CHECK(value_of(gpu::max_linear_texture_width<quad>(device)) == raw);
+  auto buffer = value_of(gpu::device_buffer<quad>::create(device, 4));
+  const auto wide = gpu::device_span<const quad>::from_native(buffer.native(), raw + 1);
+  const gpu::cuda_error error = error_of(texture<quad>::create(wide));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, (std::to_string(raw + 1) + " texels").c_str(),
+             ("at most " + std::to_string(raw)).c_str()));
+}
+
+TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  const auto array = value_of(cuda_array<float>::create(device, {.width = 16, .height = 8}));
+  const auto levels =
+      value_of(mipmapped_array<float>::create(device, {.width = 16, .height = 8}, 4));
+  const texture_options options{.normalized_coordinates = true};
+  const auto part =
+      value_of(texture<float>::create(levels, options, {.first_level = 1, .last_level = 2}));
+  const auto scope = value_of(gpu::context_scope::enter(part.context()));
+  CUDA_RESOURCE_VIEW_DESC raw{};
+  REQUIRE(test::driver().tex_object_get_resource_view_desc(&raw, part.native()) == CUDA_SUCCESS);
+  CHECK(raw.format == CU_RES_VIEW_FORMAT_FLOAT_1X32);
+  CHECK(raw.width == 16);
+  CHECK(raw.height == 8);
+  CHECK(raw.depth == 0);
+  CHECK(raw.firstMipmapLevel == 1);
+  CHECK(raw.lastMipmapLevel == 2);
+  CHECK(raw.lastLayer == 0);
+  CHECK(value_of(part.view()) == resource_view{.format = resource_view_format::float_1x32,
+                                               .first_level = 1,
+                                               .last_level = 2,
+                                               .last_layer = 0});
+  CHECK(value_of(value_of(texture<float>::create(array)).view()) == resource_view{});
+  const auto layered =
+      value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .layers = 5}));
+  const auto two_layers =
+      value_of(texture<float>::create(layered, {}, {.first_layer = 2, .last_layer = 3}));
+  CHECK(value_of(two_layers.view()).first_layer == 2);
+  CHECK(value_of(two_layers.view()).last_layer == 3);
+  const auto as_bytes = value_of(texture<float>::create(
+      array, {.filter = filter_mode::linear, .read = read_mode::normalized_float},
+      {.format = resource_view_format::uint_4x8}));
+  CHECK(value_of(as_bytes.view()).format == resource_view_format::uint_4x8);
+  using block = gpu::channels<unsigned, 2>;
+  const auto blocks = value_of(cuda_array<block>::create(device, {.width = 4, .height = 4}));
+  const auto compressed = value_of(texture<block>::create(
+      blocks, {.filter = filter_mode::linear}, {.format = resource_view_format::unsigned_bc1}));
+  REQUIRE(test::driver().tex_object_get_resource_view_desc(&raw, compressed.native()) ==
+          CUDA_SUCCESS);
+  CHECK(raw.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
+  CHECK(raw.width == 16);
+
+  CHECK(says(error_of(texture<float>::create(levels, options, {.first_level = 4})),
+             "levels 4 to 3 of an array with 4"));
+  CHECK(says(error_of(texture<float>::create(layered, {}, {.first_layer = 3, .last_layer = 2})),
+             "layers 3 to 2 of an array with 5"));
+  CHECK(says(error_of(texture<float>::create(array, {},
+                                             {.format = static_cast<resource_view_format>(99)})),
+             "no gpu::resource_view_format"));
+  const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
+                                                    {.width = 4, .height = 4}));
+  CHECK(says(error_of(texture<>::create(packed, {}, resource_view{})), "of its own. Name one"));
+}
+
+TEST_CASE("texture: refuses options that would sample wrongly", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  const auto floats = value_of(cuda_array<float>::create(device, {.width = 8, .height = 8}));
+  const auto bytes = value_of(cuda_array<unsigned char>::create(device, {.width = 8, .height = 8}));
+  const auto words = value_of(cuda_array<int>::create(device, {.width = 8, .height = 8}));
+  const auto levels = value_of(mipmapped_array<short>::create(device, {.width = 8, .height = 8}));
+  const auto of = [](const auto& array, const texture_options& options) {
+    using texel = typename std::decay_t<decltype(array)>::value_type;
+    const gpu::cuda_error error = error_of(texture<texel>::create(array, options));
+    CHECK(error == gpu::errc::invalid_argument);
+    return error;
+  };
+  const auto linear = filter_mode::linear;
+  const auto normalized = read_mode::normalized_float;
+  const float nan = __builtin_nanf("");
+  CHECK(says(of(floats, {.address = address_mode::wrap}), "normalized_coordinates"));
+  CHECK(says(of(floats, {.address = {address_mode::clamp, address_mode::mirror}}),
+             "wrap and mirror"));
+  CHECK(says(of(floats, {.address = address_mode{9}}), "no gpu::address_mode"));
+  CHECK(says(of(floats, {.filter = filter_mode{2}}), "no gpu::filter_mode"));
+  CHECK(says(of(floats, {.mipmap_filter = filter_mode{2}}), "no gpu::filter_mode"));
+  CHECK(says(of(floats, {.read = read_mode{2}}), "no gpu::read_mode"));
+  CHECK(says(of(bytes, {.filter = linear}), "integers cannot be filtered"));
+  CHECK(says(of(levels, {.normalized_coordinates = true, .mipmap_filter = linear}),
+             "integers cannot be filtered"));
+  CHECK(says(of(words, {.read = normalized}), "integers of 32 bits"));
+  CHECK(says(of(levels, {}), "the levels of a mipmapped array differ"));
+  CHECK(says(of(floats, {.read = normalized, .srgb = true}), "sRGB is a curve over"));
+  CHECK(says(of(bytes, {.srgb = true}), "sRGB is a curve over"));
+  CHECK(says(of(floats, {.seamless_cubemap = true}), "cubemaps"));
+  CHECK(says(of(floats, {.max_anisotropy = 17}), "more than 16"));
+  CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}), "no range"));
+  CHECK(says(of(floats, {.max_mipmap_level = nan}), "none of them a NaN"));
+  CHECK(says(of(floats, {.mipmap_bias = nan}), "none of them a NaN"));
+  CHECK(error_of(texture<float>::create(cuda_array_ref<float>{})) == gpu::errc::empty_handle);
+  // What looks like it and is fine.
+  CHECK(texture<float>::create(floats, {.address = address_mode::border}).has_value());
+  CHECK(texture<unsigned char>::create(bytes, {.filter = linear, .read = normalized}).has_value());
+  const auto cube =
+      value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .cubemap = true}));
+  CHECK(texture<float>::create(cube, {.normalized_coordinates = true, .seamless_cubemap = true})
+            .has_value());
+}
+
+TEST_CASE("texture: refuses memory that the device cannot read", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(gpu::device_buffer<float>::create(device, 4096));
+  const auto of = [](auto view, const texture_options& options = {}) {
+    const gpu::cuda_error error = error_of(texture<float>::create(view, options));
+    CHECK(error == gpu::errc::invalid_argument);
+    return error;
+  };
+  const gpu::cuda_error shifted = of(buffer.span().subspan(1));
+  CHECK(says(shifted, "the address is 4 bytes past a multiple of", "Begin with the buffer"));
+  CHECK(says(of(buffer.span().first(0)), "there are no texels"));
+  CHECK(says(of(buffer.span(), {.filter = filter_mode::linear}), "Copy it to a cuda_array"));
+  CHECK(says(of(buffer.span(), {.normalized_coordinates = true}), "Copy it to a cuda_array"));
+  using span = gpu::pitched_span<float>;
+  CHECK(says(of(span::from_native(buffer.data(), {10, 4}, 44)), "the pitch is 12 bytes past",
+             "pitched_buffer"));
+  CHECK(says(of(span::from_native(buffer.data() + 1, {8, 4}, 32)), "the address is 4 bytes past"));
+  CHECK(says(of(span::from_native(buffer.data(), {16, 4}, 32)), "its pitch is 32 bytes"));
+  CHECK(says(of(span::from_native(buffer.data(), {8, 0}, 32)), "there are no texels"));
+  CHECK(says(of(span::from_native(buffer.data(), {8, 2, 2}, 32, 3)), "rows between the planes"));
+  CHECK(value_of(value_of(texture<float>::create(span::from_native(buffer.data(), {8, 2, 3}, 32)))
+                     .resource())
+            .height == 6);
+  int limit = 0;
+  const auto most = [&](CUdevice_attribute which) {
+    REQUIRE(test::driver().device_get_attribute(&limit, which, device.native()) == CUDA_SUCCESS);
+    return static_cast<std::size_t>(limit);
+  };
+  const std::size_t rows = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT);
+  CHECK(says(of(span::from_native(buffer.data(), {8, rows + 1}, 32)),
+             (std::to_string(rows + 1) + " rows").c_str()));
+  const std::size_t columns = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH);
+  CHECK(
+      says(of(span::from_native(buffer.data(), {columns + 8, 1}, (columns + 8) * 4)), " columns"));
+  const std::size_t pitch = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH);
+  CHECK(says(of(span::from_native(buffer.data(), {8, 2}, pitch + 32)), "bytes from row to row"));
+  CHECK(says(error_of(texture<>::create({array_format::nv12, 3}, as_bytes(buffer.span()))),
+             "3 channels of nv12", "Use a cuda_array"));
+  CHECK(says(error_of(texture<>::create({array_format::float_, 3}, as_bytes(buffer.span()))),
+             "1, 2 or 4 channels"));
+}
+
+TEST_CASE("texture: keeps the array that is moved into it", "[texture][object][cpu]") {
+  test::own_cpu_driver driver;
+  const test::reported_errors reports;
+  const gpu::device device = test::first_device();
+  value_of(gpu::context::primary(device));
+  const std::size_t before = driver.live_objects();
+  {
+    auto array = value_of(cuda_array<float>::create(device, {.width = 8}));
+    const CUarray native = array.native();
+    auto a = value_of(texture<float>::create(std::move(array)));
+    CHECK(array.native() == nullptr);
+    CHECK(raw_resource(a).res.array.hArray == native);
+    auto levels = value_of(mipmapped_array<float>::create(device, {.width = 8}));
+    auto b = value_of(texture<float>::create(std::move(levels), {.normalized_coordinates = true}));
+    CHECK(driver.live_objects() == before + 4);
+    a = std::move(b);
+    CHECK(driver.live_objects() == before + 2);
+    CHECK(b.native() == 0);
+    CHECK(error_of(b.options()) == gpu::errc::empty_handle);
+    CHECK(error_of(b.resource()) == gpu::errc::empty_handle);
+    CHECK(error_of(b.view()) == gpu::errc::empty_handle);
+    const texture_ref<float> raw = a.release();
+    const auto again = texture<float>::adopt(raw, value_of(gpu::context::primary(device)));
+    CHECK(again.native() == raw.native());
+  }
+  {
+    auto array = value_of(cuda_array<float>::create(device, {.width = 8}));
+    CHECK(texture<float>::create(std::move(array), {.max_anisotropy = 17}).has_value() == false);
+    CHECK(array.native() != nullptr);  // a refusal leaves it where it was
+  }
+  INFO(driver.live_list());
+  CHECK(driver.live_objects() == before);
+  CHECK(reports.count() == 0);
+}
+
+TEST_CASE("texture: cannot be made in a capture", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const auto array = value_of(cuda_array<float>::create(device, {.width = 8}));
+  const auto made = value_of(texture<float>::create(array));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  CHECK(made.resource().has_value());
+  CHECK(error_of(texture<float>::create(array)).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CUgraph graph = nullptr;
+  CHECK(test::driver().stream_end_capture(stream.native(), &graph) ==
+        CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}
+
+TEST_CASE("texture: survives every failing call", "[texture][object][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+              const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+              auto array = GPU_TRY(cuda_array<float>::create(device, {.width = 8}));
+              auto levels = GPU_TRY(mipmapped_array<float>::create(device, {.width = 8}));
+              auto buffer = GPU_TRY(gpu::device_buffer<float>::create(device, 64));
+              auto rows = GPU_TRY(gpu::pitched_buffer<float>::create(device, {8, 8}));
+              auto a = GPU_TRY(texture<float>::create(std::move(array)));
+              auto b = GPU_TRY(texture<float>::create(levels, {.normalized_coordinates = true},
+                                                      {.first_level = 1}));
+              auto c = GPU_TRY(texture<float>::create(buffer));
+              auto d = GPU_TRY(texture<float>::create(rows.span()));
+              GPU_TRY(a.options());
+              GPU_TRY(b.view());
+              GPU_TRY(c.resource());
+              GPU_TRY(gpu::max_linear_texture_width<float>(device));
+              return {};
+            },
+            {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("texture: the enumerators have the names of their values", "[texture][object]") {
+  using std::string;
+  CHECK(gpu::name_of(address_mode{CU_TR_ADDRESS_MODE_WRAP}) == string("wrap"));
+  CHECK(gpu::name_of(address_mode{CU_TR_ADDRESS_MODE_CLAMP}) == string("clamp"));
+  CHECK(gpu::name_of(address_mode{CU_TR_ADDRESS_MODE_MIRROR}) == string("mirror"));
+  CHECK(gpu::name_of(address_mode{CU_TR_ADDRESS_MODE_BORDER}) == string("border"));
+  CHECK(gpu::name_of(filter_mode{CU_TR_FILTER_MODE_POINT}) == string("point"));
+  CHECK(gpu::name_of(filter_mode{CU_TR_FILTER_MODE_LINEAR}) == string("linear"));
+  CHECK(gpu::name_of(read_mode::element) == string("element"));
+  CHECK(gpu::name_of(read_mode::normalized_float) == string("normalized_float"));
+  CHECK(gpu::name_of(resource_type{CU_RESOURCE_TYPE_ARRAY}) == string("array"));
+  CHECK(gpu::name_of(resource_type{CU_RESOURCE_TYPE_MIPMAPPED_ARRAY}) == string("mipmapped_array"));
+  CHECK(gpu::name_of(resource_type{CU_RESOURCE_TYPE_LINEAR}) == string("linear"));
+  CHECK(gpu::name_of(resource_type{CU_RESOURCE_TYPE_PITCH2D}) == string("pitched"));
+  CHECK(gpu::name_of(resource_type{4}) == nullptr);
+}
