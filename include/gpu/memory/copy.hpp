@@ -73,8 +73,8 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
 /// the source unchanged and the destination unread, until the stream got that far.
 /// **Errors**: `errc::size_mismatch` with both lengths; `errc::wrong_context` where a buffer is
 /// known to belong elsewhere than the stream.
-/// Allowed in a capture. (cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync,
-/// cuMemcpyPeerAsync, cuMemcpyAsync)
+/// Allowed in a capture. (cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync, cuMemcpyAsync;
+/// between contexts cuStreamIsCapturing and cuMemcpyPeerAsync)
 template <class Source, class Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination,
               source_location where = source_location::current()) noexcept {

@@ -34,10 +34,12 @@ result<> check_part(const char* what, const box_side& box, const box_position& a
   return fail(refusal(errc::index_out_of_range, "gpu::copy", out.finish(), where));
 }
 
-/// A copy of a box in the driver's words.
-inline CUDA_MEMCPY3D native_copy(const box_side& source, const box_side& destination,
-                                 const copy_region& region) noexcept {
-  CUDA_MEMCPY3D copy{};
+/// A copy of a box in the driver's words: `CUDA_MEMCPY3D`, or `CUDA_MEMCPY3D_PEER` but for its
+/// contexts.
+template <class Copy = CUDA_MEMCPY3D>
+Copy native_copy(const box_side& source, const box_side& destination,
+                 const copy_region& region) noexcept {
+  Copy copy{};
   copy.srcXInBytes = region.source.x * source.element;
   copy.srcY = region.source.y;
   copy.srcZ = region.source.z;
@@ -76,14 +78,32 @@ inline result<> complete_region(const box_side& source, const box_side& destinat
   return check_part("destination", destination, region.destination, region.size, where);
 }
 
+inline CUDA_MEMCPY3D_PEER native_peer_copy(const box_side& source, context_ref source_context,
+                                           const box_side& destination,
+                                           context_ref destination_context,
+                                           const copy_region& region) noexcept {
+  auto copy = native_copy<CUDA_MEMCPY3D_PEER>(source, destination, region);
+  copy.srcContext = source_context.native();
+  copy.dstContext = destination_context.native();
+  return copy;
+}
+
 inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
                             const box_side& destination, copy_region region,
                             source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::copy", where));
-  GPU_TRY(require_context("gpu::copy", stream, "source", source.context, where));
-  GPU_TRY(require_context("gpu::copy", stream, "destination", destination.context, where));
   GPU_TRY(complete_region(source, destination, region, where));
   if (region.size.empty()) return {};
+  bool peers = false;
+  GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
+  if (peers) {
+    const CUDA_MEMCPY3D_PEER copy =
+        native_peer_copy(source, source.context, destination, destination.context, region);
+    return on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::memcpy_3d_peer_async>(where, &copy,
+                                                                       stream.native());
+    });
+  }
   const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
   return on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::memcpy_3d_async>(where, &copy, stream.native());
@@ -102,15 +122,22 @@ inline result<> copy_box_now(const box_side& source, const box_side& destination
                              copy_region region, source_location where) noexcept {
   GPU_TRY(complete_region(source, destination, region, where));
   if (region.size.empty()) return {};
-  const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
   context_ref context;
   GPU_TRY(
       find_context(device_end_of(destination.on_device ? destination : source), context, where));
   if (source.on_device && destination.on_device) {
     context_ref other;
     GPU_TRY(find_context(device_end_of(source), other, where));
-    if (other != context) GPU_TRY(other.synchronize(where));
+    if (other != context) {
+      GPU_TRY(other.synchronize(where));
+      GPU_TRY(context.synchronize(where));
+      const CUDA_MEMCPY3D_PEER copy = native_peer_copy(source, other, destination, context, region);
+      GPU_TRY(
+          driver::call_in<&driver::entry_points::memcpy_3d_peer>(context.native(), where, &copy));
+      return context.synchronize(where);
+    }
   }
+  const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
   return driver::in_context(context.native(), where, [&]() -> result<> {
     // As with copies of a run of bytes, the driver waits for one stream only, and may return early.
     GPU_TRY(driver::call<&driver::entry_points::ctx_synchronize>(where));

@@ -40,16 +40,31 @@ inline result<> require_context(const char* function, const stream_ref& stream, 
                                   range.device().native(), where));
 }
 
-/// Between contexts: of two devices, or two of one device. One of them has to be the stream's.
-inline result<> copy_between_contexts(const stream_ref& stream, const copy_end& source,
-                                      const copy_end& destination, std::size_t bytes,
-                                      source_location where) noexcept {
-  if (source.context != stream.context()) {
-    GPU_TRY(require_context("gpu::copy", stream, "destination", destination.context, where));
-  }
-  return driver::call<&driver::entry_points::memcpy_peer_async>(
-      where, destination.device_address(), destination.context.native(), source.device_address(),
-      source.context.native(), bytes, stream.native());
+/// `errc::wrong_context` where an end is known to belong to another context than the stream's; of
+/// ends in two contexts, one has to be in the stream's.
+inline result<> require_contexts(const stream_ref& stream, context_ref source,
+                                 context_ref destination, source_location where) noexcept {
+  const context_ref own = stream.context();
+  if (source && destination && (source == own || destination == own)) [[likely]]
+    return {};
+  GPU_TRY(require_context("gpu::copy", stream, "source", source, where));
+  return require_context("gpu::copy", stream, "destination", destination, where);
+}
+
+/// Sets `peers` where a copy has to be one between peers: its ends belong to different contexts,
+/// and the stream is not being captured, when the driver takes it as an ordinary copy alone.
+inline result<> find_peers(const stream_ref& stream, context_ref source, context_ref destination,
+                           bool& peers, source_location where) noexcept {
+  GPU_TRY(require_contexts(stream, source, destination, where));
+  if (!source || !destination || source == destination) [[likely]]
+    return {};
+  CUstreamCaptureStatus status{};
+  GPU_TRY(on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
+                                                                    &status);
+  }));
+  peers = status == CU_STREAM_CAPTURE_STATUS_NONE;
+  return {};
 }
 
 /// Queues the copy on `stream`.
@@ -60,14 +75,14 @@ inline result<> copy_on(const stream_ref& stream, const copy_end& source,
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
   if (bytes == 0) return {};
-  const bool between =
-      source.context && destination.context && source.context != destination.context;
-  if (!between) {
-    GPU_TRY(require_context("gpu::copy", stream, "source", source.context, where));
-    GPU_TRY(require_context("gpu::copy", stream, "destination", destination.context, where));
-  }
+  bool peers = false;
+  GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
   return on_stream(stream, where, [&]() -> result<> {
-    if (between) return copy_between_contexts(stream, source, destination, bytes, where);
+    if (peers) {
+      return driver::call<&driver::entry_points::memcpy_peer_async>(
+          where, destination.device_address(), destination.context.native(),
+          source.device_address(), source.context.native(), bytes, stream.native());
+    }
     if (source.on_device && destination.on_device) {
       return driver::call<&driver::entry_points::memcpy_dtod_async>(
           where, destination.device_address(), source.device_address(), bytes, stream.native());
@@ -85,31 +100,36 @@ inline result<> copy_on(const stream_ref& stream, const copy_end& source,
   });
 }
 
-/// Sets `context` to the one that memory on a device belongs to, where the range does not know it.
-/// Memory of a pool belongs to a device only, and stands for its primary context.
-/// (cuPointerGetAttributes)
+/// Sets `owner` to the context that device memory belongs to, null where it belongs to a device
+/// only, as that of a pool does; and `ordinal` to the device. (cuPointerGetAttributes)
+inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordinal,
+                           source_location where) noexcept {
+  CUmemorytype type{};
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                      CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* values[] = {&owner, &ordinal, &type};
+  GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
+      where, 3u, &attributes[0], &values[0], static_cast<CUdeviceptr>(address)));
+  if (type != CUmemorytype{}) [[likely]]
+    return {};
+  return fail(refusal(errc::invalid_argument, "gpu::copy",
+                      text("the device_span does not name memory that the driver knows. It may "
+                           "have been freed."),
+                      where, address));
+}
+
+/// Sets `context` to the one that memory on a device belongs to, where the range does not know it;
+/// memory of a pool stands for its device's primary context.
 inline result<> find_context(const copy_end& end, context_ref& context,
                              source_location where) noexcept {
   context = end.context;
   if (context) return {};
   CUcontext native = nullptr;
   int ordinal = 0;
-  CUmemorytype type{};
-  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
-                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                      CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
-  void* values[] = {&native, &ordinal, &type};
-  GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
-      where, 3u, &attributes[0], &values[0], end.device_address()));
-  if (type == CUmemorytype{}) {
-    return fail(refusal(errc::invalid_argument, "gpu::copy",
-                        text("the device_span does not name memory that the driver knows. It may "
-                             "have been freed."),
-                        where, end.address));
-  }
-  const device on = device::from_native(ordinal);
+  GPU_TRY(find_owner(end.address, native, ordinal, where));
   if (native == nullptr) GPU_TRY(find_primary_context(ordinal, native, where));
-  context = context_ref::from_native(native, on);
+  context = context_ref::from_native(native, device::from_native(ordinal));
   return {};
 }
 

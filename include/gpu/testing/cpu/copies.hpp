@@ -32,6 +32,18 @@ inline CUresult copy_bytes(call& c, std::uint64_t to, named_as to_name, std::uin
   return enqueue_transfer(c, stream, what, order.blocking);
 }
 
+/// What a copy between contexts asks of them, and of its stream: it cannot be captured. Addresses
+/// say where memory is, so a context may be left out.
+inline CUresult check_peer_copy(call& c, CUcontext to, CUcontext from, CUstream handle) {
+  context_ptr context;
+  stream_ptr stream;
+  for (const CUcontext each : {to, from})
+    if (each != nullptr)
+      if (const CUresult bad = c.find_context(each, context)) return bad;
+  if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  return stream->capture ? c.refuse_capture(*stream) : CUDA_SUCCESS;
+}
+
 }  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
@@ -69,9 +81,7 @@ inline CUresult memcpy_dtod_async(call& c, CUdeviceptr to, CUdeviceptr from, std
 
 inline CUresult memcpy_peer_async(call& c, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
                                   CUcontext from_context, std::size_t bytes, CUstream stream) {
-  context_ptr context;
-  if (const CUresult bad = c.find_context(to_context, context)) return bad;
-  if (const CUresult bad = c.find_context(from_context, context)) return bad;
+  if (const CUresult bad = check_peer_copy(c, to_context, from_context, stream)) return bad;
   return copy_bytes(c, to, named_as::device, from, named_as::device, bytes, {false, stream});
 }
 inline CUresult memcpy_peer(call& c, CUdeviceptr to, CUcontext to_context, CUdeviceptr from,

@@ -148,17 +148,6 @@ template <class Copy> CUresult copy_cuboid(call& c, const Copy* copy, copy_order
                   copy->Depth, order);
 }
 
-/// Both contexts have to be live where the ends are device memory.
-inline CUresult check_contexts(call& c, const CUDA_MEMCPY3D_PEER* copy) {
-  context_ptr context;
-  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (copy->dstMemoryType == CU_MEMORYTYPE_DEVICE)
-    if (const CUresult bad = c.find_context(copy->dstContext, context)) return bad;
-  if (copy->srcMemoryType == CU_MEMORYTYPE_DEVICE)
-    if (const CUresult bad = c.find_context(copy->srcContext, context)) return bad;
-  return CUDA_SUCCESS;
-}
-
 }  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
@@ -176,13 +165,14 @@ inline CUresult memcpy_3d(call& c, const CUDA_MEMCPY3D* copy) { return copy_cubo
 inline CUresult memcpy_3d_async(call& c, const CUDA_MEMCPY3D* copy, CUstream stream) {
   return copy_cuboid(c, copy, {false, stream});
 }
-inline CUresult memcpy_3d_peer(call& c, const CUDA_MEMCPY3D_PEER* copy) {
-  if (const CUresult bad = check_contexts(c, copy)) return bad;
-  return copy_cuboid(c, copy, {});
-}
 inline CUresult memcpy_3d_peer_async(call& c, const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
-  if (const CUresult bad = check_contexts(c, copy)) return bad;
+  if (copy == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = check_peer_copy(c, copy->dstContext, copy->srcContext, stream))
+    return bad;
   return copy_cuboid(c, copy, {false, stream});
+}
+inline CUresult memcpy_3d_peer(call& c, const CUDA_MEMCPY3D_PEER* copy) {
+  return memcpy_3d_peer_async(c, copy, nullptr);
 }
 
 }  // namespace gpu::testing::cpu::entry

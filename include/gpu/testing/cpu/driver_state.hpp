@@ -43,7 +43,8 @@ struct driver_state {
   explicit driver_state(cpu_driver_options chosen)
       : options{std::move(chosen)},
         blocks{options.block_threads},
-        work{mutex, options.mode == execution::deferred, options.stream_threads} {}
+        work{mutex, options.mode == execution::deferred, options.stream_threads,
+             options.value_wait_limit} {}
 
   const cpu_driver_options options;
   const std::uint64_t number = next_handle_number();  // unique in the process

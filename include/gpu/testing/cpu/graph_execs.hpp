@@ -150,7 +150,7 @@ inline CUresult enqueue_body(call& c, const stream_ptr& stream,
       each.what.event->capture = nullptr;
       each.what.event->recorded = made;
     }
-    if (each.what.when_enqueued) each.what.when_enqueued(c);
+    if (each.what.when_enqueued) each.what.when_enqueued(c, *made);
     if (const CUresult bad = c.enqueue(stream, made)) return bad;
   }
   return CUDA_SUCCESS;
@@ -295,6 +295,8 @@ inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_han
     }
     if (now[i]->what.type != before[i]->what.type)
       return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, now[i]->handle);
+    if (now[i]->what.shape != before[i]->what.shape)
+      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, now[i]->handle);
     if (now[i]->what.allocation)
       return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, now[i]->handle);
     if (now[i]->what.context != before[i]->what.context)
@@ -328,6 +330,7 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
   what.child = nullptr;
   if (const CUresult bad = redescribe(c, params, *exec->snapshot, what)) return bad;
   if (what.context != node->what.context && node->what.context) return CUDA_ERROR_INVALID_VALUE;
+  if (what.shape != node->what.shape) return CUDA_ERROR_INVALID_VALUE;
   set_work(*node, what);
   return CUDA_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include <gpu/testing/cpu/graph_structure.hpp>
 #include <gpu/testing/cpu/launches.hpp>
 #include <gpu/testing/cpu/pools.hpp>
+#include <gpu/testing/cpu/stream_memory_operations.hpp>
 #include <gpu/testing/cpu/streams.hpp>
 
 #include <cuda.h>
@@ -134,6 +135,18 @@ inline CUresult describe_allocation(call& c, CUDA_MEM_ALLOC_NODE_PARAMS_v2& from
   return CUDA_SUCCESS;
 }
 
+inline CUresult describe_memory_operations(call& c, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2& from,
+                                           node_work& to) {
+  std::vector<memory_operation> all;
+  if (from.ctx == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_context(from.ctx, to.context)) return bad;
+  if (const CUresult bad =
+          read_memory_operations(c, *to.context, from.count, from.paramArray, from.flags, all))
+    return bad;
+  to = memory_operations_node(c.driver, to.context, std::move(all));
+  return CUDA_SUCCESS;
+}
+
 /// Makes of a description what a node of `graph` does.
 inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& graph,
                          node_work& to) {
@@ -170,9 +183,10 @@ inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& gr
       return make_free_node(c, graph, from.free.dptr, to);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
       return describe_conditional(c, from.conditional, graph, to);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
+      return describe_memory_operations(c, from.memOp, to);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
       return CUDA_ERROR_NOT_SUPPORTED;
     default:
       return CUDA_ERROR_INVALID_VALUE;

@@ -85,12 +85,13 @@ struct node_work {
   std::vector<host_range> reads;
   bool reads_any_host_memory = false;
   bool reads_mapped_host_memory = false;
-  /// Done when a launch enqueues the work; null where there is nothing to do then.
-  std::function<void(call&)> when_enqueued;
-  std::vector<CUlaunchAttribute> attributes;     // of a kernel
-  graph_ptr child;                               // of a child graph
-  std::vector<graph_ptr> bodies;                 // of a conditional node
-  std::vector<CUgraph> body_handles;             // the same, as the program is given them
+  /// Done when a launch enqueues the work as an operation; null where there is nothing to do then.
+  std::function<void(call&, operation&)> when_enqueued;
+  std::vector<int> shape;                     // what of the node an executable graph cannot change
+  std::vector<CUlaunchAttribute> attributes;  // of a kernel
+  graph_ptr child;                            // of a child graph
+  std::vector<graph_ptr> bodies;              // of a conditional node
+  std::vector<CUgraph> body_handles;          // the same, as the program is given them
   std::shared_ptr<conditional_value> condition;  // of a conditional node
   CUgraphConditionalNodeType condition_type{};   // of a conditional node
   std::shared_ptr<event_state> event;            // of a node that records or waits

@@ -4,6 +4,7 @@
 
 #include <gpu/testing/machine/launch.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -39,6 +40,10 @@ struct cpu_driver_options {
   /// Instructions that one thread of a kernel may execute before the launch fails with
   /// CUDA_ERROR_LAUNCH_TIMEOUT; 0 = no limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 28;
+  /// How long a call waits for a stream that waits for a value in memory (cuStreamWaitValue32),
+  /// while nothing else is done. Then the wait is reported and given up, and its context has the
+  /// fault CUDA_ERROR_LAUNCH_TIMEOUT.
+  std::chrono::milliseconds value_wait_limit{10'000};
   /// Which mistakes are looked for beyond bad addresses, which always are.
   machine::checks checks{};
   /// Print what was not given back to stderr when the driver ends; with `use_cpu_driver`, when the

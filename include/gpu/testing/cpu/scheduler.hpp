@@ -2,6 +2,7 @@
 /// \file
 /// The order in which enqueued work is done: queues, what waits for what, and who does it when.
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -29,6 +30,10 @@ struct operation {
   enum class progress : std::uint8_t { waiting, running, done };
 
   std::function<void()> work;  // done without the lock; empty: only its place in the order matters
+  /// Tried, with the lock, once all before it is done and again until it says true: `work` comes
+  /// then. Empty: at once.
+  std::function<bool()> proceed;
+  std::function<void()> give_up;  // done without the lock where nothing makes `proceed` say true
   std::shared_ptr<work_queue> queue;              // until it is done
   std::vector<std::shared_ptr<operation>> after;  // of other queues, until it is done
   std::vector<host_range> reads;                  // host memory
@@ -49,6 +54,7 @@ struct work_queue {
   std::deque<operation_ptr> pending;  // the first may be running
   bool closed = false;                // no more will come
   bool has_thread = false;
+  bool known = false;  // to the scheduler
 
   operation_ptr last() const { return pending.empty() ? nullptr : pending.back(); }
 };
@@ -57,8 +63,9 @@ struct work_queue {
 /// Threads: every member is called with the driver's lock held, which is given up while work runs.
 class scheduler {
  public:
-  scheduler(std::mutex& mutex, bool deferred, bool threads)
-      : mutex_{mutex}, deferred_{deferred}, threads_{threads} {}
+  /// `patience`: how long a call waits for work that does not proceed while nothing else is done.
+  scheduler(std::mutex& mutex, bool deferred, bool threads, std::chrono::milliseconds patience)
+      : mutex_{mutex}, deferred_{deferred}, threads_{threads}, patience_{patience} {}
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
 
@@ -69,14 +76,22 @@ class scheduler {
                driver_lock& lock) {
     what->queue = queue;
     queue->pending.push_back(what);
+    if (what->proceed) some_may_wait_ = true;
+    if (!std::exchange(queue->known, true)) {
+      std::erase_if(queues_, [](const auto& each) { return each.expired(); });
+      queues_.push_back(queue);
+    }
     if (threads_ && !queue->has_thread) start_thread(queue);
-    if (!deferred_) {
-      what->wanted = true;
-      if (threads_) {
-        changed_.notify_all();
-      } else {
-        finish(what, lock);
-      }
+    if (deferred_) return;
+    what->wanted = true;
+    if (threads_) return changed_.notify_all();
+    while (what->state != operation::progress::done) {
+      const step next = step_towards(what);
+      if (next.held_up) break;
+      take(next, lock);
+    }
+    // Work that was held up may have waited for what was done now.
+    while (some_may_wait_ && do_any(lock)) {
     }
   }
 
@@ -84,12 +99,19 @@ class scheduler {
   void finish(const operation_ptr& what, driver_lock& lock) {
     if (!what) return;
     if (threads_) want(what);
+    auto since = std::chrono::steady_clock::now();
     while (what->state != operation::progress::done) {
-      operation_ptr next = threads_ ? nullptr : runnable_for(what);
-      if (next) {
-        execute(next, lock);
-      } else {
-        changed_.wait(lock);
+      const step next = step_towards(what);
+      if (!next.held_up) {
+        take(next, lock);
+      } else if (threads_ || !do_any(lock)) {
+        if (threads_) want_everything();  // any of it may be what it waits for
+        since = std::max(since, last_done_);
+        if (running_ == 0 && std::chrono::steady_clock::now() - since >= patience_) {
+          give_up(*next.held_up, lock);
+        } else {
+          changed_.wait_for(lock, polling);
+        }
       }
     }
   }
@@ -100,8 +122,10 @@ class scheduler {
     if (!what || what->state == operation::progress::done) return true;
     if (threads_) {
       want(what);
-    } else if (operation_ptr next = runnable_for(what)) {
-      execute(next, lock);
+    } else if (const step next = step_towards(what); next.work) {
+      execute(next.work, lock);
+    } else if (next.held_up) {
+      do_any(lock);
     }
     return false;
   }
@@ -130,36 +154,83 @@ class scheduler {
     std::shared_ptr<bool> ended;  // belongs to the driver's lock
   };
 
-  static bool ready(const operation& what) {
-    for (const operation_ptr& each : what.after)
-      if (each->state != operation::progress::done) return false;
+  /// What brings some work nearer: other work that can be done now, or that nothing but `proceed`
+  /// holds up. Neither: another thread is at it.
+  struct step {
+    operation_ptr work;
+    operation_ptr held_up;
+  };
+
+  static bool proceeds(operation& what) {
+    if (!what.proceed) return true;
+    if (!what.proceed()) return false;
+    what.proceed = nullptr;
     return true;
   }
 
-  /// Work that can be done now and brings `what` nearer; null while other threads see to it.
-  static operation_ptr runnable_for(const operation_ptr& what) {
+  static bool ready(operation& what) {
+    for (const operation_ptr& each : what.after)
+      if (each->state != operation::progress::done) return false;
+    return proceeds(what);
+  }
+
+  static step step_towards(const operation_ptr& what) {
     operation_ptr next = what;
     for (;;) {
       next = next->queue->pending.front();
-      if (next->state == operation::progress::running) return nullptr;
+      if (next->state == operation::progress::running) return {};
       operation_ptr blocker;
       for (const operation_ptr& each : next->after)
         if (each->state != operation::progress::done) blocker = each;
-      if (!blocker) return next;
+      if (!blocker) return proceeds(*next) ? step{next, nullptr} : step{nullptr, next};
       next = std::move(blocker);
     }
+  }
+
+  /// Does a step that is not held up, or waits for the thread that does.
+  void take(const step& next, driver_lock& lock) {
+    if (next.work && !threads_) {
+      execute(next.work, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+
+  /// Does one piece of work of any queue; false where there is none that can be done.
+  bool do_any(driver_lock& lock) {
+    for (const auto& each : queues_) {
+      const std::shared_ptr<work_queue> queue = each.lock();
+      if (!queue || queue->pending.empty()) continue;
+      const operation_ptr next = queue->pending.front();
+      if (next->state != operation::progress::waiting || !ready(*next)) continue;
+      execute(next, lock);
+      return true;
+    }
+    return false;
+  }
+
+  void give_up(operation& what, driver_lock& lock) {
+    const auto tell = std::exchange(what.give_up, nullptr);
+    lock.unlock();
+    if (tell) tell();
+    lock.lock();
+    what.proceed = nullptr;
+    changed_.notify_all();
   }
 
   void execute(operation_ptr what, driver_lock& lock) {
     what->state = operation::progress::running;
     auto work = std::move(what->work);
     what->work = nullptr;
+    what->give_up = nullptr;
+    ++running_;
     lock.unlock();
     if (work) work();
     work = nullptr;  // what it kept alive may go, and may take its time
     lock.lock();
+    --running_;
     what->state = operation::progress::done;
-    what->finished = std::chrono::steady_clock::now();
+    what->finished = last_done_ = std::chrono::steady_clock::now();
     what->after.clear();
     what->queue->pending.pop_front();
     what->queue.reset();
@@ -184,6 +255,17 @@ class scheduler {
     changed_.notify_all();
   }
 
+  void want_everything() {
+    bool news = false;
+    for (const auto& each : queues_) {
+      const std::shared_ptr<work_queue> queue = each.lock();
+      if (!queue || queue->pending.empty() || queue->pending.back()->wanted) continue;
+      for (const operation_ptr& what : queue->pending) what->wanted = true;
+      news = true;
+    }
+    if (news) changed_.notify_all();
+  }
+
   void start_thread(const std::shared_ptr<work_queue>& queue) {
     queue->has_thread = true;
     for (std::size_t i = 0; i < workers_.size();) {
@@ -204,6 +286,8 @@ class scheduler {
       const operation_ptr next = queue->last() ? queue->pending.front() : nullptr;
       if (next && next->wanted && ready(*next)) {
         execute(next, lock);
+      } else if (next && next->wanted && next->proceed) {
+        changed_.wait_for(lock, polling);  // the host tells nobody what it writes
       } else {
         changed_.wait(lock);
       }
@@ -211,11 +295,18 @@ class scheduler {
     ended = true;
   }
 
+  static constexpr std::chrono::milliseconds polling{1};
+
   std::mutex& mutex_;
   std::condition_variable changed_;
   std::vector<worker> workers_;
+  std::vector<std::weak_ptr<work_queue>> queues_;
   const bool deferred_;
   const bool threads_;
+  const std::chrono::milliseconds patience_;
+  std::chrono::steady_clock::time_point last_done_{};
+  unsigned running_ = 0;
+  bool some_may_wait_ = false;
   bool stopping_ = false;
 };
 

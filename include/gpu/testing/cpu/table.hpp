@@ -6,9 +6,11 @@
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu/array_copies.hpp>
 #include <gpu/testing/cpu/arrays.hpp>
+#include <gpu/testing/cpu/cluster_occupancy.hpp>
 #include <gpu/testing/cpu/contexts.hpp>
 #include <gpu/testing/cpu/copies.hpp>
 #include <gpu/testing/cpu/copies_3d.hpp>
+#include <gpu/testing/cpu/copy_batches.hpp>
 #include <gpu/testing/cpu/devices.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/events.hpp>
@@ -30,6 +32,7 @@
 #include <gpu/testing/cpu/primary_contexts.hpp>
 #include <gpu/testing/cpu/shared_pools.hpp>
 #include <gpu/testing/cpu/stream_attributes.hpp>
+#include <gpu/testing/cpu/stream_memory_operations.hpp>
 #include <gpu/testing/cpu/streams.hpp>
 #include <gpu/testing/cpu/textures.hpp>
 #include <gpu/testing/cpu/virtual_memory.hpp>

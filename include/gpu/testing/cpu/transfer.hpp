@@ -236,7 +236,7 @@ inline node_work transfer_node(call& c, const context_ptr& context, const transf
   (void)span_of(what.from, what, bytes);
   if (what.from.on_host()) node.reads.push_back({what.from.address, what.from.address + bytes});
   if (c.driver.work.deferred() && what.to.where == endpoint::place::host)
-    node.when_enqueued = [what](call& now) { poison_destination(now, what); };
+    node.when_enqueued = [what](call& now, operation&) { poison_destination(now, what); };
   return node;
 }
 

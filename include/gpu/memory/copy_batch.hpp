@@ -1,0 +1,284 @@
+#pragma once
+/// \file
+/// Batches: many copies queued by one call, each with hints of its own.
+
+#include <gpu/driver/host_call.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/memory_location.hpp>
+
+#include <initializer_list>
+
+namespace gpu {
+
+namespace detail {
+struct batch_access;
+}
+
+/// When a copy of a batch may read its source.
+enum class source_access_order : int {
+  /// when the stream gets there
+  stream = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+  /// before the call returns: nothing that was queued writes to the source
+  during_call = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
+  /// whenever the driver likes: nothing that was queued writes to the source, and it lives on
+  any = CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+};
+
+/// The order's name, such as "during_call"; null for a value that is none.
+constexpr const char* name_of(source_access_order order) noexcept {
+  switch (order) {
+    case source_access_order::stream:
+      return "stream";
+    case source_access_order::during_call:
+      return "during_call";
+    case source_access_order::any:
+      return "any";
+  }
+  return nullptr;
+}
+
+/// What the driver is told about a copy of a batch.
+struct copy_hints {
+  source_access_order source_order = source_access_order::stream;
+  /// Where managed memory is likely to be.
+  memory_location source{};
+  memory_location destination{};
+  /// Rather slower than in the way of kernels.
+  bool prefer_overlap_with_compute = false;
+};
+
+/// One copy of a batch: all elements of a range to another, as `gpu::copy` takes them.
+class range_copy {
+ public:
+  template <class Source, class Destination>
+  range_copy(Source&& source, Destination&& destination, copy_hints hints = {}) noexcept
+      : range_copy(detail::copy_end_of(source), detail::copy_end_of(destination),
+                   sizeof(detail::element_t<Destination>), hints) {
+    check<Source, Destination>();
+    static_assert(device_range<Source> || pinned_range<Source>,
+                  "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector, or "
+                  "range_copy::read_now, which reads any host memory before the call returns");
+  }
+
+  /// A copy that has read its source, which may be any host memory, when the call returns.
+  template <class Source, class Destination>
+  static range_copy read_now(Source&& source, Destination&& destination,
+                             copy_hints hints = {}) noexcept {
+    check<Source, Destination>();
+    hints.source_order = source_access_order::during_call;
+    return {detail::copy_end_of(source), detail::copy_end_of(destination),
+            sizeof(detail::element_t<Destination>), hints};
+  }
+
+ private:
+  friend struct detail::batch_access;
+
+  range_copy(detail::copy_end source, detail::copy_end destination, std::size_t element,
+             const copy_hints& hints) noexcept
+      : source_{source}, destination_{destination}, element_{element}, hints_{hints} {}
+
+  template <class Source, class Destination> static constexpr void check() noexcept {
+    detail::check_copy<Source, Destination>();
+    static_assert(device_range<Destination> || pinned_range<Destination>,
+                  "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector");
+  }
+
+  detail::copy_end source_;
+  detail::copy_end destination_;
+  std::size_t element_;
+  copy_hints hints_;
+};
+
+/// One copy of a batch: a box, or a part of it, as `gpu::copy` takes them.
+class box_copy {
+ public:
+  template <class From, memory_side FromSide, class To, memory_side ToSide>
+  box_copy(pitched_view<From, FromSide> source, pitched_view<To, ToSide> destination,
+           copy_region region = {}, copy_hints hints = {}) noexcept
+      : source_{detail::side_of(source)},
+        destination_{detail::side_of(destination)},
+        region_{region},
+        hints_{hints} {
+    detail::check_box_elements<From, To>();
+    static_assert(FromSide != memory_side::host && ToSide != memory_side::host,
+                  "a copy of a batch needs page-locked host memory: use a "
+                  "gpu::pitched_pinned_span");
+  }
+
+ private:
+  friend struct detail::batch_access;
+
+  detail::box_side source_;
+  detail::box_side destination_;
+  copy_region region_;
+  copy_hints hints_;
+};
+
+namespace detail {
+
+/// So many elements on the heap; null where there was no room.
+template <class T> struct scratch_array {
+  T* const data;
+
+  explicit scratch_array(std::size_t count) noexcept : data{new(std::nothrow) T[count]{}} {}
+  scratch_array(const scratch_array&) = delete;
+  scratch_array& operator=(const scratch_array&) = delete;
+  ~scratch_array() { delete[] data; }
+};
+
+/// What every batch asks of its stream. The driver takes none on the legacy default stream.
+inline result<> require_batch_stream(const stream_ref& stream, source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::copy", where));
+  if (stream.native() != nullptr && stream.native() != CU_STREAM_LEGACY) [[likely]]
+    return {};
+  return fail(refusal(errc::invalid_argument, "gpu::copy",
+                      text("the legacy default stream takes no batches of copies. Use a stream of "
+                           "your own."),
+                      where));
+}
+
+inline result<> check_hints(const copy_hints& hints, source_location where) noexcept {
+  if (name_of(hints.source_order) != nullptr) [[likely]]
+    return {};
+  text_builder out;
+  out << static_cast<int>(hints.source_order)
+      << " is no gpu::source_access_order. Use stream, during_call or any.";
+  return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where,
+                      static_cast<std::uint64_t>(hints.source_order)));
+}
+
+inline unsigned native_flags(const copy_hints& hints) noexcept {
+  return hints.prefer_overlap_with_compute ? unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}
+                                           : unsigned{CU_MEMCPY_FLAG_DEFAULT};
+}
+
+/// Queues a batch where the stream's context is current, as the driver wants it.
+template <auto Member, class... Arguments>
+result<> queue_batch(const stream_ref& stream, source_location where,
+                     Arguments... arguments) noexcept {
+  result<> done =
+      driver::call_in<Member>(stream.context().native(), where, arguments..., stream.native());
+  if (done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[likely]]
+    return done;
+  return fail(detail::move(done).error().with_details(
+      text("a graph cannot hold a batch of copies. Copy one by one in a capture.")));
+}
+
+inline result<> batch_without_room(std::size_t bytes, source_location where) noexcept {
+  return fail(no_room_error("gpu::copy", bytes, where));
+}
+
+/// The way of batches to what their copies hold.
+struct batch_access {
+  /// (cuMemcpyBatchAsync)
+  static result<> queue(const stream_ref& stream, const range_copy* copies, std::size_t count,
+                        source_location where) noexcept {
+    GPU_TRY(require_batch_stream(stream, where));
+    const scratch_array<CUdeviceptr> addresses(2 * count);
+    const scratch_array<std::size_t> sizes(2 * count);
+    const scratch_array<CUmemcpyAttributes> attributes(count);
+    if (addresses.data == nullptr || sizes.data == nullptr || attributes.data == nullptr) {
+      return batch_without_room(count * (4 * sizeof(std::size_t) + sizeof(CUmemcpyAttributes)),
+                                where);
+    }
+    CUdeviceptr* const to = addresses.data;
+    CUdeviceptr* const from = addresses.data + count;
+    std::size_t* const first_copies = sizes.data + count;  // that the attributes apply to
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const range_copy& copy = copies[i];
+      GPU_TRY(require_same_size(copy.source_, copy.destination_, where));
+      GPU_TRY(require_contexts(stream, copy.source_.context, copy.destination_.context, where));
+      GPU_TRY(check_hints(copy.hints_, where));
+      if (copy.source_.count == 0) continue;  // which the driver does not take
+      to[used] = copy.destination_.device_address();
+      from[used] = copy.source_.device_address();
+      sizes.data[used] = copy.source_.count * copy.element_;
+      CUmemcpyAttributes& of_copy = attributes.data[used];
+      of_copy.srcAccessOrder = static_cast<CUmemcpySrcAccessOrder>(copy.hints_.source_order);
+      of_copy.srcLocHint = copy.hints_.source.native();
+      of_copy.dstLocHint = copy.hints_.destination.native();
+      of_copy.flags = native_flags(copy.hints_);
+      first_copies[used] = used;
+      ++used;
+    }
+    if (used == 0) return {};
+    return queue_batch<&driver::entry_points::memcpy_batch_async>(
+        stream, where, to, from, sizes.data, used, attributes.data, first_copies, used);
+  }
+
+  /// (cuMemcpy3DBatchAsync)
+  static result<> queue(const stream_ref& stream, const box_copy* copies, std::size_t count,
+                        source_location where) noexcept {
+    GPU_TRY(require_batch_stream(stream, where));
+    const scratch_array<CUDA_MEMCPY3D_BATCH_OP> natives(count);
+    if (natives.data == nullptr)
+      return batch_without_room(count * sizeof(CUDA_MEMCPY3D_BATCH_OP), where);
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const box_copy& copy = copies[i];
+      copy_region region = copy.region_;
+      GPU_TRY(complete_region(copy.source_, copy.destination_, region, where));
+      GPU_TRY(check_hints(copy.hints_, where));
+      if (region.size.empty()) continue;
+      CUDA_MEMCPY3D_BATCH_OP& native = natives.data[used];
+      native.src = operand(copy.source_, region.source, copy.hints_.source);
+      native.dst = operand(copy.destination_, region.destination, copy.hints_.destination);
+      native.extent = {region.size.width * copy.source_.element, region.size.height,
+                       region.size.depth};
+      native.srcAccessOrder = static_cast<CUmemcpySrcAccessOrder>(copy.hints_.source_order);
+      native.flags = native_flags(copy.hints_);
+      ++used;
+    }
+    if (used == 0) return {};
+    return queue_batch<&driver::entry_points::memcpy_3d_batch_async>(stream, where, used,
+                                                                     natives.data, 0ull);
+  }
+
+ private:
+  /// Between two pointers the driver's elements are bytes.
+  static CUmemcpy3DOperand operand(const box_side& side, const box_position& at,
+                                   const memory_location& hint) noexcept {
+    CUmemcpy3DOperand made{};
+    made.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
+    made.op.ptr.ptr = static_cast<CUdeviceptr>(
+        side.address + (at.z * side.rows + at.y) * side.pitch + at.x * side.element);
+    made.op.ptr.rowLength = side.pitch;
+    made.op.ptr.layerHeight = side.rows;
+    made.op.ptr.locHint = hint.native();
+    return made;
+  }
+};
+
+template <class Copy>
+concept batched_copy = same<Copy, range_copy> || same<Copy, box_copy>;
+
+}  // namespace detail
+
+/// Queues copies on `stream`, and returns:
+///
+///     GPU_TRY(gpu::copy(stream, {gpu::range_copy(a, x), gpu::range_copy(b, y)}));
+///
+/// **Ordering**: the batch after what was queued on `stream`, before what will be; its copies in no
+/// order, so none may write what another reads or writes. Ranges have to live until the stream got
+/// there, sources that are read during the call only for the call.
+/// **Errors**: those of `copy`, before anything is queued; `errc::invalid_argument` for the legacy
+/// default stream; `errc::out_of_host_memory`; `errc::not_supported` before CUDA 13.0's driver.
+/// **Capture**: not allowed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED with a sentence; the capture
+/// goes on unharmed. **Threads**: any. (cuMemcpyBatchAsync, cuMemcpy3DBatchAsync)
+template <detail::batched_copy Copy>
+result<> copy(stream_ref stream, std::initializer_list<Copy> copies,
+              source_location where = source_location::current()) noexcept {
+  return detail::batch_access::queue(stream, copies.begin(), copies.size(), where);
+}
+/// The same for any contiguous range of copies.
+template <host_range Copies>
+  requires detail::batched_copy<detail::remove_cv_t<detail::host_element_t<const Copies>>>
+result<> copy(stream_ref stream, const Copies& copies,
+              source_location where = source_location::current()) noexcept {
+  return detail::batch_access::queue(stream, detail::data_of(copies), detail::size_of(copies),
+                                     where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,105 @@
+#pragma once
+/// \file
+/// `peer_memory`: a span that says which context its memory belongs to, for copies between devices
+/// that say which way they go.
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_box.hpp>
+
+namespace gpu {
+
+/// Names memory and the context it belongs to; made by `gpu::peer`. Copy it freely. It is a device
+/// range wherever `Span` is one: `copy`, `fill` and copies of a batch then know the device, and
+/// copies between two contexts go from device to device where these reach each other (see
+/// `can_access_peer`), through the host where not.
+template <class Span> class peer_memory {
+ public:
+  using span_type = Span;
+
+  constexpr Span span() const noexcept { return span_; }
+  constexpr context_ref context() const noexcept { return context_; }
+
+ private:
+  template <class S>
+  friend result<peer_memory<S>> peer(context_ref in, S memory, source_location where) noexcept;
+
+  constexpr peer_memory(Span span, context_ref context) noexcept : span_{span}, context_{context} {}
+
+  Span span_;
+  context_ref context_;
+};
+
+/// Says that `memory`, a `device_span` or a `pitched_span`, belongs to a context, and finds out
+/// whether that is so:
+///
+///     const auto from = GPU_TRY(gpu::peer(first, a.span()));
+///     const auto to = GPU_TRY(gpu::peer(second, b.span()));
+///     GPU_TRY(gpu::copy(stream, from, to));
+///
+/// Buffers know their context, and are passed to `copy` as they are. Memory of a pool belongs to
+/// all contexts of its device.
+/// **Errors**: `errc::empty_handle`; `errc::wrong_context` with both devices where the memory is
+/// another context's; `errc::invalid_argument` for memory that the driver does not know.
+/// **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
+template <class Span>
+result<peer_memory<Span>> peer(context_ref in, Span memory,
+                               source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(in, "gpu::peer", where));
+  if (!memory.empty()) {
+    CUcontext owner = nullptr;
+    int ordinal = 0;
+    GPU_TRY(
+        detail::find_owner(static_cast<std::uintptr_t>(memory.native()), owner, ordinal, where));
+    const bool own = owner == nullptr || owner == in.native();
+    if (!own || ordinal != in.device().native()) {
+      return detail::fail(detail::wrong_context_error("gpu::peer", "span", ordinal, "context",
+                                                      in.device().native(), where));
+    }
+  }
+  return peer_memory<Span>{memory, in};
+}
+/// The same for the primary context of a device.
+template <class Span>
+result<peer_memory<Span>> peer(device on, Span memory,
+                               source_location where = source_location::current()) noexcept {
+  CUcontext primary = nullptr;
+  GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+  return peer(context_ref::from_native(primary, on), memory, where);
+}
+
+namespace detail {
+
+template <class T> box_side side_of(const peer_memory<pitched_span<T>>& memory) noexcept {
+  box_side side = side_of(memory.span());
+  side.context = memory.context();
+  return side;
+}
+
+}  // namespace detail
+
+/// Queues a copy of a box, or of a part of it, from one context's memory to another's on `stream`,
+/// which belongs to one of the two.
+/// **Ordering**, **Errors**: as `copy` of boxes. Allowed in a capture. (cuStreamIsCapturing,
+/// cuMemcpy3DPeerAsync; in a capture cuMemcpy3DAsync)
+template <class From, class To>
+result<> copy(stream_ref stream, peer_memory<pitched_span<From>> source,
+              peer_memory<pitched_span<To>> destination, copy_region region = {},
+              source_location where = source_location::current()) noexcept {
+  detail::check_box_elements<From, To>();
+  return detail::copy_box_on(stream, detail::side_of(source), detail::side_of(destination), region,
+                             where);
+}
+
+/// Copies a box, or a part of it, from one context's memory to another's, and returns when it has
+/// arrived.
+/// **Ordering**: waits for all work of both contexts. Not allowed in a capture.
+/// (cuCtxSynchronize, cuMemcpy3DPeer)
+template <class From, class To>
+result<> copy(peer_memory<pitched_span<From>> source, peer_memory<pitched_span<To>> destination,
+              copy_region region = {},
+              source_location where = source_location::current()) noexcept {
+  detail::check_box_elements<From, To>();
+  return detail::copy_box_now(detail::side_of(source), detail::side_of(destination), region, where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,299 @@
+#pragma once
+/// \file
+/// Streams that wait for a value in memory, and write one: `memory_operation` says what, `perform`
+/// queues it.
+
+#include <gpu/memory/copy.hpp>
+
+#include <initializer_list>
+
+namespace gpu {
+
+/// When a wait is over, of the word in memory and the value that is waited for.
+enum class wait_condition : unsigned {
+  /// word - value, as a signed number, is not negative: also right for counters that wrap around
+  greater_or_equal = CU_STREAM_WAIT_VALUE_GEQ,
+  equal = CU_STREAM_WAIT_VALUE_EQ,
+  bitwise_and = CU_STREAM_WAIT_VALUE_AND,  ///< (word & value) != 0
+  bitwise_nor = CU_STREAM_WAIT_VALUE_NOR,  ///< ~(word | value) != 0
+};
+
+/// The condition's name, such as "equal"; null for a value that is none.
+constexpr const char* name_of(wait_condition condition) noexcept {
+  switch (condition) {
+    case wait_condition::greater_or_equal:
+      return "greater_or_equal";
+    case wait_condition::equal:
+      return "equal";
+    case wait_condition::bitwise_and:
+      return "bitwise_and";
+    case wait_condition::bitwise_nor:
+      return "bitwise_nor";
+  }
+  return nullptr;
+}
+
+/// Who sees what was written before a barrier before what is written after it.
+enum class memory_barrier_scope : unsigned {
+  system = CU_STREAM_MEMORY_BARRIER_TYPE_SYS,
+  device = CU_STREAM_MEMORY_BARRIER_TYPE_GPU,
+};
+
+/// The scope's name, such as "system"; null for a value that is none.
+constexpr const char* name_of(memory_barrier_scope scope) noexcept {
+  switch (scope) {
+    case memory_barrier_scope::system:
+      return "system";
+    case memory_barrier_scope::device:
+      return "device";
+  }
+  return nullptr;
+}
+
+/// One thing that a stream does with a word of memory. The word is the first element of a range:
+/// of page-locked memory, or of device memory that does not come from a pool; an integer of 4 or 8
+/// bytes.
+///
+///     gpu::perform(stream, gpu::memory_operation::wait(flag, 1u));
+///
+/// The range has to live until the stream got that far.
+class memory_operation {
+ public:
+  /// Waits until the word and `value` meet the condition; who writes the word says so to nobody.
+  /// What comes after in the stream sees all that the writer wrote before.
+  template <class Range>
+    requires(device_range<Range> || pinned_range<Range>)
+  static memory_operation wait(
+      Range&& word, detail::remove_cv_t<detail::element_t<Range>> value,
+      wait_condition condition = wait_condition::greater_or_equal) noexcept {
+    memory_operation made = about(word, value, CU_STREAM_MEM_OP_WAIT_VALUE_32);
+    made.native_.waitValue.flags = static_cast<unsigned>(condition);
+    return made;
+  }
+  /// Writes `value` to the word, after all that the stream wrote before.
+  template <class Range>
+    requires(device_range<Range> || pinned_range<Range>)
+  static memory_operation write(Range&& word,
+                                detail::remove_cv_t<detail::element_t<Range>> value) noexcept {
+    static_assert(!detail::is_const<detail::element_t<Range>>, "the word is const");
+    return about(word, value, CU_STREAM_MEM_OP_WRITE_VALUE_32);
+  }
+  /// Orders writes before it and after it.
+  static memory_operation barrier(
+      memory_barrier_scope scope = memory_barrier_scope::system) noexcept {
+    memory_operation made;
+    made.native_.memoryBarrier.operation = CU_STREAM_MEM_OP_BARRIER;
+    made.native_.memoryBarrier.flags = static_cast<unsigned>(scope);
+    return made;
+  }
+  /// Makes writes visible that other devices of the bus made before what was waited for last; where
+  /// the device has `can_flush_remote_writes`.
+  static memory_operation flush_remote_writes() noexcept {
+    memory_operation made;
+    made.native_.flushRemoteWrites.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
+    return made;
+  }
+
+  const CUstreamBatchMemOpParams& native() const noexcept { return native_; }
+  /// Of the word; empty where it is not known.
+  context_ref context() const noexcept { return context_; }
+
+ private:
+  memory_operation() noexcept = default;
+
+  /// The operations on 64 bits have the numbers of those on 32, plus 3.
+  template <class Range, class T>
+  static memory_operation about(Range& word, T value, CUstreamBatchMemOpType narrow) noexcept {
+    static_assert(detail::is_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+                  "a stream waits for, and writes, integers of 4 or 8 bytes");
+    static_assert(CU_STREAM_MEM_OP_WAIT_VALUE_64 == CU_STREAM_MEM_OP_WAIT_VALUE_32 + 3 &&
+                  CU_STREAM_MEM_OP_WRITE_VALUE_64 == CU_STREAM_MEM_OP_WRITE_VALUE_32 + 3);
+    const detail::copy_end end = detail::copy_end_of(word);
+    memory_operation made;
+    made.context_ = end.context;
+    // Waits and writes have one layout; flags are 0 for both.
+    made.native_.writeValue.operation =
+        static_cast<CUstreamBatchMemOpType>(narrow + (sizeof(T) == 8 ? 3 : 0));
+    made.native_.writeValue.address = end.count == 0 ? 0 : end.device_address();
+    made.native_.writeValue.value64 =
+        sizeof(T) == 8 ? static_cast<cuuint64_t>(value) : static_cast<cuuint32_t>(value);
+    return made;
+  }
+
+  CUstreamBatchMemOpParams native_{};
+  context_ref context_;
+};
+
+namespace detail {
+
+inline constexpr std::size_t most_memory_operations = 255;
+
+/// `errc::not_supported` where the device lacks an ability.
+template <class Builder = text_builder>
+result<> require_ability(const char* function, device on, CUdevice_attribute which,
+                         const char* what, source_location where) noexcept {
+  int has = 0;
+  GPU_TRY(
+      driver::call<&driver::entry_points::device_get_attribute>(where, &has, which, on.native()));
+  if (has != 0) [[likely]]
+    return {};
+  Builder out;
+  out << "device " << on.native() << " " << what;
+  return fail(refusal(errc::not_supported, function, out.finish(), where));
+}
+
+template <class Builder = text_builder>
+result<> check_memory_operation(const char* function, const memory_operation& operation,
+                                context_ref in, source_location where) noexcept {
+  const CUstreamBatchMemOpParams& native = operation.native();
+  const bool waits = native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                     native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+  const bool wide = native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
+                    native.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  if (native.operation == CU_STREAM_MEM_OP_BARRIER) {
+    if (name_of(static_cast<memory_barrier_scope>(native.memoryBarrier.flags)) != nullptr)
+      return {};
+    Builder out;
+    out << native.memoryBarrier.flags << " is no gpu::memory_barrier_scope.";
+    return fail(
+        refusal(errc::invalid_argument, function, out.finish(), where, native.memoryBarrier.flags));
+  }
+  if (native.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES) {
+    return require_ability(function, in.device(), CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES,
+                           "cannot flush remote writes in a stream. Use gpu::flush_remote_writes, "
+                           "or leave the operation out.",
+                           where);
+  }
+  const unsigned bytes = wide ? 8 : 4;
+  const std::uint64_t address = native.writeValue.address;
+  if (address == 0 || address % bytes != 0) {
+    Builder out;
+    if (address == 0) {
+      out << "the range has no word to use. Give a range of at least one element.";
+    } else {
+      out << "a word of " << bytes << " bytes does not begin at a multiple of "
+          << (address & (~address + 1)) << " bytes. Align it to its size.";
+    }
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where, address, bytes));
+  }
+  if (operation.context() && operation.context() != in) {
+    return fail(wrong_context_error(function, "stream", in.device().native(), "word",
+                                    operation.context().device().native(), where));
+  }
+  if (waits && name_of(static_cast<wait_condition>(native.waitValue.flags)) == nullptr) {
+    Builder out;
+    out << native.waitValue.flags << " is no gpu::wait_condition.";
+    return fail(
+        refusal(errc::invalid_argument, function, out.finish(), where, native.waitValue.flags));
+  }
+  if (wide) {
+    GPU_TRY(require_ability(function, in.device(),
+                            CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
+                            "cannot use words of 8 bytes in streams. Use 4.", where));
+  }
+  if (waits && native.waitValue.flags == CU_STREAM_WAIT_VALUE_NOR) {
+    GPU_TRY(require_ability(function, in.device(),
+                            CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
+                            "cannot wait for bitwise_nor. Invert the meaning of the bits, and wait "
+                            "for bitwise_and.",
+                            where));
+  }
+  return {};
+}
+
+template <class Builder = text_builder>
+result<> check_memory_operations(const char* function, const memory_operation* operations,
+                                 std::size_t count, context_ref in,
+                                 source_location where) noexcept {
+  if (count > most_memory_operations) {
+    Builder out;
+    out << count << " operations are more than the limit of " << most_memory_operations
+        << " at once. Give them in parts.";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where, count,
+                        most_memory_operations));
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    GPU_TRY(check_memory_operation(function, operations[i], in, where));
+  return {};
+}
+
+/// Says which memory the driver does not take.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_word_advice(cuda_error error) noexcept {
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
+    return error;
+  Builder out;
+  out << "A stream uses words in page-locked memory and in device memory of its context that was "
+         "allocated for itself; not in managed memory, nor in that of a pool, such as a "
+         "device_buffer made on a stream.";
+  return detail::move(error).with_details(out.finish());
+}
+
+template <class Builder = text_builder>
+result<> perform_on(const stream_ref& stream, const memory_operation* operations, std::size_t count,
+                    source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::perform", where));
+  GPU_TRY(check_memory_operations("gpu::perform", operations, count, stream.context(), where));
+  if (count == 0) return {};
+  result<> done = on_stream(stream, where, [&]() -> result<> {
+    if (count == 1) {
+      const auto& word = operations->native().waitValue;
+      switch (word.operation) {
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+          return driver::call<&driver::entry_points::stream_wait_value_32>(
+              where, stream.native(), word.address, word.value, word.flags);
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+          return driver::call<&driver::entry_points::stream_wait_value_64>(
+              where, stream.native(), word.address, word.value64, word.flags);
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+          return driver::call<&driver::entry_points::stream_write_value_32>(
+              where, stream.native(), word.address, word.value, word.flags);
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+          return driver::call<&driver::entry_points::stream_write_value_64>(
+              where, stream.native(), word.address, word.value64, word.flags);
+        default:
+          break;
+      }
+    }
+    CUstreamBatchMemOpParams natives[most_memory_operations];
+    for (std::size_t i = 0; i < count; ++i) natives[i] = operations[i].native();
+    return driver::call<&driver::entry_points::stream_batch_mem_op>(
+        where, stream.native(), static_cast<unsigned>(count), &natives[0], 0u);
+  });
+  if (done.has_value()) [[likely]]
+    return done;
+  return fail(with_word_advice(detail::move(done).error()));
+}
+
+}  // namespace detail
+
+/// Queues an operation on `stream`, and returns.
+/// **Ordering**: after what was queued on `stream`, before what will be. Order between streams that
+/// comes about in this way is not known to the driver: work that nobody else sets going, because it
+/// waits behind the wait itself, keeps the stream waiting for ever. Where events do, use events.
+/// **Errors**: `errc::invalid_argument` for an empty range, a word that is not aligned and values
+/// that are no enumerators; `errc::wrong_context`; `errc::not_supported` where the device cannot;
+/// the driver's CUDA_ERROR_INVALID_VALUE for managed memory and memory of a pool.
+/// **Capture**: allowed, as a node of the kind `batch_memory_operation`. **Threads**: any.
+/// (cuStreamWaitValue32, cuStreamWaitValue64, cuStreamWriteValue32, cuStreamWriteValue64,
+/// cuStreamBatchMemOp; cuDeviceGetAttribute for words of 8 bytes, `bitwise_nor` and flushes)
+template <class Result = result<>>
+Result perform(stream_ref stream, const memory_operation& operation,
+               source_location where = source_location::current()) noexcept {
+  return detail::perform_on(stream, &operation, 1, where);
+}
+/// Queues up to 255 operations, one after the other, in one call. (cuStreamBatchMemOp)
+template <class Result = result<>>
+Result perform(stream_ref stream, std::initializer_list<memory_operation> operations,
+               source_location where = source_location::current()) noexcept {
+  return detail::perform_on(stream, operations.begin(), operations.size(), where);
+}
+/// The same for any contiguous range of operations.
+template <host_range Operations>
+result<> perform(stream_ref stream, const Operations& operations,
+                 source_location where = source_location::current()) noexcept {
+  return detail::perform_on(stream, detail::data_of(operations), detail::size_of(operations),
+                            where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,172 @@
+#include <gpu/memory/peer_memory.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/graph/capture.hpp>
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/memory.hpp>
+#include <gpu/memory/pitched_buffer.hpp>
+
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+using gpu::device_buffer;
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+/// Two contexts, of two devices where there are two; memory and a stream in each.
+struct two_contexts {
+  gpu::device first_device = test::first_device();
+  gpu::device second_device = test::device_count() > 1 ? value_of(gpu::device::get(1))
+                                                       : first_device;
+  gpu::context first = value_of(gpu::context::create(first_device));
+  gpu::context second = value_of(gpu::context::create(second_device));
+  gpu::stream on_first = value_of(gpu::stream::create(first));
+  gpu::stream on_second = value_of(gpu::stream::create(second));
+  device_buffer<int> a = value_of(device_buffer<int>::create(first, 4));
+  device_buffer<int> b = value_of(device_buffer<int>::create(second, 4));
+
+  two_contexts() {
+    value_of(gpu::copy(std::vector<int>{1, 2, 3, 4}, a));
+    value_of(gpu::copy(std::vector<int>{0, 0, 0, 0}, b));
+  }
+  static std::vector<int> contents(const device_buffer<int>& of) {
+    std::vector<int> host(of.size());
+    value_of(gpu::copy(of, host));
+    return host;
+  }
+};
+
+}  // namespace
+
+static_assert(gpu::device_range<gpu::peer_memory<gpu::device_span<int>>>);
+static_assert(std::is_trivially_copyable_v<gpu::peer_memory<gpu::device_span<int>>>);
+
+TEST_CASE("peer: copies say which way they go", "[memory][copy][peer]") {
+  two_contexts t;
+  const auto a = value_of(gpu::peer(t.first, t.a.span()));
+  const auto b = value_of(gpu::peer(t.second, t.b.span()));
+  CHECK(a.context() == t.first);
+  CHECK(a.span().native() == t.a.native());
+  value_of(gpu::copy(t.on_first, a, b));
+  value_of(t.on_first.synchronize());
+  CHECK(t.contents(t.b) == std::vector<int>{1, 2, 3, 4});
+  value_of(gpu::fill(t.on_second, b, 7));
+  value_of(gpu::copy(t.on_second, b, a));  // by the stream of the source
+  value_of(t.on_second.synchronize());
+  CHECK(t.contents(t.a) == std::vector<int>(4, 7));
+  value_of(gpu::fill(t.on_first, a, 8));
+  value_of(gpu::copy(a, b));  // waits for both contexts
+  CHECK(t.contents(t.b) == std::vector<int>(4, 8));
+}
+
+TEST_CASE("peer: boxes go from context to context", "[memory][copy][peer][pitched]") {
+  two_contexts t;
+  auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {5, 3, 2}));
+  auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {4, 4, 2}));
+  std::vector<int> host(30), back(32);
+  std::iota(host.begin(), host.end(), 0);
+  value_of(gpu::copy(gpu::pitched_host_span<const int>::from_native(host.data(), {5, 3, 2}),
+                     from.span()));
+  const auto source = value_of(gpu::peer(t.first, from.span()));
+  const auto destination = value_of(gpu::peer(t.second, to.span()));
+  const gpu::copy_region part{.source = {1, 1, 0}, .destination = {0, 2, 0}, .size = {4, 2, 2}};
+  const auto see = [&] {
+    value_of(
+        gpu::copy(to.span(), gpu::pitched_host_span<int>::from_native(back.data(), {4, 4, 2})));
+    for (int z = 0; z < 2; ++z)
+      for (int y = 0; y < 2; ++y)
+        for (int x = 0; x < 4; ++x)
+          if (back[static_cast<std::size_t>((z * 4 + y + 2) * 4 + x)] !=
+              (z * 3 + y + 1) * 5 + x + 1)
+            return false;
+    return true;
+  };
+  value_of(gpu::fill(t.on_second, to.span(), -1));
+  value_of(t.on_second.synchronize());
+  CHECK_FALSE(see());
+  value_of(gpu::copy(t.on_second, source, destination, part));
+  value_of(t.on_second.synchronize());
+  CHECK(see());
+  value_of(gpu::fill(t.on_second, to.span(), -1));
+  value_of(gpu::copy(source, destination, part));
+  CHECK(see());
+}
+
+TEST_CASE("peer: a span of another context is refused with both", "[memory][copy][peer]") {
+  two_contexts t;
+  gpu::cuda_error error = error_of(gpu::peer(t.second, t.a.span()));
+  CHECK(error == gpu::errc::wrong_context);
+  CHECK(says(error, "gpu::peer", "span belongs to device 0", "the context to",
+             "peer_memory_test.cpp"));
+  CHECK(error.asked() == 0);
+  CHECK(error.limit() == static_cast<std::uint64_t>(t.second_device.native()));
+  CHECK(error_of(gpu::peer(gpu::context_ref{}, t.a.span())) == gpu::errc::empty_handle);
+  int local = 0;
+  error = error_of(gpu::peer(
+      t.first, gpu::device_span<int>::from_native(reinterpret_cast<CUdeviceptr>(&local), 1)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(gpu::peer(t.first, gpu::device_span<int>()).has_value());
+
+  // Memory of a pool is every context's of its device; here of the primary one.
+  const gpu::stream stream = value_of(gpu::stream::create(t.first_device));
+  const auto pooled = value_of(device_buffer<int>::create(stream, 4));
+  CHECK(gpu::peer(t.first_device, pooled.span()).has_value());
+
+  const gpu::context third = value_of(gpu::context::create(t.first_device));
+  const gpu::stream elsewhere = value_of(gpu::stream::create(third));
+  error = error_of(gpu::copy(elsewhere, t.a, t.b));
+  CHECK(error == gpu::errc::wrong_context);
+  CHECK(says(error, "stream belongs to device 0", "source"));
+}
+
+TEST_CASE("peer: copies between contexts can be captured", "[memory][copy][peer][graph]") {
+  two_contexts t;
+  auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
+  value_of(gpu::fill(t.on_first, from.span(), 3));
+  value_of(t.on_first.synchronize());
+  auto capture = value_of(gpu::stream_capture::begin(t.on_first));
+  value_of(gpu::copy(t.on_first, t.a, t.b));
+  value_of(gpu::copy(t.on_first, value_of(gpu::peer(t.first, from.span())),
+                     value_of(gpu::peer(t.second, to.span()))));
+  const gpu::graph graph = value_of(capture.end());
+  CHECK(value_of(graph.nodes()).size() == 2);
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+  value_of(gpu::launch(t.on_first, exec));
+  value_of(t.on_first.synchronize());
+  CHECK(t.contents(t.b) == std::vector<int>{1, 2, 3, 4});
+  std::vector<int> back(4);
+  value_of(gpu::copy(to.span(), gpu::pitched_host_span<int>::from_native(back.data(), {2, 2})));
+  CHECK(back == std::vector<int>(4, 3));
+}
+
+TEST_CASE("peer: each driver call of a copy may fail", "[memory][copy][peer][faults][cpu]") {
+  test::cpu_driver_options cpu;
+  cpu.devices = 2;
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device first = GPU_TRY(gpu::device::get(0));
+              const gpu::device second = GPU_TRY(gpu::device::get(1));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(first));
+              const gpu::stream other = GPU_TRY(gpu::stream::create(second));
+              auto a = GPU_TRY(device_buffer<int>::create(stream, 4));
+              auto b = GPU_TRY(device_buffer<int>::create(other, 4));
+              GPU_TRY(gpu::fill(stream, a, 1));
+              GPU_TRY(other.synchronize());
+              using box = gpu::pitched_span<int>;
+              const auto source = GPU_TRY(gpu::peer(first, box::from_native(a.data(), {2, 2})));
+              const auto destination =
+                  GPU_TRY(gpu::peer(second, box::from_native(b.data(), {2, 2})));
+              GPU_TRY(gpu::copy(stream, a, b));
+              GPU_TRY(gpu::copy(stream, source, destination));
+              GPU_TRY(stream.synchronize());
+              GPU_TRY(gpu::copy(a, b));
+              return gpu::copy(source, destination);
+            },
+            {"cuCtxGetDevice"}, cpu) == "");
+}
