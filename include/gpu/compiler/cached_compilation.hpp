@@ -4,7 +4,6 @@
 
 #include <gpu/compiler/cache_gather.hpp>
 #include <gpu/compiler/cached_work.hpp>
-#include <gpu/compiler/nvrtc_recall.hpp>
 
 namespace gpu::detail {
 
@@ -25,19 +24,20 @@ template <class Builder = text_builder> struct cached_compilation {
     return true;
   }
 
-  /// Has the request settled without NVRTC where the cache's folder tells enough about it.
-  static void prepare(compile_cache& cache) {
-    if (nvrtc::entry_points_in_force() != nullptr) return;
-    const settled_cache settings = cache.settled();
-    if (settings.use == cache_use::disk) nvrtc_recall::before_use(settings.folder);
-  }
-
   digest key() const noexcept { return key_of(request); }
   sequence<text> folders() const { return folders_of(request); }
   const text& compiler() const noexcept { return request.compiler; }
-  text used_compiler() const { return nvrtc_identity(nvrtc::current_entry_points()); }
+  text used_compiler() const {
+    library_facts facts;
+    get_facts(facts);
+    return facts.identity;
+  }
   const text& name() const noexcept { return request.source.name(); }
-  void after_use(const cache_folder& folder) const { nvrtc_recall::after_use(folder); }
+
+  using library = nvrtc::detail::library;
+  static void get_facts(library_facts& facts) {
+    if (!get_nvrtc_facts(facts, {}).has_value()) facts = {};
+  }
 
   /// Without a compiler, what was shipped is taken as it is.
   text unmet_condition(const cache_conditions& conditions) const {

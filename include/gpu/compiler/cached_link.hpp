@@ -4,7 +4,6 @@
 
 #include <gpu/compiler/cached_work.hpp>
 #include <gpu/compiler/driver_link.hpp>
-#include <gpu/compiler/library_identity.hpp>
 #include <gpu/compiler/link_check.hpp>
 #include <gpu/compiler/nvjitlink_link.hpp>
 #include <gpu/compiler/nvjitlink_version.hpp>
@@ -25,19 +24,31 @@ inline result<> require_nvjitlink(const link_plan& plan, source_location where) 
   return fail(link_refusal(static_cast<errc>(missing.code()), out, where));
 }
 
+/// Sets `facts` to what is so of the nvJitLink in use; they are not present where there is none.
+template <class Facts> inline void get_nvjitlink_facts(Facts& facts) {
+  using library = nvjitlink::detail::library;
+  if (const auto* recalled = recalled_library<library>()) {
+    facts = *recalled;
+    return;
+  }
+  const result<version> found = nvjitlink_version();
+  if (!found.has_value()) return;
+  facts.major = found->major;
+  facts.minor = found->minor;
+  identify_library<library>(
+      facts, reinterpret_cast<const void*>(nvjitlink::current_entry_points().create));
+}
+
 /// The linker in use by version and build; empty where there is neither nvJitLink nor a driver.
 template <class Builder = text_builder> inline text linker_identity(source_location where) {
-  const auto identity = [](const char* name, const result<version>& found, auto function) -> text {
-    if (!found.has_value() || function == nullptr) return {};
-    return library_identity(name, found->major, found->minor,
-                            reinterpret_cast<const void*>(function));
-  };
-  if (nvjitlink::is_available()) {
-    return identity(nvjitlink::detail::library::name, nvjitlink_version(where),
-                    nvjitlink::current_entry_points().create);
-  }
-  return identity("the driver's linker for CUDA", driver_version(where),
-                  driver::current_entry_points().link_complete);
+  library_facts facts;
+  get_nvjitlink_facts(facts);
+  if (facts.present()) return facts.identity;
+  const auto function = driver::current_entry_points().link_complete;
+  const result<version> found = driver_version(where);
+  if (!found.has_value() || function == nullptr) return {};
+  return library_identity("the driver's linker for CUDA", found->major, found->minor,
+                          reinterpret_cast<const void*>(function));
 }
 
 /// One link, for `cached_work`.
@@ -65,13 +76,16 @@ template <class Builder = text_builder> struct cached_link {
   text compiler() const { return linker_identity(where); }
   text used_compiler() const { return compiler(); }
   const text& name() const noexcept { return label; }
-  void after_use(const cache_folder&) const noexcept {}
+
+  using library = nvjitlink::detail::library;
+  static void get_facts(library_facts& facts) { get_nvjitlink_facts(facts); }
 
   /// On a machine without nvJitLink, what any of them linked will do.
   text unmet_condition(const cache_conditions& conditions) const {
-    const bool shipped = !nvjitlink::is_available() &&
-                         starts_with(conditions.compiler, nvjitlink::detail::library::name);
-    return shipped ? text() : unmet_compiler_condition(conditions, compiler(), {});
+    const text mine = compiler();
+    const bool shipped =
+        !starts_with(mine, library::name) && starts_with(conditions.compiler, library::name);
+    return shipped ? text() : unmet_compiler_condition(conditions, mine, {});
   }
 
   request_summary summary() const {

@@ -4,6 +4,7 @@
 /// keeps what came of it.
 
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/library_recall.hpp>
 
 namespace gpu::detail {
 
@@ -17,12 +18,20 @@ namespace gpu::detail {
 /// - `name()` and `summary()`: what people call it, and what to compare it with to say why it was
 ///   not there;
 /// - `make(kept, unstorable)`: does it, and says why it cannot be stored, where it cannot;
-/// - `after_use(folder)`: called when the folder was used;
+/// - `library`: what is opened for it, and `get_facts(facts)`, what is known of it then;
 /// - `origin`, `verb`, `done`: in words.
 template <class Work> struct cached_work {
   compile_cache& cache;
   const Work& work;
   const quick_request* said;  // null where there is none that says all
+
+  /// To be called before `work` is put together: lets it do without opening the library where the
+  /// cache's folder tells enough about it.
+  static void prepare(compile_cache& cache) {
+    if (library_table_in_force<typename Work::library>() != nullptr) return;
+    const settled_cache settings = cache.settled();
+    if (settings.use == cache_use::disk) recall::before_use(settings.folder);
+  }
 
   result<compiled_program> run() {
     const settled_cache settings = cache.settled();
@@ -60,6 +69,8 @@ template <class Work> struct cached_work {
   }
 
  private:
+  using recall = library_recall<typename Work::library>;
+
   /// Gives an entry back; one that was not filled goes.
   struct claim {
     program_memory& memory;
@@ -118,7 +129,7 @@ template <class Work> struct cached_work {
     }
     const program_disk disk(folder, key, cache.counters_);
     if (disk.find(work, made, origin.reason)) {
-      work.after_use(folder);
+      recall::after_use(folder, &Work::get_facts);
       origin = {origin_kind::disk, {}, {}};
       return {};
     }
@@ -135,7 +146,7 @@ template <class Work> struct cached_work {
     made = {};
     GPU_TRY(make(made, &origin.not_stored));
     if (!made.storable) return {};
-    work.after_use(folder);
+    recall::after_use(folder, &Work::get_facts);
     const std::uint64_t limit = settings.folder_limit;
     const std::uint64_t stored = disk.store(made, work.name(), limit, origin.not_stored);
     if (stored != 0) disk.account(stored + notes.add(summary), limit);

@@ -33,7 +33,7 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   detail::quick_request said{p, options};
   const bool certain = said.complete(where);
   if (certain && detail::cached_compilation<>::find_quick(cache, said, found)) return found;
-  detail::cached_compilation<>::prepare(cache);
+  detail::cached_work<detail::cached_compilation<>>::prepare(cache);
   detail::compile_request request{p, options.architecture};
   GPU_TRY(detail::settle(request, options, where));
   const detail::cached_compilation<> work{request, where};

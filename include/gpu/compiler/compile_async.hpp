@@ -58,7 +58,7 @@ queued_work* start_compilation(const program& source, const compile_options& opt
                                source_location where) {
   auto* work = new queued_compilation<Program>(source, where);
   work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
-  cached_compilation<>::prepare(*work->cache);
+  cached_work<cached_compilation<>>::prepare(*work->cache);
   result<> settled = settle(work->request, options, where);
   if (settled.has_value()) {
     compile_queue().add(*work);

@@ -17,6 +17,7 @@ struct linked_program_access {
     link_plan plan{options};
     GPU_TRY(make_plan(inputs, plan, where));
     compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
+    cached_work<cached_link<>>::prepare(cache);
     made.code_ = GPU_TRY(through_cache(cache, cached_link<>{plan, where}));
     made.inputs_ = inputs;
     made.options_ = options;

@@ -47,7 +47,7 @@ template <class Builder>
   };
   for (const text& folder : request.folders) look(folder, "");
   for (const text& folder : request.found_folders) look(folder, " (found)");
-  nvrtc_facts nvrtc;
+  library_facts nvrtc;
   (void)get_nvrtc_facts(nvrtc, {}).has_value();
   header_search found;
   found.run(nvrtc.library.empty() ? nullptr : nvrtc.library.c_str());
@@ -72,7 +72,7 @@ template <class Builder>
 template <class Builder>
 [[gnu::cold]] inline void explain_foreign_header(Builder& out, const compile_request& request,
                                                  string_ref file) {
-  nvrtc_facts nvrtc;
+  library_facts nvrtc;
   if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;
   for (const text& folder : request.found_folders) {
     if (!starts_with(file, folder)) continue;

@@ -46,7 +46,7 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
 /// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
 /// the device can run. Without NVRTC, what was shipped for the device itself will do.
 template <class Builder = text_builder>
-inline result<> settle(architecture& target, const nvrtc_facts& facts, source_location where) {
+inline result<> settle(architecture& target, const library_facts& facts, source_location where) {
   const sequence<int>& known = facts.architectures;
   int number = target.number();
   const bool of_device = target.kind() == architecture::kind_type::of_device;
@@ -127,7 +127,7 @@ inline result<> settle(compile_request& request, const compile_options& options,
     GPU_TRY(refuse_end_bytes(header.source, header.name, where));
   }
   GPU_TRY(refuse_empty_instances(p, where));
-  nvrtc_facts facts;
+  library_facts facts;
   GPU_TRY(get_nvrtc_facts(facts, where));
   request.compiler = facts.identity;
   const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;

@@ -1,10 +1,11 @@
 #pragma once
 /// \file
-/// Lets a process know which NVRTC it would open without opening it: an earlier process left a note
-/// in the cache's folder, and nothing that the search for NVRTC depends on has changed since.
+/// Lets a process know which NVRTC or nvJitLink it would open without opening it: an earlier
+/// process left a note in the cache's folder, and nothing that the search depends on has changed
+/// since.
 
 #include <gpu/compiler/cache_entry.hpp>
-#include <gpu/compiler/nvrtc_facts.hpp>
+#include <gpu/compiler/library_facts.hpp>
 
 namespace gpu::detail {
 
@@ -46,11 +47,11 @@ inline bool add_search_path(digest_builder& state) noexcept {
 #endif
 }
 
-/// Sets `made` to a digest of all that decides which NVRTC is opened: variables of the environment,
+/// Sets `made` to a digest of all that decides which file is opened: variables of the environment,
 /// and the folders that are searched, each with the time of its last change. False where it cannot
-/// be known, or where an NVRTC is open already.
-template <class Builder = text_builder> inline bool nvrtc_search_state(digest& made) noexcept {
-  constexpr const toolkit_library& files = nvrtc::detail::library::files;
+/// be known, or where such a library is open already.
+template <class Builder = text_builder>
+inline bool library_search_state(const toolkit_library& files, digest& made) noexcept {
   for (const char* name : files.file_names) {
     if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
       ::dlclose(open);
@@ -82,25 +83,26 @@ template <class Builder = text_builder> inline bool nvrtc_search_state(digest& m
   return known;
 }
 
-/// The notes about NVRTC in a cache's folder.
-template <class Builder = text_builder> class basic_nvrtc_recall {
+/// The notes about a library in a cache's folder.
+template <class Library> class library_recall {
  public:
-  /// Before NVRTC is opened: looks for a note, once a process.
+  /// Before the library is opened: looks for a note, once a process.
   static void before_use(const text& path) {
-    if (nvrtc::entry_points_in_force() != nullptr) return;
+    if (library_table_in_force<Library>() != nullptr) return;
     static const bool done = (look(path), true);
     static_cast<void>(done);
   }
 
-  /// After NVRTC was opened: leaves a note, where it was looked for before and not found.
-  static void after_use(const cache_folder& folder) {
+  /// After it was opened: leaves a note, where one was looked for before and not found.
+  /// `get_facts(facts)` fills in the facts.
+  template <class GetFacts> static void after_use(const cache_folder& folder, GetFacts get_facts) {
     state& now = state_of_search();
-    if (!now.known || nvrtc::entry_points_in_force() == nullptr) return;
+    if (!now.known || library_table_in_force<Library>() == nullptr) return;
     if (__atomic_exchange_n(&now.written, true, __ATOMIC_ACQ_REL)) return;
-    nvrtc_facts facts;
-    if (!get_nvrtc_facts(facts, source_location::current()).has_value() || !facts.present()) return;
+    library_facts facts;
+    get_facts(facts);
     struct stat about{};
-    if (::stat(facts.library.c_str(), &about) != 0) return;
+    if (!facts.present() || ::stat(facts.library.c_str(), &about) != 0) return;
     byte_writer out;
     out << facts.identity << facts.library << static_cast<std::uint64_t>(facts.major)
         << static_cast<std::uint64_t>(facts.minor);
@@ -125,7 +127,7 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
 
   static void look(const text& path) {
     state& now = state_of_search();
-    now.known = nvrtc_search_state(now.search);
+    now.known = library_search_state(Library::files, now.search);
     text trouble, sealed;
     const cache_folder folder = cache_folder::open(path, false, trouble);
     if (!now.known || !folder) return;
@@ -135,7 +137,7 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
         !unseal(sealed, entry_kind::toolchain, now.search, contents)) {
       return;
     }
-    auto* facts = new (std::nothrow) nvrtc_facts;
+    auto* facts = new (std::nothrow) library_facts;
     if (facts == nullptr) return;
     if (!read(contents, *facts)) {
       delete facts;
@@ -143,10 +145,11 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
     }
     folder.touch(name.characters);
     now.written = true;
-    __atomic_store_n(&recalled_nvrtc(), facts, __ATOMIC_RELEASE);  // kept until the process ends
+    __atomic_store_n(&recalled_facts<Library>(), facts,
+                     __ATOMIC_RELEASE);  // kept until the process ends
   }
 
-  static bool read(string_ref contents, nvrtc_facts& facts) {
+  static bool read(string_ref contents, library_facts& facts) {
     byte_reader in(contents);
     file_identity identity;
     std::uint64_t major = 0, minor = 0, count = 0;
@@ -165,6 +168,5 @@ template <class Builder = text_builder> class basic_nvrtc_recall {
     return identity_of(about) == identity;
   }
 };
-using nvrtc_recall = basic_nvrtc_recall<>;
 
 }  // namespace gpu::detail

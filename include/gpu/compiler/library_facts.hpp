@@ -1,9 +1,11 @@
 #pragma once
 /// \file
-/// Which library this is, to the build: two of one version may make different code.
+/// `library_facts`: which library this is, to the build, for two of one version may make different
+/// code. It may be known without opening it, which takes several milliseconds.
 
+#include <gpu/compiler/library_table.hpp>
+#include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/driver/operating_system.hpp>
 
 #include <sys/stat.h>
 
@@ -85,6 +87,37 @@ inline text library_identity(const char* name, int major, int minor,
     out << "unknown";
   }
   return out.finish();
+}
+
+/// What is known of the library in use.
+struct library_facts {
+  text identity = {};  ///< version and build; empty where there is none
+  text library = {};   ///< the path of its file
+  int major = 0, minor = 0;
+  sequence<int> architectures = {};  ///< that a compiler compiles for, as in `sm_90`, ascending
+
+  bool present() const noexcept { return !identity.empty(); }
+};
+
+/// Fills in what follows from the version and from a function of the library.
+template <class Library>
+void identify_library(library_facts& facts, const void* function) noexcept {
+  facts.identity = library_identity(Library::name, facts.major, facts.minor, function);
+  Dl_info info{};
+  if (::dladdr(function, &info) != 0) facts.library = text(info.dli_fname);
+}
+
+/// Where `recalled_library` keeps them.
+template <class Library> const library_facts*& recalled_facts() noexcept {
+  static const library_facts* facts = nullptr;
+  return facts;
+}
+
+/// What an earlier process found out of the library that this one would open; null where that is
+/// not known, and once the library is open.
+template <class Library> const library_facts* recalled_library() noexcept {
+  if (library_table_in_force<Library>() != nullptr) return nullptr;
+  return __atomic_load_n(&recalled_facts<Library>(), __ATOMIC_ACQUIRE);
 }
 
 }  // namespace gpu::detail
