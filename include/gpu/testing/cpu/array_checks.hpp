@@ -86,8 +86,13 @@ inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped)
                              CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |
                              CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
   const auto has = [&](unsigned flag) { return (form.Flags & flag) != 0; };
+  if ((form.Flags & ~known) != 0 || form.Width == 0) return CUDA_ERROR_INVALID_VALUE;
   const auto format = find_format(form.Format, form.NumChannels);
-  if ((form.Flags & ~known) != 0 || form.Width == 0 || !format) return CUDA_ERROR_INVALID_VALUE;
+  const auto planar = find_planar_format(form.Format);
+  const bool fits_planes = planar && !mipmapped && has(CUDA_ARRAY3D_VIDEO_ENCODE_DECODE) &&
+                           form.NumChannels == 3 && form.Height != 0 &&
+                           form.Width % planar->columns == 0 && form.Height % planar->rows == 0;
+  if (!format && !fits_planes) return CUDA_ERROR_INVALID_VALUE;
   const bool layers = has_layers(form);
   if (layers ? form.Depth == 0 : form.Depth != 0 && form.Height == 0)
     return CUDA_ERROR_INVALID_VALUE;
@@ -98,12 +103,13 @@ inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped)
   if (has(CUDA_ARRAY3D_TEXTURE_GATHER) && (form.Height == 0 || form.Depth != 0))
     return CUDA_ERROR_INVALID_VALUE;
   if (has(CUDA_ARRAY3D_SPARSE) &&
-      (form.Height == 0 || has(CUDA_ARRAY3D_SURFACE_LDST) || has(CUDA_ARRAY3D_DEFERRED_MAPPING)))
+      (form.Height == 0 || has(CUDA_ARRAY3D_CUBEMAP) || has(CUDA_ARRAY3D_SURFACE_LDST) ||
+       has(CUDA_ARRAY3D_DEFERRED_MAPPING)))
     return CUDA_ERROR_INVALID_VALUE;
   if (!fits(form, limits_of(form, mipmapped)) &&
       (layers || form.Depth == 0 || !fits(form, narrow_limits)))
     return CUDA_ERROR_INVALID_VALUE;
-  const bool blocks = format->edge != 1;
+  const bool blocks = format && format->edge != 1;
   return blocks && has(CUDA_ARRAY3D_SURFACE_LDST) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 

@@ -126,6 +126,43 @@ constexpr std::optional<format_facts> find_format(CUarray_format format,
   }
 }
 
+/// Brightness in one plane and colour in one or two others, where it may be coarser.
+struct planar_format {
+  CUarray_format channel{};
+  unsigned planes = 2;
+  unsigned columns = 1, rows = 1;  // of brightness to one of colour
+
+  constexpr unsigned chroma_channels() const noexcept { return 4 - planes; }
+};
+
+/// Nothing for a format that has no planes.
+constexpr std::optional<planar_format> find_planar_format(CUarray_format format) noexcept {
+  constexpr CUarray_format bytes = CU_AD_FORMAT_UNSIGNED_INT8;
+  constexpr CUarray_format words = CU_AD_FORMAT_UNSIGNED_INT16;
+  switch (format) {
+    case CU_AD_FORMAT_NV12:
+      return planar_format{bytes, 2, 2, 2};
+    case CU_AD_FORMAT_P010:
+    case CU_AD_FORMAT_P016:
+      return planar_format{words, 2, 2, 2};
+    case CU_AD_FORMAT_NV16:
+      return planar_format{bytes, 2, 2, 1};
+    case CU_AD_FORMAT_P210:
+    case CU_AD_FORMAT_P216:
+      return planar_format{words, 2, 2, 1};
+    case CU_AD_FORMAT_YUV444_8bit_SemiPlanar:
+      return planar_format{bytes, 2, 1, 1};
+    case CU_AD_FORMAT_YUV444_16bit_SemiPlanar:
+      return planar_format{words, 2, 1, 1};
+    case CU_AD_FORMAT_Y444_PLANAR8:
+      return planar_format{bytes, 3, 1, 1};
+    case CU_AD_FORMAT_Y444_PLANAR10:
+      return planar_format{words, 3, 1, 1};
+    default:
+      return std::nullopt;
+  }
+}
+
 /// The same for the format of a resource view.
 constexpr std::optional<format_facts> find_format(CUresourceViewFormat format) noexcept {
   using detail::stored_format;

@@ -37,7 +37,11 @@ struct array_state {
   std::uint64_t rows() const noexcept { return format.rows(form.Height); }
   std::uint64_t slices() const noexcept { return form.Depth == 0 ? 1 : form.Depth; }
   std::uint64_t slice_bytes() const noexcept { return row_bytes() * rows(); }
-  std::uint64_t bytes() const noexcept { return slice_bytes() * slices(); }
+  std::uint64_t bytes() const noexcept {
+    std::uint64_t all = planes.empty() ? slice_bytes() * slices() : 0;
+    for (const array_ptr& each : planes) all += each->bytes();
+    return all;
+  }
 };
 
 struct mipmapped_array_state {

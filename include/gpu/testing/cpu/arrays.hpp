@@ -3,6 +3,7 @@
 /// Entry points: arrays and mipmapped arrays.
 
 #include <gpu/testing/cpu/array_checks.hpp>
+#include <gpu/testing/cpu/array_memory.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 
@@ -31,9 +32,38 @@ inline array_ptr make_array(call& c, const context_ptr& context,
   auto made = std::make_shared<array_state>();
   made->context = context;
   made->form = form;
-  made->format = *find_format(form.Format, form.NumChannels);
   made->place = c.driver.place();
+  if (const auto format = find_format(form.Format, form.NumChannels)) made->format = *format;
   return made;
+}
+
+/// Makes the planes that an array of a planar format consists of.
+inline void make_planes(call& c, array_state& array) {
+  const auto planar = find_planar_format(array.form.Format);
+  if (!planar) return;
+  for (unsigned i = 0; i < planar->planes; ++i) {
+    CUDA_ARRAY3D_DESCRIPTOR form = array.form;
+    form.Format = planar->channel;
+    form.NumChannels = i == 0 ? 1 : planar->chroma_channels();
+    if (i != 0) form.Width /= planar->columns;
+    if (i != 0) form.Height /= planar->rows;
+    array.planes.push_back(make_array(c, array.context, form));
+    array.planes.back()->borrowed = true;
+  }
+}
+
+/// Gives arrays that lie one behind the other in the memory at `base` their places; 0 is none.
+inline void lay_out(std::uint64_t base, std::span<const array_ptr> arrays) {
+  for (const array_ptr& each : arrays) {
+    each->base = base;
+    if (base != 0) base += each->bytes();
+  }
+}
+
+inline std::uint64_t bytes_of(std::span<const array_ptr> arrays) {
+  std::uint64_t bytes = 0;
+  for (const array_ptr& each : arrays) bytes += each->bytes();
+  return bytes;
 }
 
 /// Whether the program itself is to map memory to an array.
@@ -50,10 +80,11 @@ inline CUresult refuse_unmapped(call& c, const array_state& array) {
   return c.tell_fault(*array.context);
 }
 
-/// The array of a copy, with memory.
+/// The array of a copy, with memory and texels.
 inline CUresult find_copied(call& c, CUarray handle, array_ptr& array) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_array(c, handle, array)) return bad;
+  if (!array->planes.empty()) return CUDA_ERROR_INVALID_VALUE;
   return array->base == 0 ? refuse_unmapped(c, *array) : CUDA_SUCCESS;
 }
 
@@ -62,46 +93,6 @@ inline CUresult free_array(call& c, const context_ptr& owner, std::uint64_t base
   c.finish(owner);
   if (base != 0) free_block(c.driver, base);
   return c.tell_fault(*owner);
-}
-
-inline constexpr std::uint64_t tile_bytes = 65536;
-
-/// The memory that an array wants mapped to it, in whole tiles.
-inline CUresult give_requirements(const CUDA_ARRAY3D_DESCRIPTOR& form, std::uint64_t bytes,
-                                  CUDA_ARRAY_MEMORY_REQUIREMENTS& needs) {
-  if ((form.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0) return CUDA_ERROR_INVALID_VALUE;
-  needs = {};
-  needs.size = static_cast<std::size_t>((bytes + tile_bytes - 1) / tile_bytes * tile_bytes);
-  needs.alignment = tile_bytes;
-  return CUDA_SUCCESS;
-}
-
-/// The tiles of a sparse array, and which levels are too small for one of their own.
-inline CUresult give_sparse_properties(std::span<const array_ptr> levels, bool mipmapped,
-                                       CUDA_ARRAY_SPARSE_PROPERTIES& properties) {
-  const CUDA_ARRAY3D_DESCRIPTOR& form = levels.front()->form;
-  if ((form.Flags & CUDA_ARRAY3D_SPARSE) == 0) return CUDA_ERROR_INVALID_VALUE;
-  const bool deep = form.Depth != 0 && !has_layers(form);
-  // A tile is as near to a square or a cube as 64 KiB of texels allow: the first extents are the
-  // larger ones.
-  unsigned tile[3] = {1, 1, 1};
-  const unsigned extents = deep ? 3 : 2;
-  unsigned next = 0;
-  for (std::uint64_t texels = tile_bytes / levels.front()->format.unit; texels > 1; texels /= 2)
-    tile[next++ % extents] *= 2;
-  const auto in_tail = [&](const array_ptr& level) {
-    return level->form.Width < tile[0] || level->form.Height < tile[1] ||
-           (deep && level->form.Depth < tile[2]);
-  };
-  unsigned first = 0;
-  while (first < levels.size() && !in_tail(levels[first])) ++first;
-  const bool tail = first < levels.size();
-  properties = {};
-  properties.tileExtent = {tile[0], tile[1], tile[2]};
-  properties.miptailFirstLevel = mipmapped ? first : 0;
-  properties.miptailSize = tail ? tile_bytes : 0;
-  properties.flags = tail && !mipmapped ? CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL : 0u;
-  return CUDA_SUCCESS;
 }
 
 }  // namespace gpu::testing::cpu
@@ -114,10 +105,13 @@ inline CUresult array_3d_create(call& c, CUarray* array, const CUDA_ARRAY3D_DESC
   if (array == nullptr || form == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = check_array(*form, false)) return bad;
   const array_ptr made = make_array(c, context, *form);
+  make_planes(c, *made);
   if (!is_unmapped(*form))
     if (const CUresult bad =
             allocate(c, context, made->bytes(), memory_block::origin::array, made->base))
       return bad;
+  lay_out(made->base, made->planes);
+  for (const array_ptr& each : made->planes) c.driver.arrays.add(each);
   *array = c.driver.arrays.add(made);
   return CUDA_SUCCESS;
 }
@@ -129,11 +123,13 @@ inline CUresult array_create(call& c, CUarray* array, const CUDA_ARRAY_DESCRIPTO
   return array_3d_create(c, array, &three);
 }
 
+/// Leaves levels and planes to what they belong to.
 inline CUresult array_destroy(call& c, CUarray handle) {
   array_ptr array;
   if (const CUresult bad = find_array(c, handle, array)) return bad;
-  if (array->borrowed) return CUDA_ERROR_INVALID_VALUE;
+  if (array->borrowed) return CUDA_SUCCESS;
   c.driver.arrays.take(handle);
+  for (const array_ptr& each : array->planes) c.driver.arrays.take(each->handle);
   return free_array(c, array->context, array->base);
 }
 
@@ -153,26 +149,30 @@ inline CUresult array_get_descriptor(call& c, CUDA_ARRAY_DESCRIPTOR* form, CUarr
   return CUDA_SUCCESS;
 }
 
-/// Planar formats are not among those of this driver, so no array has planes.
-inline CUresult array_get_plane(call& c, CUarray*, CUarray handle, unsigned) {
+inline CUresult array_get_plane(call& c, CUarray* plane, CUarray handle, unsigned index) {
   array_ptr array;
   if (const CUresult bad = find_array(c, handle, array)) return bad;
-  return CUDA_ERROR_INVALID_VALUE;
+  if (plane == nullptr || index >= array->planes.size()) return CUDA_ERROR_INVALID_VALUE;
+  *plane = array->planes[index]->handle;
+  return CUDA_SUCCESS;
 }
 
 inline CUresult array_get_memory_requirements(call& c, CUDA_ARRAY_MEMORY_REQUIREMENTS* needs,
                                               CUarray handle, CUdevice ordinal) {
   device_state* device = nullptr;
   const array_ptr array = c.driver.arrays.find(handle);
-  if (needs == nullptr || !array || c.find_device(ordinal, device)) return CUDA_ERROR_INVALID_VALUE;
-  return give_requirements(array->form, array->bytes(), *needs);
+  if (needs == nullptr || !array || array->borrowed || c.find_device(ordinal, device))
+    return CUDA_ERROR_INVALID_VALUE;
+  return give_requirements({&array, 1}, *needs);
 }
 
 inline CUresult array_get_sparse_properties(call& c, CUDA_ARRAY_SPARSE_PROPERTIES* properties,
                                             CUarray handle) {
   const array_ptr array = c.driver.arrays.find(handle);
   if (properties == nullptr || !array) return CUDA_ERROR_INVALID_VALUE;
-  return give_sparse_properties({&array, 1}, false, *properties);
+  const CUresult bad = give_sparse_properties({&array, 1}, *properties);
+  if (!bad) properties->miptailFirstLevel = 0;  // it has no level that could be the first
+  return bad;
 }
 
 inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
@@ -185,21 +185,16 @@ inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
   auto made = std::make_shared<mipmapped_array_state>();
   made->context = context;
   made->place = c.driver.place();
-  std::uint64_t bytes = 0;
   for (unsigned i = 0; i < count; ++i) {
     made->levels.push_back(make_array(c, context, level_form(*form, i)));
     made->levels.back()->borrowed = true;
-    made->levels.back()->base = bytes;
-    bytes += made->levels.back()->bytes();
   }
-  const bool unmapped = is_unmapped(*form);
-  if (!unmapped)
-    if (const CUresult bad = allocate(c, context, bytes, memory_block::origin::array, made->base))
+  if (!is_unmapped(*form))
+    if (const CUresult bad =
+            allocate(c, context, bytes_of(made->levels), memory_block::origin::array, made->base))
       return bad;
-  for (const array_ptr& each : made->levels) {
-    each->base = unmapped ? 0 : made->base + each->base;
-    c.driver.arrays.add(each);
-  }
+  lay_out(made->base, made->levels);
+  for (const array_ptr& each : made->levels) c.driver.arrays.add(each);
   *array = c.driver.mipmapped_arrays.add(made);
   return CUDA_SUCCESS;
 }
@@ -227,9 +222,7 @@ inline CUresult mipmapped_array_get_memory_requirements(call& c,
   device_state* device = nullptr;
   const mipmapped_array_ptr array = c.driver.mipmapped_arrays.find(handle);
   if (needs == nullptr || !array || c.find_device(ordinal, device)) return CUDA_ERROR_INVALID_VALUE;
-  std::uint64_t bytes = 0;
-  for (const array_ptr& each : array->levels) bytes += each->bytes();
-  return give_requirements(array->levels.front()->form, bytes, *needs);
+  return give_requirements(array->levels, *needs);
 }
 
 inline CUresult mipmapped_array_get_sparse_properties(call& c,
@@ -237,7 +230,7 @@ inline CUresult mipmapped_array_get_sparse_properties(call& c,
                                                       CUmipmappedArray handle) {
   const mipmapped_array_ptr array = c.driver.mipmapped_arrays.find(handle);
   if (properties == nullptr || !array) return CUDA_ERROR_INVALID_VALUE;
-  return give_sparse_properties(array->levels, true, *properties);
+  return give_sparse_properties(array->levels, *properties);
 }
 
 }  // namespace gpu::testing::cpu::entry

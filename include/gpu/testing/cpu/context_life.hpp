@@ -59,6 +59,7 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
   (void)driver.memory.free(block.base);
   switch (block.from) {
     case memory_block::origin::device:
+    case memory_block::origin::array:
       driver.devices[static_cast<std::size_t>(block.device)]->used -= block.charged;
       break;
     case memory_block::origin::pool:
@@ -69,7 +70,6 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(block.base)));
       break;
     case memory_block::origin::registered:
-    case memory_block::origin::array:
       break;
   }
 }

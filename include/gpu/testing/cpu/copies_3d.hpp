@@ -45,16 +45,15 @@ template <class Copy> box_end source_of(const Copy& copy) {
           copy.srcHeight,     copy.srcXInBytes, copy.srcY,      copy.srcZ};
 }
 
-/// Finds the part of an array that a copy moves; whole texels of it.
+/// Finds the part of an array that a copy moves. It may end within a texel.
 inline CUresult locate_in_array(call& c, const box_end& box, const transfer& what, endpoint& end) {
   array_ptr array;
   if (const CUresult bad = find_copied(c, box.array, array)) return bad;
   const auto fits = [](std::uint64_t first, std::uint64_t count, std::uint64_t size) {
     return first <= size && count <= size - first;
   };
-  const unsigned unit = array->format.unit;
-  if (box.x % unit != 0 || what.width % unit != 0 || !fits(box.x, what.width, array->row_bytes()) ||
-      !fits(box.y, what.height, array->rows()) || !fits(box.z, what.depth, array->slices()))
+  if (!fits(box.x, what.width, array->row_bytes()) || !fits(box.y, what.height, array->rows()) ||
+      !fits(box.z, what.depth, array->slices()))
     return CUDA_ERROR_INVALID_VALUE;
   end.pitch = array->row_bytes();
   end.slice = array->slice_bytes();
@@ -90,11 +89,10 @@ inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& en
   if (__builtin_add_overflow(box.x, what.width, &row_end) ||
       __builtin_add_overflow(box.y, what.height, &plane_end))
     return CUDA_ERROR_INVALID_VALUE;
-  const bool one_row = box.y == 0 && what.height == 1 && box.z == 0 && what.depth == 1;
   const bool one_plane = box.z == 0 && what.depth == 1;
-  // A single row needs no pitch, a single plane no height; zero then stands for "just enough".
-  end.pitch = box.pitch == 0 && one_row ? row_end : box.pitch;
-  const std::uint64_t rows = box.rows == 0 && one_plane ? plane_end : box.rows;
+  // Zero stands for "just enough".
+  end.pitch = box.pitch == 0 ? row_end : box.pitch;
+  const std::uint64_t rows = box.rows == 0 ? plane_end : box.rows;
   if (end.pitch < row_end || (!one_plane && rows < plane_end)) return CUDA_ERROR_INVALID_VALUE;
   std::uint64_t skipped_planes = 0;
   std::uint64_t skipped_rows = 0;

@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gpu::testing::cpu {
@@ -31,6 +33,14 @@ inline std::optional<machine::texel_format> find_linear_format(CUarray_format fo
                                                                unsigned channels) noexcept {
   const auto found = find_format(format, channels);
   return found && format <= CU_AD_FORMAT_FLOAT ? found->texel : std::nullopt;
+}
+
+/// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
+template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
+  unsigned number = 0;
+  static_assert(sizeof number == sizeof written);
+  std::memcpy(&number, &written, sizeof number);
+  return number;
 }
 
 inline bool aligned(std::uint64_t value, CUdevice_attribute attribute) noexcept {
@@ -105,16 +115,17 @@ inline CUresult read_pitched(const CUDA_RESOURCE_DESC& from, machine::image& mad
 /// The arrays of a resource, the finest level first; empty where it has none, or where its handle
 /// stands for nothing.
 inline std::vector<array_ptr> arrays_of(const call& c, const CUDA_RESOURCE_DESC& from) {
-  if (from.resType == CU_RESOURCE_TYPE_ARRAY) {
+  const unsigned type = number_of(from.resType);
+  if (type == CU_RESOURCE_TYPE_ARRAY) {
     const array_ptr found = c.driver.arrays.find(from.res.array.hArray);
     return found ? std::vector<array_ptr>{found} : std::vector<array_ptr>{};
   }
-  if (from.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) return {};
+  if (type != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) return {};
   const mipmapped_array_ptr found = c.driver.mipmapped_arrays.find(from.res.mipmap.hMipmappedArray);
   return found ? found->levels : std::vector<array_ptr>{};
 }
 
-/// Says that a format can be copied only, and what the call answers.
+/// Says that texels of a format can be copied only, and what the call answers.
 inline CUresult refuse_format(call& c, CUarray_format format) {
   c.lock.unlock();
   c.driver.report("a texture or surface object of format " +
@@ -126,36 +137,38 @@ inline CUresult refuse_format(call& c, CUarray_format format) {
 }
 
 inline CUresult read_resource(call& c, const CUDA_RESOURCE_DESC& from, machine::image& made) {
+  const unsigned type = number_of(from.resType);
   if (from.flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (from.resType == CU_RESOURCE_TYPE_LINEAR) return read_linear(from, made);
-  if (from.resType == CU_RESOURCE_TYPE_PITCH2D) return read_pitched(from, made);
+  if (type == CU_RESOURCE_TYPE_LINEAR) return read_linear(from, made);
+  if (type == CU_RESOURCE_TYPE_PITCH2D) return read_pitched(from, made);
   const std::vector<array_ptr> levels = arrays_of(c, from);
-  if (levels.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (levels.empty() || !levels.front()->planes.empty()) return CUDA_ERROR_INVALID_VALUE;
   if (!levels.front()->format.texel) return refuse_format(c, levels.front()->form.Format);
   made = image_of(levels);
   return CUDA_SUCCESS;
 }
 
-/// Applies a resource view to the image of an array.
-inline CUresult apply_view(const CUDA_RESOURCE_VIEW_DESC& view, machine::image& made) {
+/// Applies a resource view to the image of an array. Its extents are those of the whole array, in
+/// the view's own texels; levels beyond the last do not count.
+inline CUresult apply_view(call& c, const CUDA_RESOURCE_VIEW_DESC& view, const array_state& finest,
+                           machine::image& made) {
+  const auto format = find_format(view.format);
+  if (!format || format->unit != finest.format.unit) return CUDA_ERROR_INVALID_VALUE;
   const bool reserved = std::any_of(std::begin(view.reserved), std::end(view.reserved),
                                     [](unsigned each) { return each != 0; });
-  if (reserved || view.firstMipmapLevel > view.lastMipmapLevel || view.firstLayer > view.lastLayer)
+  const bool mipmapped = made.levels.size() > 1;
+  if (reserved || view.width != finest.form.Width * format->edge ||
+      view.height != finest.form.Height * format->edge || view.depth != finest.form.Depth ||
+      view.firstMipmapLevel > view.lastMipmapLevel || view.firstMipmapLevel >= made.levels.size() ||
+      (!mipmapped && view.lastMipmapLevel != 0) || view.firstLayer > view.lastLayer ||
+      view.lastLayer >= made.layers)
     return CUDA_ERROR_INVALID_VALUE;
-  if (view.format != CU_RES_VIEW_FORMAT_NONE) {
-    const auto format = find_format(view.format);
-    if (!format || !format->texel || format->unit != made.format.bytes())
-      return CUDA_ERROR_INVALID_VALUE;
-    made.format = *format->texel;
-  }
-  const machine::image_level& finest = made.levels.front();
-  if (view.width != finest.width) return CUDA_ERROR_INVALID_VALUE;
-  if (view.firstMipmapLevel >= made.levels.size()) return CUDA_ERROR_INVALID_VALUE;
-  const std::size_t last = std::min<std::size_t>(view.lastMipmapLevel, made.levels.size() - 1);
-  made.levels.erase(made.levels.begin() + static_cast<std::ptrdiff_t>(last) + 1, made.levels.end());
-  made.levels.erase(made.levels.begin(),
-                    made.levels.begin() + static_cast<std::ptrdiff_t>(view.firstMipmapLevel));
-  if (view.lastLayer >= made.layers) return CUDA_ERROR_INVALID_VALUE;
+  if (!format->texel) return refuse_format(c, finest.form.Format);
+  made.format = *format->texel;
+  const auto all = std::move(made.levels);
+  const std::size_t end = std::min<std::size_t>(view.lastMipmapLevel + 1u, all.size());
+  made.levels.assign(all.begin() + view.firstMipmapLevel,
+                     all.begin() + static_cast<std::ptrdiff_t>(end));
   made.layers = view.lastLayer - view.firstLayer + 1;
   for (machine::image_level& each : made.levels) each.base += view.firstLayer * each.slice_pitch;
   return CUDA_SUCCESS;
@@ -168,15 +181,16 @@ inline CUresult read_sampler(const CUDA_TEXTURE_DESC& from, const machine::image
   const bool reserved = std::any_of(std::begin(from.reserved), std::end(from.reserved),
                                     [](int each) { return each != 0; });
   const bool seamless = (from.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
-  if (reserved || (from.flags & ~known) != 0 || from.filterMode > CU_TR_FILTER_MODE_LINEAR ||
-      from.mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR ||
+  if (reserved || (from.flags & ~known) != 0 ||
+      number_of(from.filterMode) > CU_TR_FILTER_MODE_LINEAR ||
+      number_of(from.mipmapFilterMode) > CU_TR_FILTER_MODE_LINEAR ||
       (seamless && source.shape != machine::image_shape::cube))
     return CUDA_ERROR_INVALID_VALUE;
   const std::size_t coordinates = source.shape == machine::image_shape::one     ? 1u
                                   : source.shape == machine::image_shape::three ? 3u
                                                                                 : 2u;
   for (std::size_t i = 0; i < coordinates; ++i) {
-    if (from.addressMode[i] > CU_TR_ADDRESS_MODE_BORDER) return CUDA_ERROR_INVALID_VALUE;
+    if (number_of(from.addressMode[i]) > CU_TR_ADDRESS_MODE_BORDER) return CUDA_ERROR_INVALID_VALUE;
     made.address[i] = static_cast<machine::address_mode>(from.addressMode[i]);
   }
   made.linear = from.filterMode == CU_TR_FILTER_MODE_LINEAR;

@@ -43,7 +43,8 @@ inline CUresult tex_object_create(call& c, CUtexObject* handle, const CUDA_RESOU
   object.resource = *resource;
   object.how = *how;
   if (view != nullptr && made.source.origin == machine::image_origin::array) {
-    if (const CUresult bad = apply_view(*view, made.source)) return bad;
+    if (const CUresult bad = apply_view(c, *view, *arrays_of(c, *resource).front(), made.source))
+      return bad;
     object.view = *view;
   }
   object.place = made.site = c.driver.place();
@@ -93,7 +94,8 @@ inline CUresult surf_object_create(call& c, CUsurfObject* handle,
   image_object object;
   machine::surface made;
   if (const CUresult bad = c.current(object.context)) return bad;
-  if (handle == nullptr || resource == nullptr || resource->resType != CU_RESOURCE_TYPE_ARRAY)
+  if (handle == nullptr || resource == nullptr ||
+      number_of(resource->resType) != CU_RESOURCE_TYPE_ARRAY)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = read_resource(c, *resource, made.source)) return bad;
   object.resource = *resource;

@@ -1,0 +1,146 @@
+// What the CPU driver finds where arrays are used wrongly, and how it keeps their memory.
+
+#include "driver_fixture.hpp"
+#include "image_fixture.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+using test::array_form;
+using test::counting_bytes;
+using test::driver_fixture;
+using test::make_array;
+
+namespace {
+
+constexpr unsigned deferred = CUDA_ARRAY3D_DEFERRED_MAPPING;
+
+}  // namespace
+
+TEST_CASE("arrays count against the memory of their device", "[cpu]") {
+  gpu::testing::cpu_driver_options options;
+  options.memory_per_device = std::size_t{1} << 20;
+  driver_fixture f(options);
+  std::size_t before = 0;
+  std::size_t after = 0;
+  CHECK(f.cu.mem_get_info(&before, nullptr) == CUDA_SUCCESS);
+  const CUarray array = make_array(f.cu, array_form(256, 256, 0));
+  const CUarray none = make_array(f.cu, array_form(4096, 4096, 0, deferred));
+  CHECK(f.cu.mem_get_info(&after, nullptr) == CUDA_SUCCESS);
+  CHECK(before - after == 256 * 256 * 4);
+  CUmipmappedArray levels = nullptr;
+  const auto form = array_form(512, 512, 0);
+  CHECK(f.cu.mipmapped_array_create(&levels, &form, 10) == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(f.cu.mipmapped_array_create(&levels, &form, 10) == CUDA_ERROR_OUT_OF_MEMORY);
+  const std::vector<std::string> live = f.live();
+  REQUIRE(live.size() == 2);
+  CHECK(live[0].find("array of 262144 bytes") == 0);
+  CHECK(live[0].find("made at") != std::string::npos);
+  CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
+  CHECK(f.cu.array_destroy(none) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_get_info(&after, nullptr) == CUDA_SUCCESS);
+  CHECK(before == after);
+  CHECK(f.live().empty());
+}
+
+TEST_CASE("handles of arrays that are gone are told apart", "[cpu]") {
+  driver_fixture f;
+  CUDA_ARRAY3D_DESCRIPTOR got{};
+  const CUarray array = make_array(f.cu, array_form(16, 8, 0));
+  CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
+  CHECK(f.cu.array_destroy(array) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.array_3d_get_descriptor(&got, array) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.memcpy_htoa(array, 0, &got, 4) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.array_destroy(reinterpret_cast<CUarray>(&got)) == CUDA_ERROR_INVALID_HANDLE);
+
+  CUmipmappedArray levels = nullptr;
+  CUarray level = nullptr;
+  const auto form = array_form(16, 8, 0);
+  REQUIRE(f.cu.mipmapped_array_create(&levels, &form, 2) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mipmapped_array_get_level(&level, levels, 1) == CUDA_SUCCESS);
+  CHECK(f.live().size() == 1);
+  CHECK(f.cu.mipmapped_array_destroy(levels) == CUDA_SUCCESS);
+  CHECK(f.cu.array_3d_get_descriptor(&got, level) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.mipmapped_array_destroy(levels) == CUDA_ERROR_INVALID_HANDLE);
+
+  CUcontext own = nullptr;
+  CUcontext popped = nullptr;
+  REQUIRE(f.cu.ctx_create(&own, nullptr, 0, 0) == CUDA_SUCCESS);
+  const CUarray inside = make_array(f.cu, form);
+  const CUarray video = make_array(
+      f.cu, array_form(64, 32, 0, CUDA_ARRAY3D_VIDEO_ENCODE_DECODE, CU_AD_FORMAT_NV12, 3));
+  REQUIRE(f.cu.mipmapped_array_create(&levels, &form, 2) == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_destroy(own) == CUDA_SUCCESS);
+  (void)f.cu.ctx_pop_current(&popped);
+  REQUIRE(f.cu.ctx_set_current(f.context) == CUDA_SUCCESS);
+  CHECK(f.cu.array_3d_get_descriptor(&got, inside) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  CHECK(f.cu.array_destroy(video) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  CHECK(f.cu.mipmapped_array_destroy(levels) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  CHECK(f.live().empty());
+}
+
+TEST_CASE("copies of arrays keep the order of their stream, and show who looks too early",
+          "[cpu]") {
+  for (const auto& mode : test::all_modes()) {
+    driver_fixture f(mode);
+    const bool late = mode.mode == gpu::testing::execution::deferred;
+    CUstream stream = nullptr;
+    void* pinned = nullptr;
+    REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    REQUIRE(f.cu.mem_alloc_host(&pinned, 128) == CUDA_SUCCESS);
+    auto* bytes = static_cast<unsigned char*>(pinned);
+    const CUarray array = make_array(f.cu, array_form(16, 0, 0));
+    const auto sent = counting_bytes(64);
+    std::memcpy(bytes, sent.data(), 64);
+    CHECK(f.cu.memcpy_htoa_async(array, 0, bytes, 64, stream) == CUDA_SUCCESS);
+    CHECK(f.cu.memcpy_atoh_async(bytes + 64, array, 0, 64, stream) == CUDA_SUCCESS);
+    if (late) CHECK(bytes[64] == gpu::testing::poison);
+    CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+    CHECK(std::memcmp(bytes + 64, sent.data(), 64) == 0);
+    // Ending the array waits for the copy that still reads it.
+    std::memset(bytes + 64, 0, 64);
+    CHECK(f.cu.memcpy_atoh_async(bytes + 64, array, 0, 64, stream) == CUDA_SUCCESS);
+    CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
+    CHECK(std::memcmp(bytes + 64, sent.data(), 64) == 0);
+    CHECK(f.cu.mem_free_host(pinned) == CUDA_SUCCESS);
+    CHECK(f.cu.stream_destroy(stream) == CUDA_SUCCESS);
+    CHECK(f.reports().empty());
+    CHECK(f.live().empty());
+  }
+}
+
+TEST_CASE("a graph that copies an array that is gone is reported", "[cpu]") {
+  driver_fixture f;
+  CUstream stream = nullptr;
+  std::vector<unsigned char> host(64);
+  const CUarray array = make_array(f.cu, array_form(16, 0, 0));
+  REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(f.cu.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_htoa_async(array, 0, host.data(), 64, stream) == CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  REQUIRE(f.cu.stream_end_capture(stream, &graph) == CUDA_SUCCESS);
+  REQUIRE(test::instantiate(f.cu, graph, executable) == CUDA_SUCCESS);
+  CHECK(f.cu.graph_launch(executable, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(f.reports().empty());
+  CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
+  (void)f.cu.graph_launch(executable, stream);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(f.reports().find("the freed array of 64 bytes") != std::string::npos);
+}
+
+TEST_CASE("copies out of an array that was never written, and into one without memory", "[cpu]") {
+  driver_fixture f;
+  std::vector<unsigned char> host(64);
+  const CUarray array = make_array(f.cu, array_form(16, 0, 0));
+  CHECK(f.cu.memcpy_atoh(host.data(), array, 0, 64) == CUDA_SUCCESS);
+  CHECK(f.reports().find("nothing was ever written") != std::string::npos);
+  CHECK(f.reports().find("the array of 64 bytes") != std::string::npos);
+  const CUarray none = make_array(f.cu, array_form(16, 0, 0, deferred));
+  CHECK(f.cu.memcpy_htoa(none, 0, host.data(), 64) == CUDA_ERROR_LAUNCH_FAILED);
+  CHECK(f.reports().find("no memory was mapped") != std::string::npos);
+  CHECK(f.cu.ctx_synchronize() == CUDA_ERROR_LAUNCH_FAILED);
+}
