@@ -27,6 +27,7 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
   // The comparisons do not compile where the types differ.
   CHECK(plain(&gpu_c_open) == plain(&::open));
   CHECK(plain(&gpu_c_close) == plain(&::close));
+  CHECK(plain(&gpu_c_fcntl) == plain(&::fcntl));
   CHECK(plain(&gpu_c_ftruncate) == plain(&::ftruncate));
   CHECK(plain(&gpu_c_read) == plain(&::read));
   CHECK(plain(&gpu_c_strerror) == plain(&::strerror));
@@ -38,6 +39,7 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
 
 static_assert(gpu::detail::open_read_only == O_RDONLY);
 static_assert(gpu::detail::open_close_on_exec == O_CLOEXEC);
+static_assert(gpu::detail::get_descriptor_flags == F_GETFD);
 
 TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
   const pthread_mutex_t native = PTHREAD_MUTEX_INITIALIZER;

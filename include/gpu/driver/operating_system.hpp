@@ -22,6 +22,7 @@ namespace gpu::detail {
 extern "C" {
 int gpu_c_open(const char* path, int flags, ...) noexcept __asm__("open");
 int gpu_c_close(int file) noexcept __asm__("close");
+int gpu_c_fcntl(int file, int command, ...) noexcept __asm__("fcntl");
 int gpu_c_ftruncate(int file, off_t size) noexcept __asm__("ftruncate");
 ssize_t gpu_c_read(int file, void* bytes, std::size_t count) noexcept __asm__("read");
 char* gpu_c_strerror(int number) noexcept __asm__("strerror");
@@ -35,6 +36,7 @@ int gpu_c_yield() noexcept __asm__("sched_yield");
 
 inline constexpr int open_read_only = 0;             // O_RDONLY
 inline constexpr int open_close_on_exec = 02000000;  // O_CLOEXEC
+inline constexpr int get_descriptor_flags = 1;       // F_GETFD
 
 /// A mutex that is unlocked where all its bytes are zero, so that it can lie in shared memory.
 struct mutex {

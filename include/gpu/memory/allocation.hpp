@@ -71,6 +71,18 @@ struct free_device_memory {
 
 using device_memory = unique_handle<device_allocation, free_device_memory>;
 
+inline context_ref context_of(const device_allocation& a) noexcept { return a.stream.context(); }
+
+/// Memory that was allocated elsewhere, to be given back like what is allocated here.
+inline device_memory adopt_memory(CUdeviceptr address, const stream_ref& stream,
+                                  allocation_kind kind) noexcept {
+  device_allocation owned;
+  owned.address = address;
+  owned.stream = stream;
+  owned.kind = kind;
+  return device_memory{owned};
+}
+
 /// Sets `memory` to `made` and the address that `get(address)` finds for it, which returns a
 /// `result`; nothing is asked for where there are no bytes. Where memory came and the call failed
 /// all the same, it goes back.

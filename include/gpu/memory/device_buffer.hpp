@@ -10,7 +10,8 @@ namespace gpu {
 namespace detail {
 
 /// An owner of memory that devices reach, and what names it.
-template <class T> class device_elements : public element_owner<T, device_memory> {
+template <class T, class Memory = device_memory>
+class device_elements : public element_owner<T, Memory> {
  public:
   /// The elements as devices see them.
   device_span<T> span() & noexcept { return device_span<T>::from_native(native(), this->size_); }
@@ -27,21 +28,12 @@ template <class T> class device_elements : public element_owner<T, device_memory
   CUdeviceptr native() const noexcept { return this->memory_.get().address; }
 
   /// The context that the memory was made in; empty after a move.
-  context_ref context() const noexcept { return this->memory_.get().stream.context(); }
+  context_ref context() const noexcept { return context_of(this->memory_.get()); }
   /// The device of that context.
   gpu::device device() const noexcept { return context().device(); }
 
  protected:
-  using element_owner<T, device_memory>::element_owner;
-
-  static device_memory adopted(CUdeviceptr address, const stream_ref& stream,
-                               allocation_kind kind) noexcept {
-    device_allocation owned;
-    owned.address = address;
-    owned.stream = stream;
-    owned.kind = kind;
-    return device_memory{owned};
-  }
+  using element_owner<T, Memory>::element_owner;
 };
 
 }  // namespace detail
@@ -86,14 +78,14 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Takes over memory of cuMemAllocAsync, to be freed in the order of `stream`.
   static device_buffer adopt(stream_ref stream, device_span<T> elements) noexcept {
     return device_buffer{
-        device_buffer::adopted(elements.native(), stream, detail::allocation_kind::stream_ordered),
+        detail::adopt_memory(elements.native(), stream, detail::allocation_kind::stream_ordered),
         elements.size()};
   }
   /// Takes over memory of cuMemAlloc.
   static device_buffer adopt(context_ref context, device_span<T> elements) noexcept {
     return device_buffer{
-        device_buffer::adopted(elements.native(), stream_ref::from_native(nullptr, context),
-                               detail::allocation_kind::plain),
+        detail::adopt_memory(elements.native(), stream_ref::from_native(nullptr, context),
+                             detail::allocation_kind::plain),
         elements.size()};
   }
   /// Gives the memory up; the caller frees it.

@@ -27,6 +27,19 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 
+/// Refuses bytes from another process that are not one or more elements of `size` bytes.
+template <class Builder = text_builder>
+result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char* function,
+                              source_location where) noexcept {
+  const bool whole = bytes != 0 && bytes % size == 0;
+  if (whole) return {};
+  Builder out;
+  out << "the handle stands for " << bytes << " bytes, which are not a whole number of "
+      << "elements of " << size
+      << " bytes. Import it as the type that it was exported as, and send all of its bytes.";
+  return fail(refusal(errc::size_mismatch, function, out.finish(), where, bytes, size));
+}
+
 inline void* as_pointer(void* address) noexcept { return address; }
 inline void* as_pointer(CUdeviceptr address) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));

@@ -6,6 +6,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/element_owner.hpp>
 
 namespace gpu {
 
@@ -55,19 +56,6 @@ struct close_imported_memory {
   }
 };
 
-template <class Builder = text_builder>
-inline result<> check_imported_size(const memory_handle& handle, std::size_t element,
-                                    source_location where) noexcept {
-  const bool whole = handle.bytes != 0 && handle.bytes % element == 0;
-  if (whole) return {};
-  Builder out;
-  out << "the handle stands for " << handle.bytes << " bytes, which are not a whole number of "
-      << "elements of " << element
-      << " bytes. Import it as the type that it was exported as, and send all of its bytes.";
-  return fail(refusal(errc::size_mismatch, "gpu::imported_memory::open", out.finish(), where,
-                      handle.bytes, element));
-}
-
 }  // namespace detail
 
 /// Makes a handle of device memory for other processes on this machine. The memory has to come from
@@ -96,7 +84,8 @@ template <class T> class imported_memory {
   /// **Capture**: not captured. **Threads**: any. (cuIpcOpenMemHandle)
   static result<imported_memory> open(device on, const memory_handle& handle,
                                       source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::check_imported_size(handle, sizeof(T), where));
+    GPU_TRY(
+        detail::check_whole_elements(handle.bytes, sizeof(T), "gpu::imported_memory::open", where));
     detail::imported_mapping mapping;
     GPU_TRY(detail::find_primary_context(on.native(), mapping.context, where));
     result<> opened = driver::call_in<&driver::entry_points::ipc_open_mem_handle>(

@@ -91,10 +91,10 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
 
   /// Takes over memory of cuMemAllocManaged.
   static managed_buffer adopt(context_ref in, T* elements, std::size_t count) noexcept {
-    return managed_buffer{managed_buffer::adopted(
-                              static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements)),
-                              stream_ref::from_native(nullptr, in), detail::allocation_kind::plain),
-                          count};
+    return managed_buffer{
+        detail::adopt_memory(static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements)),
+                             stream_ref::from_native(nullptr, in), detail::allocation_kind::plain),
+        count};
   }
   /// Gives the memory up; the caller frees it with cuMemFree.
   [[nodiscard]] T* release() noexcept {

@@ -27,9 +27,9 @@ namespace gpu::testing {
 ///     gpu::driver::scoped_entry_points in_force(faults.entry_points());
 ///     faults.fail_call("cuMemAllocAsync", 2, CUDA_ERROR_OUT_OF_MEMORY);
 ///
-/// A failing call is not passed on, with one exception: calls that destroy, free, unload or release
-/// do their work and then report failure, as the driver does when it hands out an older error
-/// there.
+/// A failing call is not passed on, with one exception: calls that destroy, free, unload, unmap or
+/// release do their work and then report failure, as the driver does when it hands out an older
+/// error there.
 /// **Threads**: calls may come from any thread; rules may change at any time.
 class fault_injection {
  public:
@@ -81,9 +81,10 @@ class fault_injection {
     return code;
   }
 
-  /// Whether the function of that name destroys, frees, unloads, releases or pops.
+  /// Whether the function of that name destroys, frees, unloads, unmaps, releases or pops.
   static bool ends_a_lifetime(std::string_view name) noexcept {
-    for (std::string_view verb : {"Destroy", "Free", "Unload", "Unregister", "Release", "Pop"}) {
+    for (std::string_view verb :
+         {"Destroy", "Free", "Unload", "Unregister", "Unmap", "Release", "Pop"}) {
       if (name.find(verb) != name.npos) return true;
     }
     return false;

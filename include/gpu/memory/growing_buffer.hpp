@@ -1,0 +1,186 @@
+#pragma once
+/// \file
+/// `growing_buffer<T>`: elements in device memory that grow in number and never move.
+
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/virtual_memory.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// Addresses with memory at the beginning of them.
+struct growing_range {
+  CUdeviceptr address = 0;
+  std::size_t reserved = 0;  // bytes
+  std::size_t mapped = 0;
+  std::size_t unit = 0;
+  context_ref context;
+  friend bool operator==(const growing_range& a, const growing_range& b) noexcept {
+    return a.address == b.address && a.context == b.context;
+  }
+};
+
+inline context_ref context_of(const growing_range& range) noexcept { return range.context; }
+
+struct free_growing_memory {
+  void operator()(const growing_range& range) const noexcept {
+    if (range.mapped != 0) {
+      driver::destroy_in<&driver::entry_points::ctx_synchronize>(range.context.native());
+      driver::destroy<&driver::entry_points::mem_unmap>(range.address, range.mapped);
+    }
+    if (range.reserved != 0) {
+      driver::destroy<&driver::entry_points::mem_address_free>(range.address, range.reserved);
+    }
+  }
+};
+
+using growing_memory = unique_handle<growing_range, free_growing_memory>;
+
+/// Adds `bytes` of memory behind what is mapped. Where any of it fails, all stays as it was.
+template <class Builder = text_builder>
+result<> extend(growing_range& range, std::size_t bytes, source_location where) noexcept {
+  const memory_location at = range.context.device();
+  const CUdeviceptr end = range.address + range.mapped;
+  const CUmemAllocationProp wanted = native_properties(at, {});
+  CUmemGenericAllocationHandle native = 0;
+  result<> made = driver::call<&driver::entry_points::mem_create>(
+      where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+  if (!made.has_value()) {
+    return fail(with_memory_info(detail::move(made).error(), range.context, bytes));
+  }
+  const physical_memory memory = physical_memory::adopt(native, bytes);
+  GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, std::size_t{0}, native,
+                                                       static_cast<unsigned long long>(0)));
+  unique_handle<address_range, unmap_addresses> mapping{{end, bytes, range.unit}};
+  GPU_TRY(set_access(end, bytes, at, memory_access::read_write, where));
+  static_cast<void>(mapping.release());
+  range.mapped += bytes;
+  return {};
+}
+
+/// Takes away the memory behind the first `bytes`, as far as it was added in pieces that lie there
+/// as a whole. Nothing of it is in use.
+template <class Builder = text_builder>
+result<> shorten(growing_range& range, std::size_t bytes, source_location where) noexcept {
+  while (range.mapped > bytes) {
+    CUdeviceptr piece = 0;
+    GPU_TRY(driver::call<&driver::entry_points::pointer_get_attribute>(
+        where, static_cast<void*>(&piece), CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
+        range.address + range.mapped - 1));
+    const std::size_t before = piece - range.address;
+    if (before < bytes) return {};
+    GPU_TRY(driver::call<&driver::entry_points::mem_unmap>(where, piece, range.mapped - before));
+    range.mapped = before;
+  }
+  return {};
+}
+
+}  // namespace detail
+
+/// Owns `size()` elements in the memory of one device, and addresses for `max_size()` of them, so
+/// that it grows without a copy: elements, spans and pointers stay valid. Memory is added in units
+/// of the granularity, 2 MiB on devices of today. What is in new elements is undefined. Move-only;
+/// empty after a move. It converts to a `device_span` of what it has at that time, and passes to
+/// kernels as that or as a pointer.
+/// **Ordering**: belongs to no stream. Growing waits for nothing, and the new elements may be used
+/// at once; `shrink_to_fit` and the destructor wait for the device. **Threads**: as `std::vector`.
+template <class T>
+class growing_buffer : public detail::device_elements<T, detail::growing_memory> {
+ public:
+  static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
+                "device memory holds trivially copyable objects: they are copied as bytes, and no "
+                "constructor or destructor runs");
+
+  /// No elements, and addresses for at least `max_size` of them, which cost no memory: ask for as
+  /// many as there ever can be. Allowed during capture. (cuMemGetAllocationGranularity,
+  /// cuMemAddressReserve)
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY where there are no
+  /// such addresses, CUDA_ERROR_NOT_SUPPORTED.
+  static result<growing_buffer> create(
+      gpu::device on, std::size_t max_size,
+      source_location where = source_location::current()) noexcept {
+    CUcontext primary = nullptr;
+    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
+    return create(context_ref::from_native(primary, on), max_size, where);
+  }
+  static result<growing_buffer> create(
+      context_ref in, std::size_t max_size,
+      source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::growing_buffer::create";
+    GPU_TRY(detail::require(in, function, where));
+    detail::growing_range made;
+    made.context = in;
+    GPU_TRY(detail::get_granularity(in.device(), granularity::minimum, function, made.unit, where));
+    std::size_t bytes = 0;
+    GPU_TRY(detail::get_bytes(function, max_size, sizeof(T), bytes, where, made.unit));
+    made.reserved = (bytes + made.unit - 1) / made.unit * made.unit;
+    if (made.reserved != 0) {
+      GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
+          where, &made.address, made.reserved, std::size_t{0}, CUdeviceptr{0},
+          static_cast<unsigned long long>(0)));
+    }
+    return growing_buffer{detail::growing_memory{made}, 0};
+  }
+
+  /// How many elements there are addresses for.
+  std::size_t max_size() const noexcept { return this->memory_.get().reserved / sizeof(T); }
+  /// How many elements there is memory for.
+  std::size_t capacity() const noexcept { return this->memory_.get().mapped / sizeof(T); }
+
+  /// Adds memory for `count` elements in all, in one piece, so that growth up to there cannot fail.
+  /// Allowed during capture. (cuMemCreate, cuMemMap, cuMemSetAccess)
+  /// **Errors**: `errc::empty_handle`; `errc::index_out_of_range` for more than `max_size()`; the
+  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total. After an error all is
+  /// as it was.
+  result<> reserve(std::size_t count, source_location where = source_location::current()) noexcept {
+    if (count <= capacity()) return {};
+    GPU_TRY(detail::require(this->context(), "gpu::growing_buffer", where));
+    if (count > max_size()) {
+      detail::text_builder out;
+      out << count << " elements were asked for, but there are addresses for " << max_size()
+          << ". Create the buffer with a larger max_size.";
+      return detail::fail(detail::refusal(errc::index_out_of_range, "gpu::growing_buffer",
+                                          out.finish(), where, count, max_size()));
+    }
+    return change([&](detail::growing_range& range) {
+      const std::size_t bytes = (count * sizeof(T) + range.unit - 1) / range.unit * range.unit;
+      return detail::extend(range, bytes - range.mapped, where);
+    });
+  }
+
+  /// Makes it `count` elements, those that stay at their addresses. Fewer elements give no memory
+  /// back. **Errors**, **Capture**: as `reserve`.
+  result<> resize(std::size_t count, source_location where = source_location::current()) noexcept {
+    GPU_TRY(reserve(count, where));
+    this->size_ = count;
+    return {};
+  }
+
+  /// Waits for the device, then gives memory behind the last element back, as far as it was added
+  /// in pieces that hold no element. Not allowed during capture.
+  /// (cuCtxSynchronize, cuPointerGetAttribute, cuMemUnmap)
+  result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
+    if (this->memory_.get().mapped == 0) return {};
+    GPU_TRY(this->context().synchronize(where));
+    return change([&](detail::growing_range& range) {
+      return detail::shorten(range, this->size_bytes(), where);
+    });
+  }
+
+ private:
+  friend struct detail::buffer_maker;
+  using detail::device_elements<T, detail::growing_memory>::device_elements;
+
+  template <class Change> result<> change(Change what) noexcept {
+    detail::growing_range range = this->memory_.release();
+    result<> done = what(range);
+    this->memory_.reset(range);
+    return done;
+  }
+};
+
+template <class T>
+struct kernel_argument<growing_buffer<T>> : detail::buffer_argument<growing_buffer<T>> {};
+
+}  // namespace gpu

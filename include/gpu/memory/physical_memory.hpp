@@ -1,0 +1,228 @@
+#pragma once
+/// \file
+/// `physical_memory`: memory of a device that has no address until it is mapped to one.
+
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/device_attribute.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/memory/memory_location.hpp>
+
+namespace gpu {
+
+/// Which unit of physical memory is asked for; converts to `CUmemAllocationGranularity_flags`.
+enum class granularity : int {
+  minimum = CU_MEM_ALLOC_GRANULARITY_MINIMUM,          ///< what sizes have to be multiples of
+  recommended = CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,  ///< what is fastest
+};
+
+/// The enumerator, such as "minimum"; null for a value that this library does not know.
+constexpr const char* name_of(granularity which) noexcept {
+  switch (which) {
+    case granularity::minimum:
+      return "minimum";
+    case granularity::recommended:
+      return "recommended";
+  }
+  return nullptr;
+}
+
+struct physical_memory_options {
+  /// How the memory can be handed to other processes.
+  shareable_handle_types handle_types = shareable_handle_types::none;
+  /// Whether the device may keep it compressed.
+  bool compressible = false;
+  /// Whether other PCI devices are to reach it.
+  bool gpu_direct_rdma = false;
+};
+
+/// What physical memory is.
+struct physical_memory_properties {
+  memory_location location;
+  physical_memory_options options;
+};
+
+namespace detail {
+
+inline CUmemAllocationProp native_properties(memory_location at,
+                                             const physical_memory_options& options) noexcept {
+  CUmemAllocationProp wanted{};
+  wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  wanted.requestedHandleTypes = static_cast<CUmemAllocationHandleType>(options.handle_types);
+  wanted.location = at.native();
+  wanted.allocFlags.compressionType =
+      options.compressible ? CU_MEM_ALLOCATION_COMP_GENERIC : CU_MEM_ALLOCATION_COMP_NONE;
+  wanted.allocFlags.gpuDirectRDMACapable = options.gpu_direct_rdma ? 1 : 0;
+  return wanted;
+}
+
+/// Sets `unit` to what sizes of physical memory at `at` are multiples of.
+/// (cuMemGetAllocationGranularity)
+inline result<> get_granularity(memory_location at, granularity which, const char* function,
+                                std::size_t& unit, source_location where) noexcept {
+  if (!at.is_device() && at.type() != memory_location_type::host_numa) {
+    text_builder out;
+    out << "physical memory cannot be at " << at
+        << ". Pass a device, or gpu::memory_location::host_numa(node).";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+  }
+  const CUmemAllocationProp wanted = native_properties(at, {});
+  return driver::call<&driver::entry_points::mem_get_allocation_granularity>(
+      where, &unit, &wanted, static_cast<CUmemAllocationGranularity_flags>(which));
+}
+
+/// Refuses a number of bytes that is no multiple of the unit, or none at all.
+template <class Builder = text_builder>
+result<> check_units(std::size_t bytes, std::size_t unit, const char* what, const char* function,
+                     source_location where) noexcept {
+  if (bytes != 0 && bytes % unit == 0) [[likely]]
+    return {};
+  Builder out;
+  out << what << " of " << bytes << " bytes is no multiple of " << unit
+      << ", the unit of physical memory there. ";
+  if (bytes > ~std::size_t{0} - unit) {
+    out << "There is no such multiple.";
+  } else {
+    out << "Use " << (bytes / unit + 1) * unit << '.';
+  }
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, bytes, unit));
+}
+
+/// Physical memory as the driver names it, and how much it is, which the driver does not tell.
+struct physical_allocation {
+  CUmemGenericAllocationHandle native = 0;
+  std::size_t bytes = 0;
+  friend bool operator==(const physical_allocation& a, const physical_allocation& b) noexcept {
+    return a.native == b.native;
+  }
+};
+
+struct release_physical_memory {
+  void operator()(const physical_allocation& memory) const noexcept {
+    driver::destroy<&driver::entry_points::mem_release>(memory.native);
+  }
+};
+
+}  // namespace detail
+
+/// What sizes of physical memory, of reservations and of their parts are multiples of: 2 MiB on
+/// devices of today. **Errors**: `errc::invalid_argument` for a location that has none.
+/// **Capture**: not affected. **Threads**: any. (cuMemGetAllocationGranularity)
+template <class Size = std::size_t>
+result<Size> granularity_of(memory_location at, granularity which = granularity::minimum,
+                            source_location where = source_location::current()) noexcept {
+  Size unit = 0;
+  GPU_TRY(detail::get_granularity(at, which, "gpu::granularity_of", unit, where));
+  return unit;
+}
+
+/// Owns memory that can be mapped to addresses, several ones too, by `memory_mapping`. Move-only;
+/// empty after a move. What is mapped stays until it is unmapped, also when this is gone.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
+class physical_memory {
+ public:
+  /// `bytes` of memory, a multiple of `granularity_of(at)`, that nothing can reach yet.
+  /// (cuMemGetAllocationGranularity, cuMemCreate, cuMemRelease)
+  /// **Errors**: `errc::invalid_argument` for a size or a location that cannot be; the driver's
+  /// CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, CUDA_ERROR_NOT_SUPPORTED.
+  template <class Memory = physical_memory>
+  static result<Memory> create(memory_location at, std::size_t bytes,
+                               physical_memory_options options = {},
+                               source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::physical_memory::create";
+    std::size_t unit = 0;
+    GPU_TRY(detail::get_granularity(at, granularity::minimum, function, unit, where));
+    GPU_TRY(detail::check_units(bytes, unit, "physical memory", function, where));
+    const CUmemAllocationProp wanted = detail::native_properties(at, options);
+    CUmemGenericAllocationHandle native = 0;
+    result<> made = driver::call<&driver::entry_points::mem_create>(
+        where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+    if (!made.has_value()) {
+      cuda_error error = detail::move(made).error();
+      if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
+        detail::text_builder out;
+        out << "asked for " << bytes << " bytes of physical memory on " << at;
+        error = detail::move(error).with_details(out.finish()).with_values(bytes, 0);
+      }
+      return detail::fail(detail::move(error));
+    }
+    return Memory::adopt(native, bytes);
+  }
+
+  /// Memory that another process, or another part of this one, exported with `export_memory`. The
+  /// descriptor may be closed afterwards. `bytes` is the size that the memory was created with: the
+  /// driver does not tell, and maps memory as a whole only. (cuMemImportFromShareableHandle)
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;
+  /// the driver's for one of something else.
+  template <class Memory = physical_memory>
+  static result<Memory> open(const file_descriptor& from, std::size_t bytes,
+                             source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::require_open(from, "gpu::physical_memory::open", where));
+    CUmemGenericAllocationHandle native = 0;
+    result<> opened = driver::call<&driver::entry_points::mem_import_from_shareable_handle>(
+        where, &native, detail::as_shareable_handle(from),
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (!opened.has_value()) {
+      return detail::fail(
+          detail::with_descriptor(detail::move(opened).error(), from, "physical memory"));
+    }
+    return Memory::adopt(native, bytes);
+  }
+
+  /// Takes over memory that cuMemCreate made.
+  static physical_memory adopt(CUmemGenericAllocationHandle native, std::size_t bytes) noexcept {
+    return physical_memory{{native, bytes}};
+  }
+  /// Gives the memory up; the caller releases it.
+  [[nodiscard]] CUmemGenericAllocationHandle release() noexcept { return memory_.release().native; }
+
+  CUmemGenericAllocationHandle native() const noexcept { return memory_.get().native; }
+  std::size_t size_bytes() const noexcept { return memory_.get().bytes; }
+  explicit operator bool() const noexcept { return static_cast<bool>(memory_); }
+
+  /// Where the memory is and what it was created for; of imported memory, the handle types are
+  /// none. **Errors**: `errc::empty_handle`. (cuMemGetAllocationPropertiesFromHandle)
+  template <class Properties = physical_memory_properties>
+  result<Properties> properties(source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::physical_memory::properties", where));
+    CUmemAllocationProp found{};
+    GPU_TRY(driver::call<&driver::entry_points::mem_get_allocation_properties_from_handle>(
+        where, &found, native()));
+    Properties told;
+    told.location = memory_location::from_native(found.location);
+    told.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
+    told.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
+    told.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
+    return told;
+  }
+
+  /// `errc::empty_handle` where there is no memory.
+  result<> require(const char* function, source_location where) const noexcept {
+    if (memory_) [[likely]]
+      return {};
+    return detail::fail(detail::empty_handle_error(function, "physical memory", where));
+  }
+
+ private:
+  explicit physical_memory(const detail::physical_allocation& owned) noexcept : memory_{owned} {}
+
+  unique_handle<detail::physical_allocation, detail::release_physical_memory> memory_;
+};
+
+/// Makes a descriptor of physical memory for other processes on this machine, who open it with
+/// `physical_memory::open` and have to be told its size. The memory has to be created with
+/// `{.handle_types = shareable_handle_types::posix_file_descriptor}`.
+/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE for memory that was
+/// created for this process alone, or imported. **Capture**: not affected. **Threads**: any.
+/// (cuMemExportToShareableHandle)
+template <class File = file_descriptor>
+result<File> export_memory(const physical_memory& memory,
+                           source_location where = source_location::current()) noexcept {
+  GPU_TRY(memory.require("gpu::export_memory", where));
+  int native = -1;
+  GPU_TRY(driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
+      where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+      static_cast<unsigned long long>(0)));
+  return File::adopt(native);
+}
+
+}  // namespace gpu

@@ -1,0 +1,212 @@
+#pragma once
+/// \file
+/// Addresses without memory, and memory at addresses: `address_reservation` and `memory_mapping`.
+
+#include <gpu/memory/device_span.hpp>
+#include <gpu/memory/memory_access.hpp>
+#include <gpu/memory/physical_memory.hpp>
+
+namespace gpu {
+
+struct address_reservation_options {
+  /// What the first address is a multiple of, a power of two; 0 is the granularity.
+  std::size_t alignment = 0;
+  /// The address to have if it is free; 0 is any.
+  CUdeviceptr wish = 0;
+};
+
+namespace detail {
+
+/// A range of reserved or mapped addresses.
+struct address_range {
+  CUdeviceptr begin = 0;
+  std::size_t bytes = 0;
+  std::size_t unit = 0;  // the granularity of the memory that it is for
+  friend bool operator==(const address_range& a, const address_range& b) noexcept {
+    return a.begin == b.begin;
+  }
+};
+
+struct free_addresses {
+  void operator()(const address_range& range) const noexcept {
+    driver::destroy<&driver::entry_points::mem_address_free>(range.begin, range.bytes);
+  }
+};
+
+struct unmap_addresses {
+  void operator()(const address_range& range) const noexcept {
+    driver::destroy<&driver::entry_points::mem_unmap>(range.begin, range.bytes);
+  }
+};
+
+/// Lets a place do that with what is mapped in a range. (cuMemSetAccess)
+inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location by,
+                           memory_access access, source_location where) noexcept {
+  CUmemAccessDesc wanted{};
+  wanted.location = by.native();
+  wanted.flags = static_cast<CUmemAccess_flags>(access);
+  return driver::call<&driver::entry_points::mem_set_access>(
+      where, begin, bytes, static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1});
+}
+
+}  // namespace detail
+
+/// Owns a range of addresses that stand for no memory yet; a `memory_mapping` puts some there.
+/// Move-only; empty after a move. It has to live until the mappings in it are gone.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
+class address_reservation {
+ public:
+  /// `bytes` of addresses for memory at `memory_at`, a multiple of `granularity_of(memory_at)`. As
+  /// many as one likes: they cost no memory. (cuMemGetAllocationGranularity, cuMemAddressReserve,
+  /// cuMemAddressFree)
+  /// **Errors**: `errc::invalid_argument` for a size, an alignment or a wish that cannot be; the
+  /// driver's CUDA_ERROR_OUT_OF_MEMORY where there are no such addresses.
+  template <class Reservation = address_reservation>
+  static result<Reservation> create(memory_location memory_at, std::size_t bytes,
+                                    address_reservation_options options = {},
+                                    source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::address_reservation::create";
+    detail::address_range made;
+    GPU_TRY(detail::get_granularity(memory_at, granularity::minimum, function, made.unit, where));
+    GPU_TRY(detail::check_units(bytes, made.unit, "a reservation", function, where));
+    if ((options.alignment & (options.alignment - 1)) != 0 || options.wish % made.unit != 0) {
+      detail::text_builder out;
+      if (options.wish % made.unit != 0) {
+        out << "the address " << std::uint64_t{options.wish} << " is no multiple of " << made.unit
+            << ", the unit of physical memory there.";
+      } else {
+        out << "the alignment of " << options.alignment << " bytes is no power of two.";
+      }
+      return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
+                                          options.alignment, made.unit));
+    }
+    made.bytes = bytes;
+    GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
+        where, &made.begin, bytes, options.alignment, options.wish,
+        static_cast<unsigned long long>(0)));
+    return Reservation{made};
+  }
+
+  /// The first address.
+  CUdeviceptr native() const noexcept { return range_.get().begin; }
+  std::size_t size_bytes() const noexcept { return range_.get().bytes; }
+  /// What parts of it are multiples of.
+  std::size_t granularity() const noexcept { return range_.get().unit; }
+  explicit operator bool() const noexcept { return static_cast<bool>(range_); }
+
+ private:
+  explicit address_reservation(const detail::address_range& owned) noexcept : range_{owned} {}
+
+  unique_handle<detail::address_range, detail::free_addresses> range_;
+};
+
+/// Owns the presence of physical memory at reserved addresses. Move-only; empty after a move.
+/// **Ordering**: neither the destructor nor `unmap` waits for work that uses the memory, which
+/// would fault: synchronize first. **Capture**: not affected. **Threads**: any thread may call any
+/// member.
+class memory_mapping {
+ public:
+  /// Puts all of `memory` at `offset` bytes from the beginning of `at`, where nobody can touch it
+  /// until `set_access` is called. The same memory may be mapped several times. (cuMemMap,
+  /// cuMemUnmap)
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an offset that is no multiple
+  /// of the granularity; `errc::index_out_of_range` where the memory does not fit; the driver's
+  /// CUDA_ERROR_INVALID_VALUE where something is mapped already, CUDA_ERROR_NOT_SUPPORTED where the
+  /// size of imported memory is another.
+  template <class Mapping = memory_mapping>
+  static result<Mapping> create(const address_reservation& at, std::size_t offset,
+                                const physical_memory& memory,
+                                source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::memory_mapping::create";
+    if (!at)
+      return detail::fail(detail::empty_handle_error(function, "address reservation", where));
+    GPU_TRY(memory.require(function, where));
+    const std::size_t bytes = memory.size_bytes(), room = at.size_bytes();
+    if (offset != 0)
+      GPU_TRY(detail::check_units(offset, at.granularity(), "an offset", function, where));
+    if (offset > room || bytes > room - offset) {
+      detail::text_builder out;
+      out << bytes << " bytes of memory at offset " << offset << " go past the end of the " << room
+          << " bytes of addresses. Reserve more.";
+      return detail::fail(detail::refusal(errc::index_out_of_range, function, out.finish(), where,
+                                          offset + bytes, room));
+    }
+    const detail::address_range made{at.native() + offset, bytes, at.granularity()};
+    GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, made.begin, bytes, std::size_t{0},
+                                                         memory.native(),
+                                                         static_cast<unsigned long long>(0)));
+    return Mapping{made};
+  }
+
+  /// Lets a device touch the memory, or the host, which reaches memory of its own NUMA nodes alone;
+  /// no peer access has to be enabled. (cuMemSetAccess)
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that is no
+  /// `memory_access`; the driver's CUDA_ERROR_INVALID_VALUE for a device that there is not or that
+  /// is no peer, CUDA_ERROR_NOT_SUPPORTED.
+  result<> set_access(memory_location by, memory_access access,
+                      source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::memory_mapping::set_access", where));
+    if (name_of(access) == nullptr) {
+      detail::text_builder out;
+      out << static_cast<int>(access) << " is no gpu::memory_access.";
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::memory_mapping::set_access",
+                                          out.finish(), where, static_cast<std::uint64_t>(access)));
+    }
+    return detail::set_access(range_.get().begin, range_.get().bytes, by, access, where);
+  }
+
+  /// What a place may do with the memory; at first nothing. (cuMemGetAccess)
+  /// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_DEVICE.
+  template <class Access = memory_access>
+  result<Access> access(memory_location by,
+                        source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::memory_mapping::access", where));
+    const CUmemLocation location = by.native();
+    unsigned long long flags = 0;
+    GPU_TRY(driver::call<&driver::entry_points::mem_get_access>(where, &flags, &location,
+                                                                range_.get().begin));
+    return static_cast<Access>(flags);
+  }
+
+  /// Another owner of the memory that is mapped. (cuMemRetainAllocationHandle)
+  template <class Memory = physical_memory>
+  result<Memory> memory(source_location where = source_location::current()) const noexcept {
+    GPU_TRY(require("gpu::memory_mapping::memory", where));
+    CUmemGenericAllocationHandle native = 0;
+    void* address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(range_.get().begin));
+    GPU_TRY(
+        driver::call<&driver::entry_points::mem_retain_allocation_handle>(where, &native, address));
+    return Memory::adopt(native, range_.get().bytes);
+  }
+
+  /// Takes the memory away from its addresses now, and returns the error that the destructor could
+  /// only report. (cuMemUnmap)
+  result<> unmap(source_location where = source_location::current()) noexcept {
+    if (!range_) return {};
+    const detail::address_range range = range_.release();
+    return driver::call<&driver::entry_points::mem_unmap>(where, range.begin, range.bytes);
+  }
+
+  /// As many elements as fit.
+  template <class T> device_span<T> span() const& noexcept {
+    return device_span<T>::from_native(native(), size_bytes() / sizeof(T));
+  }
+  template <class T> void span() const&& = delete;  // a name must not outlive its owner
+
+  CUdeviceptr native() const noexcept { return range_.get().begin; }
+  std::size_t size_bytes() const noexcept { return range_.get().bytes; }
+  explicit operator bool() const noexcept { return static_cast<bool>(range_); }
+
+ private:
+  explicit memory_mapping(const detail::address_range& owned) noexcept : range_{owned} {}
+
+  result<> require(const char* function, source_location where) const noexcept {
+    if (range_) [[likely]]
+      return {};
+    return detail::fail(detail::empty_handle_error(function, "mapping", where));
+  }
+
+  unique_handle<detail::address_range, detail::unmap_addresses> range_;
+};
+
+}  // namespace gpu
