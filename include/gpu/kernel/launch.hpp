@@ -37,7 +37,7 @@ template <class Record>
                          where.line());
   }
   // Copies, so that the originals can stay in registers on the path above.
-  return launch_carefully({stream,
+  return launch_otherwise({stream,
                            {config.grid, config.block, config.shared_bytes, config.cluster,
                             config.attribute_count, config.attributes},
                            kernel,

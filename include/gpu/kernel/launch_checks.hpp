@@ -165,33 +165,12 @@ template <class Builder = text_builder>
                   .with_details(out.finish()));
 }
 
-/// Launches with cuLaunchKernelEx, whose attributes hold the cluster and what the caller added.
+/// Launches with cuLaunchKernelEx and these attributes.
 template <class Builder = text_builder>
-inline result<> launch_with_attributes(const prepared_launch& launch,
-                                       const kernel_limits& limits) noexcept {
+inline result<> launch_extended(const prepared_launch& launch, const kernel_limits& limits,
+                                const CUlaunchAttribute* attributes, unsigned count) noexcept {
   const launch_config& config = launch.config;
-  constexpr std::uint32_t most = 32;
-  if (config.attribute_count >= most) {
-    Builder out;
-    out << config.attribute_count << " launch attributes are more than the limit of " << most - 1
-        << ". Pass each attribute once.";
-    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
-                        config.attribute_count, most - 1));
-  }
-  CUlaunchAttribute with_cluster[most];
-  CUlaunchAttribute* attributes = const_cast<CUlaunchAttribute*>(config.attributes);
-  unsigned count = config.attribute_count;
-  if (config.cluster.volume() != 1) {
-    for (unsigned i = 0; i < count; ++i) with_cluster[i] = config.attributes[i];
-    CUlaunchAttribute& cluster = with_cluster[count++];
-    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value = {};
-    cluster.value.clusterDim.x = config.cluster.x;
-    cluster.value.clusterDim.y = config.cluster.y;
-    cluster.value.clusterDim.z = config.cluster.z;
-    attributes = with_cluster;
-  }
-  CUlaunchConfig native{};
+  CUlaunchConfig native;
   native.gridDimX = config.grid.x;
   native.gridDimY = config.grid.y;
   native.gridDimZ = config.grid.z;
@@ -200,22 +179,48 @@ inline result<> launch_with_attributes(const prepared_launch& launch,
   native.blockDimZ = config.block.z;
   native.sharedMemBytes = config.shared_bytes;
   native.hStream = launch.stream.native();
-  native.attrs = attributes;
+  native.attrs = const_cast<CUlaunchAttribute*>(attributes);
   native.numAttrs = count;
   constexpr auto member = &driver::entry_points::launch_kernel_ex;
-  const auto function = driver::current_entry_points().*member;
-  if (function == nullptr) {
-    return driver::call<member>(launch.where, &native,
-                                reinterpret_cast<CUfunction>(launch.kernel->native),
-                                launch.arguments, static_cast<void**>(nullptr));
+  process_state& process = *launch.kernel->process;
+  const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
+  const auto function = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE)->*member;
+  if (function == nullptr) [[unlikely]] {
+    return driver::call<member>(launch.where, &native, kernel, launch.arguments,
+                                static_cast<void**>(nullptr));
   }
   const std::uint64_t ticket =
-      note_launch(launch.kernel->process->launches, &limits.label, native.hStream, launch.where);
-  const CUresult code = function(&native, reinterpret_cast<CUfunction>(launch.kernel->native),
-                                 launch.arguments, nullptr);
-  if (code == CUDA_SUCCESS) return {};
+      note_launch(process.launches, &limits.label, native.hStream, launch.where);
+  const CUresult code = function(&native, kernel, launch.arguments, nullptr);
+  if (code == CUDA_SUCCESS) [[likely]]
+    return {};
   return launch_failed(code, driver::entry_point_index(member), ticket,
                        launch.where.function_name(), launch.where.line());
+}
+
+/// The same for a cluster, which is an attribute more.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> launch_clusters(const prepared_launch& launch,
+                                                             const kernel_limits& limits) noexcept {
+  const launch_config& config = launch.config;
+  constexpr std::uint32_t most = 32;
+  if (config.attribute_count >= most) {
+    Builder out;
+    out << config.attribute_count
+        << " launch attributes beside a cluster are more than the limit of " << most - 1
+        << ". Pass each attribute once.";
+    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
+                        config.attribute_count, most - 1));
+  }
+  CUlaunchAttribute attributes[most];
+  for (std::uint32_t i = 0; i < config.attribute_count; ++i) attributes[i] = config.attributes[i];
+  CUlaunchAttribute& cluster = attributes[config.attribute_count];
+  cluster = {};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = config.cluster.x;
+  cluster.value.clusterDim.y = config.cluster.y;
+  cluster.value.clusterDim.z = config.cluster.z;
+  return launch_extended(launch, limits, attributes, config.attribute_count + 1);
 }
 
 template <class Builder = text_builder>
@@ -263,16 +268,11 @@ template <class Limits = const kernel_limits*>
   return limits;
 }
 
-/// Does the whole of a launch that the fast path would not.
+/// Does the whole of a launch of which nothing is known.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
     const prepared_launch& launch) noexcept {
   kernel_record* const kernel = launch.kernel;
-  // Where attributes alone brought the launch here, all else about it is known to be good.
-  const std::size_t index = stream_access::limits_index(launch.stream);
-  const kernel_limits& known = *__atomic_load_n(&kernel->limits[index], __ATOMIC_ACQUIRE);
-  if (is_plain_shape(launch.config, known.plain)) return launch_with_attributes(launch, known);
-
   if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.
@@ -281,9 +281,24 @@ template <class Builder = text_builder>
   GPU_TRY(check_shape(launch, limits));
   GPU_TRY(allow_shared_memory(launch, limits));
   return on_stream(launch.stream, launch.where, [&] {
-    const bool plain = launch.config.cluster.volume() == 1 && launch.config.attribute_count == 0;
-    return plain ? launch_plainly(launch, limits) : launch_with_attributes(launch, limits);
+    const launch_config& config = launch.config;
+    if (config.cluster.volume() != 1) return launch_clusters(launch, limits);
+    if (config.attribute_count == 0) return launch_plainly(launch, limits);
+    return launch_extended(launch, limits, config.attributes, config.attribute_count);
   });
+}
+
+/// A launch that is not plain. Where attributes alone are the reason, nothing about it is left to
+/// be checked.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(
+    const prepared_launch& launch) noexcept {
+  const launch_config& config = launch.config;
+  const std::size_t index = stream_access::limits_index(launch.stream);
+  const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[index], __ATOMIC_ACQUIRE);
+  if (is_plain_shape(config, limits.plain))
+    return launch_extended(launch, limits, config.attributes, config.attribute_count);
+  return launch_carefully(launch);
 }
 
 }  // namespace gpu::detail

@@ -41,7 +41,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 /// knows something of the shape, most of this folds away.
 [[gnu::always_inline]] inline bool is_plain_shape(const launch_config& config,
                                                   const plain_launch_limits& limits) noexcept {
-  const auto within = [](const dims& extents, const dims& largest) {
+  const auto within = [](const dims& extents, const dims& largest) __attribute__((always_inline)) {
     return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
   };
   const dims& block = config.block;
