@@ -144,7 +144,7 @@ gpu::result<> exchange_streams(gpu::device device) {
   expect(stream.context() == GPU_TRY(gpu::context::primary(device)), "a stream's context");
 
   const auto wait = GPU_TRY(gpu::from_runtime(spin));
-  auto done = GPU_TRY(gpu::device_buffer<int>::create(stream, 1));
+  auto done = GPU_TRY(gpu::device_buffer<int>::create(device, 1));  // it outlives the stream
   GPU_TRY(gpu::fill(stream, done, 0));
   GPU_TRY(gpu::launch(stream, {1, 1}, wait, 20'000'000, done));
   GPU_TRY(gpu::record(stream, event));
@@ -187,6 +187,7 @@ gpu::result<> on_all_devices() {
 }  // namespace
 
 int main() {
+  std::setvbuf(stdout, nullptr, _IONBF, 0);  // whatever comes, what was said is seen
   compare_codes();
   if (!gpu::device::count().has_value()) return failures == 0 ? 77 : 1;
   const gpu::result<> done = on_all_devices();
