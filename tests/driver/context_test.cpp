@@ -88,9 +88,19 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   REQUIRE(own.set_limit(gpu::context_limit::stack_size, 4096).has_value());
   CHECK(value_of(own.limit(gpu::context_limit::stack_size)) >= 4096);
 
-  REQUIRE(own.set_cache_config(CU_FUNC_CACHE_PREFER_L1).has_value());
-  const CUfunc_cache config = value_of(own.cache_config());
-  CHECK((config == CU_FUNC_CACHE_PREFER_L1 || config == CU_FUNC_CACHE_PREFER_NONE));
+  CHECK((value_of(own.flags()) & gpu::context_flags::scheduling_mask) ==
+        gpu::context_flags::blocking_sync);
+  CHECK(has(gpu::context_flags::all, gpu::context_flags::sync_memory_operations));
+
+  for (const auto preference : {gpu::cache_preference::shared, gpu::cache_preference::l1,
+                                gpu::cache_preference::equal, gpu::cache_preference::none}) {
+    REQUIRE(own.set_cache_preference(preference).has_value());
+    CHECK(value_of(own.cache_preference()) == preference);
+    CHECK(gpu::name_of(preference) != nullptr);
+  }
+  CHECK(error_of(own.set_cache_preference(static_cast<gpu::cache_preference>(4))).code() ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(gpu::name_of(static_cast<gpu::cache_preference>(4)) == nullptr);
 
   unsigned version = 0;
   REQUIRE(test::driver().ctx_get_api_version(own.native(), &version) == CUDA_SUCCESS);
@@ -195,8 +205,8 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
               GPU_TRY(own.synchronize());
               GPU_TRY(own.limit(gpu::context_limit::stack_size));
               GPU_TRY(own.set_limit(gpu::context_limit::stack_size, 2048));
-              GPU_TRY(own.cache_config());
-              GPU_TRY(own.set_cache_config(CU_FUNC_CACHE_PREFER_NONE));
+              GPU_TRY(own.cache_preference());
+              GPU_TRY(own.set_cache_preference(gpu::cache_preference::none));
               GPU_TRY(own.flags());
               GPU_TRY(own.set_flags(gpu::context_flags::none));
               GPU_TRY(own.id());

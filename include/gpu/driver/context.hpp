@@ -6,6 +6,7 @@
 
 #include <gpu/core/flags.hpp>
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/context_limit.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/refusals.hpp>
@@ -22,6 +23,8 @@ enum class context_flags : unsigned {
   coredump = CU_CTX_COREDUMP_ENABLE,              ///< a fault of a kernel writes a core dump
   user_coredump = CU_CTX_USER_COREDUMP_ENABLE,    ///< so does writing to the driver's pipe
   sync_memory_operations = CU_CTX_SYNC_MEMOPS,    ///< synchronous copies always wait for the device
+  scheduling_mask = CU_CTX_SCHED_MASK,            ///< all that says how threads wait
+  all = CU_CTX_FLAGS_MASK,                        ///< every flag
 };
 template <> inline constexpr bool is_flag_set<context_flags> = true;
 
@@ -91,17 +94,21 @@ template <class Self> class context_operations {
                                                     static_cast<CUlimit>(which), value);
   }
 
-  /// How L1 cache and shared memory divide what they share. (cuCtxGetCacheConfig)
-  template <class Config = CUfunc_cache>
-  result<Config> cache_config(source_location where = source_location::current()) const noexcept {
-    return get<Config, &driver::entry_points::ctx_get_cache_config>("gpu::context::cache_config",
-                                                                    where);
+  /// How L1 cache and shared memory divide what they share, for kernels without a preference of
+  /// their own. (cuCtxGetCacheConfig)
+  template <class Preference = gpu::cache_preference>
+  result<Preference> cache_preference(
+      source_location where = source_location::current()) const noexcept {
+    CUfunc_cache config{};
+    GPU_TRY(in<&driver::entry_points::ctx_get_cache_config>("gpu::context::cache_preference", where,
+                                                            &config));
+    return static_cast<Preference>(config);
   }
   /// (cuCtxSetCacheConfig)
-  result<> set_cache_config(CUfunc_cache config,
-                            source_location where = source_location::current()) const noexcept {
-    return in<&driver::entry_points::ctx_set_cache_config>("gpu::context::set_cache_config", where,
-                                                           config);
+  result<> set_cache_preference(gpu::cache_preference prefer,
+                                source_location where = source_location::current()) const noexcept {
+    return in<&driver::entry_points::ctx_set_cache_config>(
+        "gpu::context::set_cache_preference", where, static_cast<CUfunc_cache>(prefer));
   }
 
   /// (cuCtxGetFlags)

@@ -79,13 +79,7 @@ template <class... Parameters> class kernel_node {
     }
     for (std::uint32_t i = 0; i < config_.attribute_count; ++i)
       attributes_[to.attribute_count++] = config_.attributes[i];
-    if (has_cluster) {
-      CUlaunchAttribute& cluster = attributes_[to.attribute_count++];
-      cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-      cluster.value.clusterDim.x = config_.cluster.x;
-      cluster.value.clusterDim.y = config_.cluster.y;
-      cluster.value.clusterDim.z = config_.cluster.z;
-    }
+    if (has_cluster) attributes_[to.attribute_count++] = detail::cluster_attribute(config_.cluster);
     to.attributes = attributes_;
     return {};
   }

@@ -5,18 +5,10 @@
 
 #include <gpu/core/dims.hpp>
 #include <gpu/driver/any_context.hpp>
+#include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/device.hpp>
 
 namespace gpu {
-
-/// How L1 cache and shared memory divide what they share, where a device lets them. Converts to
-/// `CUfunc_cache` by cast.
-enum class cache_preference : unsigned char {
-  none = CU_FUNC_CACHE_PREFER_NONE,
-  shared = CU_FUNC_CACHE_PREFER_SHARED,  ///< more shared memory
-  l1 = CU_FUNC_CACHE_PREFER_L1,          ///< more L1 cache
-  equal = CU_FUNC_CACHE_PREFER_EQUAL,
-};
 
 /// How the blocks of a cluster are spread over the multiprocessors of a cluster's size. Converts to
 /// `CUclusterSchedulingPolicy` by cast.

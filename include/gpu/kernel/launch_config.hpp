@@ -30,6 +30,33 @@ struct launch_config {
   const CUlaunchAttribute* attributes = nullptr;
 };
 
+namespace detail {
+
+/// The shape in the driver's words, without attributes.
+inline CUlaunchConfig native_config(const launch_config& config, CUstream stream) noexcept {
+  CUlaunchConfig native{};
+  native.gridDimX = config.grid.x;
+  native.gridDimY = config.grid.y;
+  native.gridDimZ = config.grid.z;
+  native.blockDimX = config.block.x;
+  native.blockDimY = config.block.y;
+  native.blockDimZ = config.block.z;
+  native.sharedMemBytes = config.shared_bytes;
+  native.hStream = stream;
+  return native;
+}
+
+inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
+  CUlaunchAttribute native{};
+  native.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  native.value.clusterDim.x = cluster.x;
+  native.value.clusterDim.y = cluster.y;
+  native.value.clusterDim.z = cluster.z;
+  return native;
+}
+
+}  // namespace detail
+
 /// The number of blocks of `block` threads that have a thread for each of `elements`: rounded up,
 /// and 1 where there are no elements, so that the launch stays valid (the kernel's own bounds check
 /// then keeps every thread idle). More blocks than a grid can have give the largest `uint32_t`,

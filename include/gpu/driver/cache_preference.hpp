@@ -1,0 +1,34 @@
+#pragma once
+/// \file
+/// `cache_preference`: what a context or a kernel would rather have of the memory that L1 cache and
+/// shared memory divide.
+
+#include <cuda.h>
+
+namespace gpu {
+
+/// How L1 cache and shared memory divide what they share, where a device lets them. Converts to
+/// `CUfunc_cache` by cast.
+enum class cache_preference : unsigned char {
+  none = CU_FUNC_CACHE_PREFER_NONE,
+  shared = CU_FUNC_CACHE_PREFER_SHARED,  ///< more shared memory
+  l1 = CU_FUNC_CACHE_PREFER_L1,          ///< more L1 cache
+  equal = CU_FUNC_CACHE_PREFER_EQUAL,
+};
+
+/// The preference's name, such as "l1"; null for a value that is none.
+constexpr const char* name_of(cache_preference preference) noexcept {
+  switch (preference) {
+    case cache_preference::none:
+      return "none";
+    case cache_preference::shared:
+      return "shared";
+    case cache_preference::l1:
+      return "l1";
+    case cache_preference::equal:
+      return "equal";
+  }
+  return nullptr;
+}
+
+}  // namespace gpu

@@ -1,0 +1,63 @@
+#pragma once
+/// \file
+/// Occupancy of clusters: how large they can be, and how many the device holds at once.
+
+#include <gpu/kernel/launch.hpp>
+#include <gpu/kernel/occupancy.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// Asks the driver about launches of a kernel in this shape, once it was checked and prepared as
+/// `launch` does.
+template <auto Member, class Number>
+result<Number> ask_about_clusters(const char* function, const kernel_handle& kernel, device on,
+                                  const launch_config& config, source_location where) noexcept {
+  if (!kernel) return fail(empty_handle_error(function, "kernel", where));
+  CUcontext primary = nullptr;
+  GPU_TRY(find_primary_context(on.native(), primary, where));
+  const auto stream = stream_ref::legacy_default(context_ref::from_native(primary, on));
+  const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
+  const kernel_limits& limits = *GPU_TRY(find_limits(launch));
+  GPU_TRY(check_shape(launch, limits));
+  GPU_TRY(allow_shared_memory(launch, limits));
+  // The cluster is stated even where it is one block, or the driver would know none at all.
+  CUlaunchAttribute cluster = cluster_attribute(config.cluster);
+  CUlaunchConfig native = native_config(config, nullptr);
+  native.attrs = &cluster;
+  native.numAttrs = 1;
+  Number answer = 0;
+  GPU_TRY(call_about_kernel<Member>(function, kernel, on, where, &answer, as_function(kernel),
+                                    static_cast<const CUlaunchConfig*>(&native)));
+  return answer;
+}
+
+}  // namespace detail
+
+/// The most blocks that a cluster of launches in this shape can have, whatever `config.cluster` is:
+/// up to 8 on devices with clusters, more where `kernel::allow_nonportable_cluster` was called, 0
+/// where not one block fits. The grid has to be one that can be launched with `config.cluster`.
+/// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's.
+/// **Capture**: not affected. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
+template <class Number = int>
+result<Number> max_cluster_size(const kernel_handle& kernel, device on, const launch_config& config,
+                                source_location where = source_location::current()) noexcept {
+  return detail::ask_about_clusters<&driver::entry_points::occupancy_max_potential_cluster_size,
+                                    Number>("gpu::max_cluster_size", kernel, on, config, where);
+}
+
+/// How many clusters of `config.cluster` the device holds at once, of launches in this shape.
+/// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's
+/// CUDA_ERROR_INVALID_CLUSTER_SIZE for a cluster that the kernel cannot have: see
+/// `max_cluster_size`.
+/// **Capture**: not affected. **Threads**: any. (cuOccupancyMaxActiveClusters)
+template <class Number = int>
+result<Number> max_active_clusters(const kernel_handle& kernel, device on,
+                                   const launch_config& config,
+                                   source_location where = source_location::current()) noexcept {
+  return detail::ask_about_clusters<&driver::entry_points::occupancy_max_active_clusters, Number>(
+      "gpu::max_active_clusters", kernel, on, config, where);
+}
+
+}  // namespace gpu

@@ -1,0 +1,99 @@
+#include <gpu/kernel/cluster_occupancy.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/kernel/module.hpp>
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+constexpr const char* source = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry light() { ret; }
+)";
+
+struct fixture {
+  gpu::device device = test::first_device();
+  gpu::module module = value_of(gpu::module::load(source));
+  gpu::kernel<> light = value_of(module.kernel<>("light"));
+
+  int attribute(CUdevice_attribute which) const {
+    int value = 0;
+    REQUIRE(test::driver().device_get_attribute(&value, which, device.native()) == CUDA_SUCCESS);
+    return value;
+  }
+  bool has_clusters() const { return attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0; }
+};
+
+}  // namespace
+
+TEST_CASE("occupancy: the largest cluster is the device's and the kernel's",
+          "[kernel][occupancy]") {
+  fixture f;
+  const gpu::launch_config config{.grid = 64, .block = 128};
+  const int largest = value_of(gpu::max_cluster_size(f.light, f.device, config));
+  CHECK(largest == (f.has_clusters() ? 8 : 1));
+  if (f.has_clusters()) {
+    value_of(f.light.allow_nonportable_cluster(true, f.device));
+    CHECK(value_of(gpu::max_cluster_size(f.light, f.device, config)) >= 8);
+  }
+}
+
+TEST_CASE("occupancy: a device holds so many clusters", "[kernel][occupancy]") {
+  fixture f;
+  const int processors = f.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  const auto clusters = [&](unsigned blocks, unsigned threads, unsigned shared = 0) {
+    return value_of(gpu::max_active_clusters(
+        f.light, f.device,
+        {.grid = 64 * blocks, .block = threads, .shared_bytes = shared, .cluster = blocks}));
+  };
+  const auto blocks = [&](unsigned threads, unsigned shared = 0) {
+    return value_of(gpu::max_active_blocks(f.light, f.device, static_cast<int>(threads), shared));
+  };
+  // Of one block each, they are blocks; more than the usual shared memory is made available.
+  CHECK(clusters(1, 1024) == blocks(1024) * processors);
+  CHECK(clusters(1, 1024, 100'000) == blocks(1024, 100'000) * processors);
+  if (f.has_clusters()) {
+    CHECK(clusters(2, 1024) <= clusters(1, 1024) / 2);
+    CHECK(clusters(8, 1024) > 0);
+  } else {
+    CHECK(error_of(
+              gpu::max_active_clusters(f.light, f.device, {.grid = 64, .block = 32, .cluster = 2}))
+              .code() == CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  }
+}
+
+TEST_CASE("occupancy: shapes that no launch has are refused for clusters, too",
+          "[kernel][occupancy]") {
+  fixture f;
+  gpu::cuda_error error = error_of(
+      gpu::max_active_clusters(f.light, f.device, {.grid = 63, .block = 32, .cluster = 2}));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "light", "cluster of {2, 1, 1}", "{63, 1, 1}"));
+  error = error_of(gpu::max_cluster_size(f.light, f.device, {.grid = 1, .block = 2048}));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "2048", "1024", "cluster_occupancy_test.cpp"));
+  error = error_of(gpu::max_active_clusters(f.light, f.device,
+                                            {.grid = 1, .block = 32, .shared_bytes = 1'000'000}));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(error_of(gpu::max_cluster_size(gpu::kernel<>{}, f.device, {.grid = 1, .block = 1})) ==
+        gpu::errc::empty_handle);
+}
+
+TEST_CASE("occupancy: each driver call about clusters may fail", "[kernel][occupancy][faults]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::module module = GPU_TRY(gpu::module::load(source));
+              const auto light = GPU_TRY(module.kernel<>("light"));
+              const gpu::launch_config config{.grid = 4, .block = 32, .shared_bytes = 60'000};
+              GPU_TRY(gpu::max_cluster_size(light, device, config));
+              GPU_TRY(gpu::max_active_clusters(light, device, config));
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+}
