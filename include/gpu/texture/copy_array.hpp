@@ -110,11 +110,10 @@ result<> make_side(A&& end, const char* what, texel_format format, const box_ext
     if (!(array.format() == format)) {
       return fail(wrong_elements(what, array.format(), texel_bytes(array.format()), format, where));
     }
-    side = {.size = array.shape().extent(),
-            .element = texel_bytes(format),
-            .on_device = true,
-            .array = array.native(),
-            .context = array.context()};
+    side.size = array.shape().extent();
+    side.on_device = true;
+    side.array = array.native();
+    side.context = array.context();
   } else {
     std::size_t per_texel = 0;
     GPU_TRY(get_elements<element>(what, format, per_texel, where));
@@ -131,15 +130,15 @@ result<> make_side(A&& end, const char* what, texel_format format, const box_ext
     } else {
       const copy_end range = copy_end_of(end);
       GPU_TRY(require_count(what, range.count, per_texel, extent, where));
-      side = {.address = range.address,
-              .pitch = extent.width * texel_bytes(format),
-              .size = extent,
-              .rows = extent.height,
-              .on_device = range.on_device,
-              .context = range.context};
+      side.address = range.address;
+      side.pitch = extent.width * texel_bytes(format);
+      side.size = extent;
+      side.rows = extent.height;
+      side.on_device = range.on_device;
+      side.context = range.context;
     }
-    side.element = texel_bytes(format);
   }
+  side.element = texel_bytes(format);
   return {};
 }
 

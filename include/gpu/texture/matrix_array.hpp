@@ -38,11 +38,11 @@ result<cuda_array<T>> array_from_matrix(
     device on, const Range& elements, matrix_shape shape, array_flags flags = array_flags::none,
     source_location where = source_location::current()) noexcept {
   const bool in_rows = shape.order == matrix_order::row_major;
-  auto array = GPU_TRY(cuda_array<T>::create(on,
-                                             {.width = in_rows ? shape.columns : shape.rows,
-                                              .height = in_rows ? shape.rows : shape.columns,
-                                              .flags = flags},
-                                             where));
+  array_shape extents;
+  extents.width = in_rows ? shape.columns : shape.rows;
+  extents.height = in_rows ? shape.rows : shape.columns;
+  extents.flags = flags;
+  auto array = GPU_TRY(cuda_array<T>::create(on, extents, where));
   GPU_TRY(copy(elements, array, where));
   return array;
 }

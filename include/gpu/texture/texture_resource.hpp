@@ -162,7 +162,7 @@ inline result<> check_pitched(const char* function, const texture_resource& reso
   return require_at_most(function, "bytes from row to row", resource.pitch, most, on, where);
 }
 
-/// Why a function that knows its array at compile time does not take one, or null.
+/// Refuses memory without texels, and formats that only arrays have.
 template <class Builder = text_builder>
 result<> require_texture_memory(const char* function, const texture_resource& resource,
                                 source_location where) noexcept {
