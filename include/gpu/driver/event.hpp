@@ -162,8 +162,9 @@ result<Answer> event_operations<Self>::is_done(source_location where) const noex
 /// block. In a capture it marks the point for the streams that join. (cuEventRecord)
 /// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
 template <class Result = result<>>
-Result record(stream_ref stream, event_ref event,
-              source_location where = source_location::current()) noexcept {
+[[gnu::always_inline]] inline Result record(
+    stream_ref stream, event_ref event,
+    source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::record", where));
   GPU_TRY(detail::require(event, "gpu::record", where));
   if (stream.context() != event.context()) [[unlikely]] {
@@ -182,8 +183,9 @@ Result record(stream_ref stream, event_ref event,
 /// recorded. Joins the stream to the capture in which the event was recorded. (cuStreamWaitEvent)
 /// **Threads**: any. The event may be recorded anew or destroyed afterwards.
 template <class Result = result<>>
-Result wait(stream_ref stream, event_ref event,
-            source_location where = source_location::current()) noexcept {
+[[gnu::always_inline]] inline Result wait(
+    stream_ref stream, event_ref event,
+    source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::wait", where));
   GPU_TRY(detail::require(event, "gpu::wait", where));
   return detail::on_stream(stream, where, [&] {

@@ -29,15 +29,18 @@ inline bool is_default_stream(CUstream stream) noexcept {
   return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
 
-/// A kernel keeps its limits by the index of the device, for so many devices, and after them a
-/// place that allows nothing. Default streams lead there too: so one look-up finds what a launch
-/// may do, or that it has to go the careful way.
-inline constexpr std::size_t most_indexed_devices = 32;
-constexpr std::size_t limits_index(CUstream stream, CUdevice device) noexcept {
-  const auto index = static_cast<std::uint32_t>(device);
+/// A kernel keeps its limits in places: the first allows nothing, then comes one for each of so
+/// many devices. Default streams, and devices beyond, lead to the first: so one look-up finds what
+/// a launch may do, or that it has to go the careful way.
+inline constexpr std::size_t most_limits_places = 33;
+constexpr std::size_t limits_place(CUdevice device) noexcept {
+  const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
+  return place < most_limits_places ? place : 0;
+}
+constexpr std::size_t limits_place(CUstream stream, CUdevice device) noexcept {
   // A constant expression can have no stream but the null stream.
-  if (__builtin_is_constant_evaluated() || is_default_stream(stream)) return most_indexed_devices;
-  return index < most_indexed_devices ? index : most_indexed_devices;
+  if (__builtin_is_constant_evaluated() || is_default_stream(stream)) return 0;
+  return limits_place(device);
 }
 struct stream_access;
 
@@ -163,20 +166,20 @@ class stream_ref : public stream_operations<stream_ref> {
   constexpr stream_ref(CUstream native, context_ref context) noexcept
       : native_{native},
         context_{context},
-        limits_index_{detail::limits_index(native, context.device().native())} {}
+        limits_place_{detail::limits_place(native, context.device().native())} {}
 
   friend struct detail::stream_access;
 
   CUstream native_ = nullptr;
   context_ref context_;
-  std::size_t limits_index_ = detail::most_indexed_devices;
+  std::size_t limits_place_ = 0;
 };
 
 namespace detail {
 
 struct stream_access {
-  static std::size_t limits_index(const stream_ref& stream) noexcept {
-    return stream.limits_index_;
+  static std::size_t limits_place(const stream_ref& stream) noexcept {
+    return stream.limits_place_;
   }
 };
 
@@ -187,11 +190,18 @@ result<> require(const stream_ref& stream, const char* function, source_location
   return {};
 }
 
+/// Apart, so that the path of other streams is short.
 template <class Work>
-auto on_stream(const stream_ref& stream, source_location where, Work work) noexcept
-    -> decltype(work()) {
+[[gnu::cold, gnu::noinline]] auto on_default_stream(const stream_ref& stream, source_location where,
+                                                    Work& work) noexcept -> decltype(work()) {
+  return driver::in_context(stream.context().native(), where, [&] { return work(); });
+}
+
+template <class Work>
+[[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
+                                             Work work) noexcept -> decltype(work()) {
   if (is_default_stream(stream.native())) [[unlikely]] {
-    return driver::in_context(stream.context().native(), where, work);
+    return on_default_stream(stream, where, work);
   }
   return work();
 }

@@ -296,8 +296,9 @@ inline result<> require(const graph_exec& exec, const char* function,
 /// this launch and its place in the source.
 /// **Capture**: not allowed, and spoils it: add a `child_graph_node` to what is captured.
 /// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
-inline result<> launch(stream_ref stream, const graph_exec& exec,
-                       source_location where = source_location::current()) noexcept {
+[[gnu::always_inline]] inline result<> launch(
+    stream_ref stream, const graph_exec& exec,
+    source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::launch", where));
   GPU_TRY(detail::require(exec, "gpu::launch", where));
   return detail::on_stream(stream, where, [&] {
