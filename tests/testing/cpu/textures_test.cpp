@@ -205,7 +205,7 @@ TEST_CASE("what textures and surfaces can be made of") {
   };
   CHECK(linear(0, 4096) == fine);
   CHECK(linear(512, 4096) == fine);
-  for (const std::size_t offset : {4, 16, 32, 128, 256}) CHECK(linear(offset, 4096) == bad);
+  for (const std::size_t offset : {4u, 16u, 32u, 128u, 256u}) CHECK(linear(offset, 4096) == bad);
   CHECK(linear(0, 0) == fine);
   CHECK(linear(0, 4095) == fine);
   CHECK(linear(0, std::size_t{1} << 30, u8) == fine);

@@ -87,7 +87,7 @@ inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped)
                              CUDA_ARRAY3D_VIDEO_ENCODE_DECODE;
   const auto has = [&](unsigned flag) { return (form.Flags & flag) != 0; };
   if ((form.Flags & ~known) != 0 || form.Width == 0) return CUDA_ERROR_INVALID_VALUE;
-  const auto format = find_format(form.Format, form.NumChannels);
+  const format_facts format = find_format(form.Format, form.NumChannels);
   const auto planar = find_planar_format(form.Format);
   const bool fits_planes = planar && !mipmapped && has(CUDA_ARRAY3D_VIDEO_ENCODE_DECODE) &&
                            form.NumChannels == 3 && form.Height != 0 &&
@@ -109,7 +109,7 @@ inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped)
   if (!fits(form, limits_of(form, mipmapped)) &&
       (layers || form.Depth == 0 || !fits(form, narrow_limits)))
     return CUDA_ERROR_INVALID_VALUE;
-  const bool blocks = format && format->edge != 1;
+  const bool blocks = format.edge != 1;
   return blocks && has(CUDA_ARRAY3D_SURFACE_LDST) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 

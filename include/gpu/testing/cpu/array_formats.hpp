@@ -11,11 +11,14 @@
 
 namespace gpu::testing::cpu {
 
-/// What is known of a format with a number of channels.
+/// What is known of a format with a number of channels; false where there is no such format.
 struct format_facts {
-  std::optional<machine::texel_format> texel{};  // where kernels can read it
-  unsigned unit = 0;                             // bytes that stand together: a texel or a block
-  unsigned edge = 1;                             // texels from side to side of a unit
+  machine::texel_format texel{};  // where kernels can read it
+  bool readable = false;          // by kernels
+  unsigned unit = 0;              // bytes that stand together: a texel or a block
+  unsigned edge = 1;              // texels from side to side of a unit
+
+  constexpr explicit operator bool() const noexcept { return unit != 0; }
 
   constexpr std::uint64_t row_bytes(std::uint64_t width) const noexcept {
     return (width + edge - 1) / edge * unit;
@@ -29,32 +32,30 @@ namespace detail {
 
 using machine::channel_kind;
 
-constexpr std::optional<format_facts> plain_format(channel_kind kind, unsigned bytes,
-                                                   unsigned channels) noexcept {
-  if (channels != 1 && channels != 2 && channels != 4) return std::nullopt;
+constexpr format_facts plain_format(channel_kind kind, unsigned bytes, unsigned channels) noexcept {
+  if (channels != 1 && channels != 2 && channels != 4) return {};
   const machine::texel_format texel{kind, static_cast<std::uint8_t>(bytes),
                                     static_cast<std::uint8_t>(channels)};
-  return format_facts{texel, texel.bytes(), 1};
+  return {texel, true, texel.bytes(), 1};
 }
 
 /// A format whose name says the number of channels.
-constexpr std::optional<format_facts> fixed_format(channel_kind kind, unsigned bytes, unsigned own,
-                                                   unsigned channels) noexcept {
-  return own == channels ? plain_format(kind, bytes, channels) : std::nullopt;
+constexpr format_facts fixed_format(channel_kind kind, unsigned bytes, unsigned own,
+                                    unsigned channels) noexcept {
+  return own == channels ? plain_format(kind, bytes, channels) : format_facts{};
 }
 
 /// A format that this driver stores and copies, but whose texels kernels cannot read.
-constexpr std::optional<format_facts> stored_format(unsigned unit, unsigned edge, unsigned own,
-                                                    unsigned channels) noexcept {
-  if (own != channels) return std::nullopt;
-  return format_facts{std::nullopt, unit, edge};
+constexpr format_facts stored_format(unsigned unit, unsigned edge, unsigned own,
+                                     unsigned channels) noexcept {
+  if (own != channels) return {};
+  return {{}, false, unit, edge};
 }
 
 }  // namespace detail
 
-/// Nothing for a format that this driver does not have, or not with so many channels.
-constexpr std::optional<format_facts> find_format(CUarray_format format,
-                                                  unsigned channels) noexcept {
+/// False for a format that this driver does not have, or not with so many channels.
+constexpr format_facts find_format(CUarray_format format, unsigned channels) noexcept {
   using detail::channel_kind;
   using detail::fixed_format;
   using detail::plain_format;
@@ -122,7 +123,7 @@ constexpr std::optional<format_facts> find_format(CUarray_format format,
     case CU_AD_FORMAT_UNORM_INT_101010_2:
       return stored_format(4, 1, 4, channels);
     default:
-      return std::nullopt;
+      return {};
   }
 }
 
@@ -164,7 +165,7 @@ constexpr std::optional<planar_format> find_planar_format(CUarray_format format)
 }
 
 /// The same for the format of a resource view.
-constexpr std::optional<format_facts> find_format(CUresourceViewFormat format) noexcept {
+constexpr format_facts find_format(CUresourceViewFormat format) noexcept {
   using detail::stored_format;
   constexpr CUarray_format plain[] = {
       CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_SIGNED_INT8,    CU_AD_FORMAT_UNSIGNED_INT16,
@@ -189,7 +190,7 @@ constexpr std::optional<format_facts> find_format(CUresourceViewFormat format) n
     case CU_RES_VIEW_FORMAT_UNSIGNED_BC7:
       return stored_format(16, 4, 0, 0);
     default:
-      return std::nullopt;
+      return {};
   }
 }
 

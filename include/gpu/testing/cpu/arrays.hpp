@@ -33,7 +33,7 @@ inline array_ptr make_array(call& c, const context_ptr& context,
   made->context = context;
   made->form = form;
   made->place = c.driver.place();
-  if (const auto format = find_format(form.Format, form.NumChannels)) made->format = *format;
+  made->format = find_format(form.Format, form.NumChannels);
   return made;
 }
 

@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,16 +22,14 @@ namespace gpu::testing::cpu {
 
 /// The most texels of linear memory that a texture can have; 0 for a format that none has.
 inline std::uint64_t greatest_linear_width(CUarray_format format, unsigned channels) noexcept {
-  const auto found = find_format(format, channels);
+  const format_facts found = find_format(format, channels);
   if (!found) return 0;
-  return std::min(std::uint64_t{1} << 30, (std::uint64_t{1} << 32) / found->unit);
+  return std::min(std::uint64_t{1} << 30, (std::uint64_t{1} << 32) / found.unit);
 }
 
 /// The texels of linear or pitched memory: formats that every device has, not the later ones.
-inline std::optional<machine::texel_format> find_linear_format(CUarray_format format,
-                                                               unsigned channels) noexcept {
-  const auto found = find_format(format, channels);
-  return found && format <= CU_AD_FORMAT_FLOAT ? found->texel : std::nullopt;
+inline format_facts find_linear_format(CUarray_format format, unsigned channels) noexcept {
+  return format <= CU_AD_FORMAT_FLOAT ? find_format(format, channels) : format_facts{};
 }
 
 /// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
@@ -65,7 +62,7 @@ inline machine::image image_of(std::span<const array_ptr> levels) {
                                                         : machine::image_shape::three;
   made.layered = (form.Flags & CUDA_ARRAY3D_LAYERED) != 0;
   if (has_layers(form)) made.layers = static_cast<std::uint32_t>(form.Depth);
-  made.format = levels.front()->format.texel.value_or(machine::texel_format{});
+  made.format = levels.front()->format.texel;
   for (const array_ptr& each : levels) {
     machine::image_level level;
     level.base = each->base;
@@ -81,23 +78,23 @@ inline machine::image image_of(std::span<const array_ptr> levels) {
 
 inline CUresult read_linear(const CUDA_RESOURCE_DESC& from, machine::image& made) {
   const auto& linear = from.res.linear;
-  const auto texel = find_linear_format(linear.format, linear.numChannels);
-  if (!texel || linear.devPtr == 0 ||
+  const format_facts format = find_linear_format(linear.format, linear.numChannels);
+  if (!format || linear.devPtr == 0 ||
       !aligned(linear.devPtr, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT))
     return CUDA_ERROR_INVALID_VALUE;
-  const std::uint64_t width = linear.sizeInBytes / texel->bytes();
+  const std::uint64_t width = linear.sizeInBytes / format.unit;
   if (width > greatest_linear_width(linear.format, linear.numChannels))
     return CUDA_ERROR_INVALID_VALUE;
   made.origin = machine::image_origin::linear;
-  made.format = *texel;
+  made.format = format.texel;
   made.levels = {{linear.devPtr, width, 1, 1, linear.sizeInBytes, linear.sizeInBytes}};
   return CUDA_SUCCESS;
 }
 
 inline CUresult read_pitched(const CUDA_RESOURCE_DESC& from, machine::image& made) {
   const auto& pitched = from.res.pitch2D;
-  const auto texel = find_linear_format(pitched.format, pitched.numChannels);
-  if (!texel || pitched.devPtr == 0 ||
+  const format_facts format = find_linear_format(pitched.format, pitched.numChannels);
+  if (!format || pitched.devPtr == 0 ||
       !aligned(pitched.devPtr, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT) ||
       !aligned(pitched.pitchInBytes, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) ||
       !within(pitched.width, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
@@ -106,7 +103,7 @@ inline CUresult read_pitched(const CUDA_RESOURCE_DESC& from, machine::image& mad
     return CUDA_ERROR_INVALID_VALUE;
   made.origin = machine::image_origin::pitched;
   made.shape = machine::image_shape::two;
-  made.format = *texel;
+  made.format = format.texel;
   made.levels = {{pitched.devPtr, pitched.width, pitched.height, 1, pitched.pitchInBytes,
                   pitched.pitchInBytes * pitched.height}};
   return CUDA_SUCCESS;
@@ -143,7 +140,7 @@ inline CUresult read_resource(call& c, const CUDA_RESOURCE_DESC& from, machine::
   if (type == CU_RESOURCE_TYPE_PITCH2D) return read_pitched(from, made);
   const std::vector<array_ptr> levels = arrays_of(c, from);
   if (levels.empty() || !levels.front()->planes.empty()) return CUDA_ERROR_INVALID_VALUE;
-  if (!levels.front()->format.texel) return refuse_format(c, levels.front()->form.Format);
+  if (!levels.front()->format.readable) return refuse_format(c, levels.front()->form.Format);
   made = image_of(levels);
   return CUDA_SUCCESS;
 }
@@ -152,19 +149,19 @@ inline CUresult read_resource(call& c, const CUDA_RESOURCE_DESC& from, machine::
 /// the view's own texels; levels beyond the last do not count.
 inline CUresult apply_view(call& c, const CUDA_RESOURCE_VIEW_DESC& view, const array_state& finest,
                            machine::image& made) {
-  const auto format = find_format(view.format);
-  if (!format || format->unit != finest.format.unit) return CUDA_ERROR_INVALID_VALUE;
+  const format_facts format = find_format(view.format);
+  if (!format || format.unit != finest.format.unit) return CUDA_ERROR_INVALID_VALUE;
   const bool reserved = std::any_of(std::begin(view.reserved), std::end(view.reserved),
                                     [](unsigned each) { return each != 0; });
   const bool mipmapped = made.levels.size() > 1;
-  if (reserved || view.width != finest.form.Width * format->edge ||
-      view.height != finest.form.Height * format->edge || view.depth != finest.form.Depth ||
+  if (reserved || view.width != finest.form.Width * format.edge ||
+      view.height != finest.form.Height * format.edge || view.depth != finest.form.Depth ||
       view.firstMipmapLevel > view.lastMipmapLevel || view.firstMipmapLevel >= made.levels.size() ||
       (!mipmapped && view.lastMipmapLevel != 0) || view.firstLayer > view.lastLayer ||
       view.lastLayer >= made.layers)
     return CUDA_ERROR_INVALID_VALUE;
-  if (!format->texel) return refuse_format(c, finest.form.Format);
-  made.format = *format->texel;
+  if (!format.readable) return refuse_format(c, finest.form.Format);
+  made.format = format.texel;
   const auto all = std::move(made.levels);
   const std::size_t end = std::min<std::size_t>(view.lastMipmapLevel + 1u, all.size());
   made.levels.assign(all.begin() + view.firstMipmapLevel,
