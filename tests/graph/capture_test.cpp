@@ -283,6 +283,8 @@ TEST_CASE("capture: each driver call may fail", "[graph][capture][faults][cpu]")
               GPU_TRY(gpu::wait_external(stream, event));
               const gpu::capture_info info = GPU_TRY(gpu::capture_of(stream));
               GPU_TRY(gpu::set_capture_dependencies(stream, info.after));
+              const auto by_hand = GPU_TRY(info.graph.add({}, gpu::empty_node{}));
+              GPU_TRY(gpu::add_capture_dependencies(stream, by_hand));
               GPU_TRY(gpu::capture_status_of(stream));
               const gpu::graph graph = GPU_TRY(capture.end());
               auto second = GPU_TRY(gpu::stream_capture::begin(stream, into));

@@ -383,6 +383,71 @@ TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
             {"cuCtxGetDevice"}) == "");
 }
 
+TEST_CASE("graph: each driver call about nodes, memory and pictures may fail",
+          "[graph][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+              std::vector<unsigned> host(4, 1);
+              const gpu::graph plain = GPU_TRY(gpu::graph::create(device));
+              const auto upload = GPU_TRY(plain.add({}, gpu::copy_node(host, x)));
+              GPU_TRY(plain.add(upload, gpu::copy_node(x, host)));
+              GPU_TRY(gpu::set(plain, upload, gpu::copy_node(host, x)));
+              const gpu::graph_node_list nodes = GPU_TRY(plain.nodes());
+              GPU_TRY(plain.remove(nodes[1]));
+              GPU_TRY(plain.write_dot("/dev/null", true));
+              const gpu::graph_exec copies = GPU_TRY(gpu::graph_exec::instantiate(plain));
+              GPU_TRY(gpu::launch(stream, copies));
+
+              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+              gpu::allocation_node<unsigned> scratch(16);
+              const auto made = GPU_TRY(graph.add({}, scratch));
+              const auto used = GPU_TRY(graph.add(made, gpu::fill_node(scratch.span(), 1u)));
+              GPU_TRY(graph.add(used, gpu::free_node(scratch.span())));
+              const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+              GPU_TRY(gpu::launch(stream, exec));
+              return stream.synchronize();
+            },
+            {"cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("graph: what is done to graphs is not captured, but for launches", "[graph][capture]") {
+  graph_fixture f;
+  const auto fill = value_of(f.graph.add({}, gpu::fill_node(f.x, 3u)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  const gpu::graph other = value_of(gpu::graph::create(f.device));
+  const auto first =
+      value_of(other.add({}, gpu::copy_node(f.x.span().first(4), f.x.span().last(4))));
+  const auto second = value_of(other.add({}, gpu::empty_node{}));
+  value_of(other.connect(first, second));
+  value_of(other.disconnect(first, second));
+  value_of(other.nodes());
+  value_of(other.root_nodes());
+  value_of(gpu::kind_of(first));
+  value_of(gpu::dependencies_of(first));
+  value_of(gpu::dependents_of(first));
+  value_of(gpu::graph::clone(other));
+  value_of(other.remove(second));
+  value_of(gpu::graph_exec::instantiate(other));
+  value_of(gpu::set(f.graph, fill, gpu::fill_node(f.x, 4u)));
+  value_of(exec.set(fill, gpu::fill_node(f.x, 5u)));
+  value_of(exec.set_enabled(fill, true));
+  value_of(exec.is_enabled(fill));
+  value_of(exec.options());
+  value_of(exec.update(f.graph));
+  CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::active);
+  CHECK(value_of(value_of(capture.end()).nodes()).empty());
+  CHECK(f.run(exec) == 4);
+
+  capture = value_of(gpu::stream_capture::begin(f.stream));
+  CHECK_FALSE(gpu::launch(f.stream, exec).has_value());
+  CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::invalidated);
+  CHECK_FALSE(capture.end().has_value());
+}
+
 TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
   graph_fixture f;
   CUlaunchAttribute priority{};

@@ -15,7 +15,7 @@ namespace gpu {
 
 /// How a context behaves; combine with `|`.
 enum class context_flags : unsigned {
-  none = 0,                    ///< waiting threads spin or yield, as the driver sees fit
+  none = CU_CTX_SCHED_AUTO,    ///< waiting threads spin or yield, as the driver sees fit
   spin = CU_CTX_SCHED_SPIN,    ///< waiting threads spin: the least latency
   yield = CU_CTX_SCHED_YIELD,  ///< waiting threads give way to others
   blocking_sync = CU_CTX_SCHED_BLOCKING_SYNC,     ///< waiting threads sleep: the least CPU time

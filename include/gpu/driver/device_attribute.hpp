@@ -20,11 +20,35 @@ enum class compute_mode : int {
   exclusive_process = CU_COMPUTEMODE_EXCLUSIVE_PROCESS,
 };
 
+/// The mode's name, such as "exclusive_process"; null for a value that is none.
+constexpr const char* name_of(compute_mode mode) noexcept {
+  switch (mode) {
+    case compute_mode::default_:
+      return "default";
+    case compute_mode::prohibited:
+      return "prohibited";
+    case compute_mode::exclusive_process:
+      return "exclusive_process";
+  }
+  return nullptr;
+}
+
 /// Whether the memory of a device is a NUMA node of the host.
 enum class device_numa_config : int {
   none = CU_DEVICE_NUMA_CONFIG_NONE,
   numa_node = CU_DEVICE_NUMA_CONFIG_NUMA_NODE,
 };
+
+/// The config's name, such as "numa_node"; null for a value that is none.
+constexpr const char* name_of(device_numa_config config) noexcept {
+  switch (config) {
+    case device_numa_config::none:
+      return "none";
+    case device_numa_config::numa_node:
+      return "numa_node";
+  }
+  return nullptr;
+}
 
 /// How writes of other devices on the PCI bus can be flushed.
 enum class rdma_flush_options : int {
@@ -40,6 +64,19 @@ enum class rdma_writes_ordering : int {
   owner = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER,              ///< the device written to
   all_devices = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES,  ///< every CUDA device
 };
+
+/// The ordering's name, such as "all_devices"; null for a value that is none.
+constexpr const char* name_of(rdma_writes_ordering ordering) noexcept {
+  switch (ordering) {
+    case rdma_writes_ordering::none:
+      return "none";
+    case rdma_writes_ordering::owner:
+      return "owner";
+    case rdma_writes_ordering::all_devices:
+      return "all_devices";
+  }
+  return nullptr;
+}
 
 /// By what means memory can be handed to other processes.
 enum class shareable_handle_types : int {

@@ -14,6 +14,17 @@ enum class remote_writes_scope : int {
   all_devices = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES,
 };
 
+/// The scope's name, such as "all_devices"; null for a value that is none.
+constexpr const char* name_of(remote_writes_scope scope) noexcept {
+  switch (scope) {
+    case remote_writes_scope::owner:
+      return "owner";
+    case remote_writes_scope::all_devices:
+      return "all_devices";
+  }
+  return nullptr;
+}
+
 /// Blocks until writes that other devices of the PCI bus made to the context's memory are visible
 /// in that scope. Needed only where the attribute `gpu_direct_rdma_writes_ordering` is below it.
 /// **Errors**: CUDA_ERROR_NOT_SUPPORTED, where `gpu_direct_rdma_flush_writes_options` lacks `host`.

@@ -12,6 +12,17 @@ enum class stream_kind : unsigned {
   non_blocking = CU_STREAM_NON_BLOCKING  ///< ordered by nothing but itself and events
 };
 
+/// The kind's name, such as "non_blocking"; null for a value that is none.
+constexpr const char* name_of(stream_kind kind) noexcept {
+  switch (kind) {
+    case stream_kind::blocking:
+      return "blocking";
+    case stream_kind::non_blocking:
+      return "non_blocking";
+  }
+  return nullptr;
+}
+
 struct stream_options {
   stream_kind kind = stream_kind::non_blocking;
   int priority = 0;  ///< lower is more urgent; the driver clamps it to `stream_priority_range`

@@ -51,11 +51,99 @@ enum class jit_target : std::uint32_t {
   compute_121f = CU_TARGET_COMPUTE_121F,
 };
 
+/// The target's name, such as "compute_121f"; null for a value that is none.
+constexpr const char* name_of(jit_target target) noexcept {
+  switch (target) {
+    case jit_target::of_context:
+      return "of_context";
+    case jit_target::compute_30:
+      return "compute_30";
+    case jit_target::compute_32:
+      return "compute_32";
+    case jit_target::compute_35:
+      return "compute_35";
+    case jit_target::compute_37:
+      return "compute_37";
+    case jit_target::compute_50:
+      return "compute_50";
+    case jit_target::compute_52:
+      return "compute_52";
+    case jit_target::compute_53:
+      return "compute_53";
+    case jit_target::compute_60:
+      return "compute_60";
+    case jit_target::compute_61:
+      return "compute_61";
+    case jit_target::compute_62:
+      return "compute_62";
+    case jit_target::compute_70:
+      return "compute_70";
+    case jit_target::compute_72:
+      return "compute_72";
+    case jit_target::compute_75:
+      return "compute_75";
+    case jit_target::compute_80:
+      return "compute_80";
+    case jit_target::compute_86:
+      return "compute_86";
+    case jit_target::compute_87:
+      return "compute_87";
+    case jit_target::compute_89:
+      return "compute_89";
+    case jit_target::compute_90:
+      return "compute_90";
+    case jit_target::compute_100:
+      return "compute_100";
+    case jit_target::compute_103:
+      return "compute_103";
+    case jit_target::compute_110:
+      return "compute_110";
+    case jit_target::compute_120:
+      return "compute_120";
+    case jit_target::compute_121:
+      return "compute_121";
+    case jit_target::compute_90a:
+      return "compute_90a";
+    case jit_target::compute_100a:
+      return "compute_100a";
+    case jit_target::compute_103a:
+      return "compute_103a";
+    case jit_target::compute_110a:
+      return "compute_110a";
+    case jit_target::compute_120a:
+      return "compute_120a";
+    case jit_target::compute_121a:
+      return "compute_121a";
+    case jit_target::compute_100f:
+      return "compute_100f";
+    case jit_target::compute_103f:
+      return "compute_103f";
+    case jit_target::compute_110f:
+      return "compute_110f";
+    case jit_target::compute_120f:
+      return "compute_120f";
+    case jit_target::compute_121f:
+      return "compute_121f";
+  }
+  return nullptr;
+}
+
 /// What the driver takes out of a fatbin that has no machine code for exactly this device.
 enum class jit_fallback : std::uint32_t {
   prefer_ptx = CU_PREFER_PTX,        ///< compiles the PTX
   prefer_binary = CU_PREFER_BINARY,  ///< takes machine code of a compatible, older device
 };
+
+/// The fallback's name, such as "prefer_binary"; null for a value that is none.
+constexpr const char* name_of(jit_fallback fallback) noexcept {
+  switch (fallback) {
+    case jit_fallback::prefer_ptx:
+      return "prefer_ptx";
+    case jit_fallback::prefer_binary:
+      return "prefer_binary";
+  }
+  return nullptr;
+}
 
 /// Which caches loads from global memory go through (-dlcm).
 enum class jit_cache_mode : std::uint32_t {
@@ -63,6 +151,19 @@ enum class jit_cache_mode : std::uint32_t {
   l2_only = CU_JIT_CACHE_OPTION_CG,  ///< cached globally
   l1 = CU_JIT_CACHE_OPTION_CA,       ///< cached at all levels
 };
+
+/// The mode's name, such as "l1"; null for a value that is none.
+constexpr const char* name_of(jit_cache_mode mode) noexcept {
+  switch (mode) {
+    case jit_cache_mode::unspecified:
+      return "unspecified";
+    case jit_cache_mode::l2_only:
+      return "l2_only";
+    case jit_cache_mode::l1:
+      return "l1";
+  }
+  return nullptr;
+}
 
 /// What the driver's compiler says about a load, successful or not.
 struct jit_report {

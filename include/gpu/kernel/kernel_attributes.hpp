@@ -18,6 +18,19 @@ enum class cluster_scheduling : unsigned char {
   load_balancing = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING,
 };
 
+/// The policy's name, such as "load_balancing"; null for a value that is none.
+constexpr const char* name_of(cluster_scheduling policy) noexcept {
+  switch (policy) {
+    case cluster_scheduling::unspecified:
+      return "unspecified";
+    case cluster_scheduling::spread:
+      return "spread";
+    case cluster_scheduling::load_balancing:
+      return "load_balancing";
+  }
+  return nullptr;
+}
+
 /// What the compiler and the driver say about a kernel on a device.
 struct kernel_attributes {
   std::uint32_t max_threads_per_block = 0;   ///< as its registers allow
