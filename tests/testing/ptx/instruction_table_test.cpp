@@ -1,11 +1,12 @@
-// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp and assembler_refused.hpp
-// have what it said.
+// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp
+// and assembler_images.hpp have what it said.
 #include "gpu/testing/ptx/instruction_table.hpp"
 
 #include <set>
 #include <string>
 
 #include "assembler_accepted.hpp"
+#include "assembler_images.hpp"
 #include "assembler_refused.hpp"
 #include "gpu/testing/ptx/mnemonics.hpp"
 #include "sample.hpp"
@@ -23,7 +24,7 @@ TEST_CASE("every row of the instruction table names suffixes and types that exis
       CHECK(compiled.types[i] != 0);
       CHECK((compiled.types[i] & 1u) == 0);
     }
-    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckvwilfIpAmyzhMUTx") ==
+    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckvwilfIpAmyzhMUTxRtjgo") ==
           std::string_view::npos);
   }
 }
@@ -47,21 +48,44 @@ TEST_CASE("every group of suffixes is used by an instruction and stands together
   }
 }
 
-TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
-  for (const char* statement : ptx_test::accepted_statements) {
+namespace {
+
+template <std::size_t N> void check_taken(const char* const (&statements)[N]) {
+  for (const char* statement : statements) {
     CAPTURE(statement);
     CHECK(ptx_test::refusal_of(ptx_test::parse_kernel(statement)) == "");
   }
 }
 
-TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
-  for (const char* statement : ptx_test::refused_statements) {
+template <std::size_t N> void check_refused(const char* const (&statements)[N]) {
+  for (const char* statement : statements) {
     CAPTURE(statement);
     const ptx::parse_result result = ptx_test::parse_kernel(statement);
     REQUIRE_FALSE(result);
     CHECK(result.error->line >= 6);
     CHECK(result.error->column >= 1);
     CHECK(result.error->text.size() > 8);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
+  check_taken(ptx_test::accepted_statements);
+  check_taken(ptx_test::accepted_image_statements);
+}
+
+TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
+  check_refused(ptx_test::refused_statements);
+  check_refused(ptx_test::refused_image_statements);
+}
+
+TEST_CASE("texture instructions that are not executed are refused as such", "[ptx]") {
+  for (const char* statement : ptx_test::unsupported_image_statements) {
+    CAPTURE(statement);
+    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
   }
 }
 
@@ -84,7 +108,7 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
                                     "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1};",
                                     "cp.async.bulk.commit_group;",
                                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [sh];",
-                                    "tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];",
+                                    "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
                                     "multimem.red.global.add.f32 [%rd1];"};
   for (const std::string statement : statements) {
     CAPTURE(statement);

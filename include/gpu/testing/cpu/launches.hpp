@@ -44,6 +44,9 @@ inline CUresult code_of(machine::fault_kind kind) {
     case fault_kind::local_out_of_bounds:
     case fault_kind::param_out_of_bounds:
     case fault_kind::stack_overflow:
+    case fault_kind::no_such_image:
+    case fault_kind::wrong_image_shape:
+    case fault_kind::surface_out_of_bounds:
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     case fault_kind::misaligned:
       return CUDA_ERROR_MISALIGNED_ADDRESS;

@@ -31,6 +31,9 @@ enum class fault_kind : std::uint8_t {
   barrier_divergence,   // CUDA_ERROR_LAUNCH_TIMEOUT: hardware hangs, unless the others exited
   shared_race,          // hardware goes on with an undefined value
   uninitialised_read,   // hardware goes on with whatever the memory held
+  no_such_image,        // CUDA_ERROR_ILLEGAL_ADDRESS: a handle of no object, or of a destroyed one
+  wrong_image_shape,    // CUDA_ERROR_ILLEGAL_ADDRESS: hardware goes on with undefined values
+  surface_out_of_bounds,  // CUDA_ERROR_ILLEGAL_ADDRESS: .trap
 };
 
 /// One line of English for a kind, without the particulars.
@@ -76,6 +79,12 @@ constexpr const char* describe(fault_kind kind) noexcept {
       return "race on shared memory";
     case fault_kind::uninitialised_read:
       return "read of memory that was never written";
+    case fault_kind::no_such_image:
+      return "use of what is no texture or surface object";
+    case fault_kind::wrong_image_shape:
+      return "use of a texture or surface object of another shape";
+    case fault_kind::surface_out_of_bounds:
+      return "surface access out of bounds";
   }
   return "unknown fault";
 }

@@ -14,6 +14,7 @@
 #include "gpu/testing/machine/handlers/integer.hpp"
 #include "gpu/testing/machine/handlers/video.hpp"
 #include "gpu/testing/machine/lower_control.hpp"
+#include "gpu/testing/machine/lower_image.hpp"
 #include "gpu/testing/machine/lower_memory.hpp"
 #include "gpu/testing/machine/lowering_context.hpp"
 
@@ -261,6 +262,21 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
       return lower_atomic(c, i);
     case opcode::cp_async:
       return lower_async_copy(c, i);
+    case opcode::tex:
+    case opcode::tex_level:
+    case opcode::tex_grad:
+    case opcode::tld4:
+      return lower_texture(c, i);
+    case opcode::suld:
+    case opcode::sust:
+    case opcode::sured:
+      return lower_surface(c, i);
+    case opcode::txq:
+    case opcode::txq_level:
+    case opcode::suq:
+      return fill_slots(c, &run_image_query, operands);
+    case opcode::istypep:
+      return fill_slots(c, &run_istypep, operands);
     case opcode::membar:
     case opcode::fence:
     case opcode::fence_proxy:

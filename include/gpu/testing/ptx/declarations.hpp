@@ -96,8 +96,11 @@ inline bool parse_head(parser_context& context, declaration_head& head) {
       head.pointer = true;
       if (!parse_pointer_attribute(context)) return false;
     } else if (t.text == ".texref" || t.text == ".samplerref" || t.text == ".surfref") {
-      return context.fail(t, std::string(t.text) + ": textures and surfaces are not supported",
-                          refusal::unsupported_instruction);
+      return context.fail(
+          t,
+          std::string(t.text) +
+              ": references to textures and surfaces are not supported, objects are",
+          refusal::unsupported_instruction);
     } else {
       return context.fail(t, context.quote(t) + " has no place in a declaration");
     }

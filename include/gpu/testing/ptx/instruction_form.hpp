@@ -24,6 +24,8 @@ namespace gpu::testing::ptx::detail {
 ///   m memory operand · y z sources of a video instruction with selectors · h cache policy,
 ///   present exactly with .L2::cache_hint · M the operands of mov
 ///   U like D or _ · T like S, always d|p
+///   R destination of a texture read, a vector d or d|p · t [object, coordinates] · j [object]
+///   g a vector of f32, one for each coordinate · o a vector of offsets
 /// `least`, `most`: bounds on the .target; 0 is none.
 struct form {
   std::string_view name;

@@ -59,6 +59,19 @@ inline bool check_combination(parser_context& context, const token& where, instr
   if (memory && m.vector * size_of(i.types[0]) > 16) {
     return context.fail(where, "a vector access is at most 16 bytes wide on this .target");
   }
+  if (i.op >= opcode::tex && i.op <= opcode::tld4) {
+    if (m.vector != (i.types[0] == type::f16x2 ? 2 : 4)) {
+      return context.fail(where, "a texture read gives .v4, or .v2 of .f16x2");
+    }
+    const bool cube = m.geometry == image_geometry::cube || m.geometry == image_geometry::acube;
+    if (cube && i.types[1] == type::s32) {
+      return context.fail(where, "the coordinates in a cube are .f32");
+    }
+  }
+  const bool surface = i.op == opcode::suld || i.op == opcode::sust;
+  if (surface && (m.vector == 8 || m.vector * size_of(i.types[0]) > 16)) {
+    return context.fail(where, "a surface access is at most 16 bytes wide");
+  }
   const bool strong = m.order != memory_order::weak && m.order != memory_order::volatile_;
   if (memory && strong && m.scope == memory_scope::none) {
     return context.fail(where, "this memory order needs a scope: .cta, .cluster, .gpu or .sys");

@@ -47,6 +47,7 @@ enum class operand_kind : std::uint8_t {
   pair,          ///< d|p: element 0 and 1 from `index` in function::operands; either may be a sink
   sink,          ///< _
   call,          ///< `index`: function::calls
+  image,         ///< [object, coordinates]: `count` elements from `index` in function::operands
 };
 
 struct operand {

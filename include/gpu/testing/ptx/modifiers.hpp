@@ -1,6 +1,7 @@
 #pragma once
 /// What the suffixes of an instruction say, apart from its types.
 
+#include <cstddef>
 #include <cstdint>
 
 #include "gpu/testing/ptx/arithmetic/rounding.hpp"
@@ -84,6 +85,50 @@ enum class memory_order : std::uint8_t {
 enum class memory_scope : std::uint8_t { none, cta, cluster, gpu, sys };
 enum class cache_operator : std::uint8_t { none, ca, cg, cs, lu, cv, wb, wt };
 
+/// The coordinates of a texture or surface instruction. `a` stands for a layer before them.
+enum class image_geometry : std::uint8_t { none, d1, d2, d3, a1d, a2d, cube, acube };
+/// How many coordinates, the layer included, an instruction of this geometry looks at.
+constexpr std::size_t coordinates_of(image_geometry g) {
+  switch (g) {
+    case image_geometry::d1:
+      return 1;
+    case image_geometry::d2:
+    case image_geometry::a1d:
+      return 2;
+    case image_geometry::acube:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
+constexpr bool has_layer(image_geometry g) {
+  return g == image_geometry::a1d || g == image_geometry::a2d || g == image_geometry::acube;
+}
+
+/// `.trap`, `.clamp`, `.zero` of the surface instructions: what is done outside the surface.
+enum class surface_bounds : std::uint8_t { trap, clamp, zero };
+/// What txq and suq ask for.
+enum class image_query : std::uint8_t {
+  width,
+  height,
+  depth,
+  channel_data_type,
+  channel_order,
+  normalized_coords,
+  force_unnormalized_coords,
+  filter_mode,
+  addr_mode_0,
+  addr_mode_1,
+  addr_mode_2,
+  num_mipmap_levels,
+  num_samples,
+  array_size,
+  memory_layout
+};
+/// What istypep asks about.
+enum class reference_kind : std::uint8_t { texture, sampler, surface };
+
 /// All suffixes, each in one place. Fields that an instruction does not have keep their default.
 /// Hints without effect on results (eviction priorities, L2 prefetch sizes, `.uni`, `.aligned`,
 /// cache policies) are checked and dropped.
@@ -126,6 +171,12 @@ struct modifiers {
   memory_scope scope = memory_scope::none;
   cache_operator cache = cache_operator::none;
   std::uint8_t vector = 1;  ///< elements of .v2, .v4, .v8; 1 without
+  image_geometry geometry = image_geometry::none;
+  std::uint8_t component = 0;  ///< .r, .g, .b, .a of tld4
+  bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes
+  surface_bounds bounds = surface_bounds::trap;
+  image_query query = image_query::width;
+  reference_kind reference = reference_kind::texture;
 };
 
 }  // namespace gpu::testing::ptx

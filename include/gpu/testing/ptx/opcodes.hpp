@@ -150,6 +150,18 @@ enum class opcode : std::uint8_t {
   vmin4,
   vmax4,
   vset4,
+  // Textures and surfaces; sust and sured stand for .b and .p.
+  tex,
+  tex_level,
+  tex_grad,
+  tld4,
+  txq,
+  txq_level,
+  istypep,
+  suld,
+  sust,
+  sured,
+  suq,
   // Miscellaneous.
   brkpt,
   nanosleep,

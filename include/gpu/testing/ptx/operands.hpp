@@ -199,7 +199,32 @@ inline bool parse_named(parser_context& context, raw_operand& out) {
   return parse_offset(context, out.value.value);
 }
 
-/// [register + offset], [symbol + offset], [constant]
+inline bool parse_operand(parser_context& context, raw_operand& out);
+
+/// The coordinates of [object, coordinates], from the comma on. The object becomes element 0.
+inline bool parse_coordinates(parser_context& context, raw_operand& out) {
+  context.tokens.take();
+  raw_operand object, coordinates;
+  object.where = out.where;
+  object.value = out.value;
+  if (!parse_operand(context, coordinates)) return false;
+  if (context.tokens.peek().is(",")) {
+    return context.fail(context.tokens.peek(),
+                        "a sampler of its own (independent texture mode) is not supported",
+                        refusal::unsupported_instruction);
+  }
+  out.elements.push_back(std::move(object));
+  if (coordinates.value.kind == operand_kind::vector) {
+    for (raw_operand& one : coordinates.elements) out.elements.push_back(std::move(one));
+  } else {
+    out.elements.push_back(std::move(coordinates));
+  }
+  out.value = operand{};
+  out.value.kind = operand_kind::image;
+  return context.expect("]");
+}
+
+/// [register + offset], [symbol + offset], [constant], [object, coordinates]
 inline bool parse_address(parser_context& context, raw_operand& out) {
   out.where = context.tokens.take();
   const token& base = context.tokens.peek();
@@ -208,6 +233,7 @@ inline bool parse_address(parser_context& context, raw_operand& out) {
     if (!parse_named(context, named)) return false;
     if (named.value.is_register() && named.selector.empty()) {
       out.value = named.value;
+      if (context.tokens.peek().is(",")) return parse_coordinates(context, out);
       if (!parse_offset(context, out.value.value)) return false;
     } else if (named.value.kind == operand_kind::symbol) {
       out.value = named.value;
@@ -242,6 +268,24 @@ inline bool parse_simple(parser_context& context, raw_operand& out) {
   return context.fail_expected("an operand");
 }
 
+/// `|p` behind an operand makes a pair of both.
+inline bool parse_second(parser_context& context, raw_operand& out) {
+  if (!context.tokens.peek().is("|")) return true;
+  context.tokens.take();
+  raw_operand second;
+  if (context.tokens.peek().kind != token_kind::identifier) {
+    return context.fail_expected("a predicate");
+  }
+  if (!parse_named(context, second)) return false;
+  raw_operand pair;
+  pair.where = out.where;
+  pair.value.kind = operand_kind::pair;
+  pair.elements.push_back(std::move(out));
+  pair.elements.push_back(std::move(second));
+  out = std::move(pair);
+  return true;
+}
+
 inline bool parse_operand(parser_context& context, raw_operand& out) {
   const token t = context.tokens.peek();
   if (t.is("[")) return parse_address(context, out);
@@ -255,7 +299,7 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
       }
       if (!parse_simple(context, out.elements.back())) return false;
     } while (context.accept(","));
-    return context.expect("}");
+    return context.expect("}") && parse_second(context, out);
   }
   if (t.is("!")) {
     context.tokens.take();
@@ -276,21 +320,7 @@ inline bool parse_operand(parser_context& context, raw_operand& out) {
     out.value.negated = true;
     return true;
   }
-  if (!parse_simple(context, out)) return false;
-  if (!context.tokens.peek().is("|")) return true;
-  context.tokens.take();
-  raw_operand second;
-  if (context.tokens.peek().kind != token_kind::identifier) {
-    return context.fail_expected("a predicate");
-  }
-  if (!parse_named(context, second)) return false;
-  raw_operand pair;
-  pair.where = out.where;
-  pair.value.kind = operand_kind::pair;
-  pair.elements.push_back(std::move(out));
-  pair.elements.push_back(std::move(second));
-  out = std::move(pair);
-  return true;
+  return parse_simple(context, out) && parse_second(context, out);
 }
 
 /// An operand of vmad: a register may have a minus sign.

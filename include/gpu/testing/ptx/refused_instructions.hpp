@@ -27,14 +27,10 @@ inline constexpr refused_instruction refused_instructions[] = {
     {"fence.proxy.tensormap::generic", "tensor maps"},
     {"multimem", "multicast memory"},
     {"clusterlaunchcontrol", "cluster launch control"},
-    {"tex", "textures"},
-    {"tld4", "textures"},
-    {"txq", "textures"},
-    {"istypep", "textures"},
-    {"suld", "surfaces"},
-    {"sust", "surfaces"},
-    {"sured", "surfaces"},
-    {"suq", "surfaces"},
+    {"tex.2dms", "multisampled textures"},
+    {"tex.a2dms", "multisampled textures"},
+    {"tex.base.2dms", "multisampled textures"},
+    {"tex.base.a2dms", "multisampled textures"},
 };
 
 }  // namespace gpu::testing::ptx::detail

@@ -34,6 +34,11 @@ inline constexpr void (*ordered)(modifiers&) = set<&modifiers::order, Order>;
 template <cache_operator Cache>
 inline constexpr void (*cached)(modifiers&) = set<&modifiers::cache, Cache>;
 
+template <image_geometry Geometry>
+inline constexpr void (*shaped)(modifiers&) = set<&modifiers::geometry, Geometry>;
+template <image_query Query>
+inline constexpr void (*asks)(modifiers&) = set<&modifiers::query, Query>;
+
 template <rounding Mode> inline constexpr void (*rounds)(modifiers&) = set<&modifiers::round, Mode>;
 template <rounding Mode>
 inline constexpr void (*rounds_to_integer)(modifiers&) = [](modifiers& m) {
@@ -251,6 +256,63 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"vector", "v2", set<&modifiers::vector, std::uint8_t{2}>},
     {"vector", "v4", set<&modifiers::vector, std::uint8_t{4}>},
     {"vector", "v8", set<&modifiers::vector, std::uint8_t{8}>},
+
+    {"base", "base", no_effect},
+    {"geometry", "1d", shaped<image_geometry::d1>},
+    {"geometry", "2d", shaped<image_geometry::d2>},
+    {"geometry", "3d", shaped<image_geometry::d3>},
+    {"geometry", "a1d", shaped<image_geometry::a1d>},
+    {"geometry", "a2d", shaped<image_geometry::a2d>},
+    {"geometry", "cube", shaped<image_geometry::cube>},
+    {"geometry", "acube", shaped<image_geometry::acube>},
+    {"gather_geometry", "2d", shaped<image_geometry::d2>},
+    {"gather_geometry", "a2d", shaped<image_geometry::a2d>},
+    {"gather_geometry", "cube", shaped<image_geometry::cube>},
+    {"gather_geometry", "acube", shaped<image_geometry::acube>},
+    {"surface_geometry", "1d", shaped<image_geometry::d1>},
+    {"surface_geometry", "2d", shaped<image_geometry::d2>},
+    {"surface_geometry", "3d", shaped<image_geometry::d3>},
+    {"surface_geometry", "a1d", shaped<image_geometry::a1d>},
+    {"surface_geometry", "a2d", shaped<image_geometry::a2d>},
+    {"flat_geometry", "1d", shaped<image_geometry::d1>},
+    {"flat_geometry", "2d", shaped<image_geometry::d2>},
+    {"flat_geometry", "3d", shaped<image_geometry::d3>},
+    {"component", "r", set<&modifiers::component, std::uint8_t{0}>},
+    {"component", "g", set<&modifiers::component, std::uint8_t{1}>},
+    {"component", "b", set<&modifiers::component, std::uint8_t{2}>},
+    {"component", "a", set<&modifiers::component, std::uint8_t{3}>},
+    {"texture_query", "width", asks<image_query::width>},
+    {"texture_query", "height", asks<image_query::height>},
+    {"texture_query", "depth", asks<image_query::depth>},
+    {"texture_query", "channel_data_type", asks<image_query::channel_data_type>},
+    {"texture_query", "channel_order", asks<image_query::channel_order>},
+    {"texture_query", "normalized_coords", asks<image_query::normalized_coords>},
+    {"texture_query", "force_unnormalized_coords", asks<image_query::force_unnormalized_coords>},
+    {"texture_query", "filter_mode", asks<image_query::filter_mode>},
+    {"texture_query", "addr_mode_0", asks<image_query::addr_mode_0>},
+    {"texture_query", "addr_mode_1", asks<image_query::addr_mode_1>},
+    {"texture_query", "addr_mode_2", asks<image_query::addr_mode_2>},
+    {"texture_query", "num_mipmap_levels", asks<image_query::num_mipmap_levels>},
+    {"texture_query", "num_samples", asks<image_query::num_samples>},
+    {"texture_query", "array_size", asks<image_query::array_size>},
+    {"level_query", "width", asks<image_query::width>},
+    {"level_query", "height", asks<image_query::height>},
+    {"level_query", "depth", asks<image_query::depth>},
+    {"surface_query", "width", asks<image_query::width>},
+    {"surface_query", "height", asks<image_query::height>},
+    {"surface_query", "depth", asks<image_query::depth>},
+    {"surface_query", "channel_data_type", asks<image_query::channel_data_type>},
+    {"surface_query", "channel_order", asks<image_query::channel_order>},
+    {"surface_query", "array_size", asks<image_query::array_size>},
+    {"surface_query", "memory_layout", asks<image_query::memory_layout>},
+    {"reference", "texref", set<&modifiers::reference, reference_kind::texture>},
+    {"reference", "samplerref", set<&modifiers::reference, reference_kind::sampler>},
+    {"reference", "surfref", set<&modifiers::reference, reference_kind::surface>},
+    {"bytes", "b", no_effect},
+    {"texels", "p", set<&modifiers::formatted, true>},
+    {"bounds", "trap", set<&modifiers::bounds, surface_bounds::trap>},
+    {"bounds", "clamp", set<&modifiers::bounds, surface_bounds::clamp>},
+    {"bounds", "zero", set<&modifiers::bounds, surface_bounds::zero>},
 
     {"aligned", "aligned", no_effect},
     {"uniform", "uni", no_effect},

@@ -1,0 +1,37 @@
+// What sust.p makes of a value in the format of a surface.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "gpu/testing/machine/image.hpp"
+#include "gpu/testing/ptx/arithmetic/half_bits.hpp"
+
+namespace gpu::testing::machine {
+
+/// The bits of a channel: integers are limited to what it holds, floats are rounded.
+inline std::uint32_t write_channel(std::uint32_t value, texel_format format) {
+  switch (format.kind) {
+    case channel_kind::floating:
+      return format.channel_bytes == 4
+                 ? value
+                 : std::uint32_t{ptx::detail::to_half<ptx::f16>(
+                                     static_cast<double>(std::bit_cast<float>(value)))
+                                     .bits};
+    case channel_kind::signed_integer: {
+      if (format.channel_bytes == 4) return value;
+      const std::int32_t most = (1 << (8 * format.channel_bytes - 1)) - 1;
+      const auto wanted = static_cast<std::int32_t>(value);
+      return static_cast<std::uint32_t>(wanted > most        ? most
+                                        : wanted < -most - 1 ? -most - 1
+                                                             : wanted);
+    }
+    default: {
+      if (format.channel_bytes == 4) return value;
+      const std::uint32_t most = (1u << 8 * format.channel_bytes) - 1;
+      return value > most ? most : value;
+    }
+  }
+}
+
+}  // namespace gpu::testing::machine

@@ -1,0 +1,88 @@
+// From a direction to a face of a cube map and the place in it, and across the edges of faces.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace gpu::testing::machine {
+
+/// A face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates in it.
+struct cube_place {
+  std::uint32_t face = 0;
+  float s = 0.5f;
+  float t = 0.5f;
+};
+
+/// Where a direction meets the cube. Of components of the same length z goes before y, y before x.
+/// What is no direction, because it is zero or infinite, means the centre of a face.
+inline cube_place cube_place_of(float x, float y, float z) {
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  cube_place place;
+  float sc = 0, tc = 0, ma = 0;
+  if (az >= ax && az >= ay) {
+    place.face = std::signbit(z) ? 5 : 4;
+    sc = std::signbit(z) ? -x : x;
+    tc = -y;
+    ma = az;
+  } else if (ay >= ax) {
+    place.face = std::signbit(y) ? 3 : 2;
+    sc = x;
+    tc = std::signbit(y) ? -z : z;
+    ma = ay;
+  } else {
+    place.face = std::signbit(x) ? 1 : 0;
+    sc = std::signbit(x) ? z : -z;
+    tc = -y;
+    ma = ax;
+  }
+  if (!(ma > 0) || std::isinf(ma)) return place;
+  place.s = (sc / ma + 1) * 0.5f;
+  place.t = (tc / ma + 1) * 0.5f;
+  return place;
+}
+
+/// A texel of a cube with faces of `n` x `n`.
+struct cube_texel {
+  std::uint32_t face = 0;
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+};
+
+/// The texel of the next face that lies beside the texel (x, y) of a face, one of the two being -1
+/// or n.
+inline cube_texel across_edge(std::uint32_t face, std::int64_t x, std::int64_t y, std::int64_t n) {
+  // The centre of the texel as a direction. One step over the edge, what was the longest component
+  // is that of the last texels of the face.
+  const auto size = static_cast<float>(n);
+  const auto centre = [&](std::int64_t i) {
+    return i < 0 ? -1.0f : i >= n ? 1.0f : (2 * static_cast<float>(i) + 1) / size - 1;
+  };
+  const float sc = centre(x), tc = centre(y), ma = 1 - 1 / size;
+  cube_place place;
+  switch (face) {
+    case 0:
+      place = cube_place_of(ma, -tc, -sc);
+      break;
+    case 1:
+      place = cube_place_of(-ma, -tc, sc);
+      break;
+    case 2:
+      place = cube_place_of(sc, ma, tc);
+      break;
+    case 3:
+      place = cube_place_of(sc, -ma, -tc);
+      break;
+    case 4:
+      place = cube_place_of(sc, -tc, ma);
+      break;
+    default:
+      place = cube_place_of(-sc, -tc, -ma);
+      break;
+  }
+  const auto index = [&](float at) {
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(at) * static_cast<double>(n)));
+  };
+  return {place.face, index(place.s), index(place.t)};
+}
+
+}  // namespace gpu::testing::machine
