@@ -4,6 +4,9 @@
 
 #include "docs/snippets.hpp"
 
+#include <gpu/memory/peer_memory.hpp>
+#include <gpu/texture.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -37,6 +40,12 @@ extern gpu::caching_pinned_allocator pinned_cache;
 extern gpu::memory_handle exported;
 extern gpu::event_handle event_handle;
 extern gpu::imported_memory<float> imported;
+
+extern gpu::cuda_array<float> plane, other_plane, sparse, deferred, writable;
+extern gpu::cuda_array<gpu::channels<std::uint8_t, 4>> colors;
+extern gpu::mipmapped_array<float> mipmapped;
+extern gpu::texture<float> sampling;
+extern gpu::surface<float> writing;
 
 extern gpu::stream_capture capture;
 extern gpu::graph graph;
