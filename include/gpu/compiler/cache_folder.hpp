@@ -121,7 +121,10 @@ class cache_folder {
                     "). Set GPU_CACHE_DIR to one that can.");
     }
     struct stat about{};
-    if (::fstat(folder.get(), &about) != 0) return refuse("cannot be asked for its owner.");
+    if (::fstat(folder.get(), &about) != 0) {
+      return refuse("cannot be asked for its owner (", std::strerror(errno),
+                    "). Set GPU_CACHE_DIR to one that can.");
+    }
     // What root puts there is as good as one's own: root can do anything anyway.
     if (about.st_uid != ::geteuid() && about.st_uid != 0) {
       return refuse("belongs to user ", about.st_uid, ", who could put anything into it; this is ",
