@@ -5,7 +5,7 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
-#include <cstring>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -222,7 +222,7 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
              "no gpu::resource_view_format"));
   const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
                                                     {.width = 4, .height = 4}));
-  CHECK(says(error_of(texture<>::create(packed, {}, resource_view{})), "of its own. Name one"));
+  CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})), "of its own. Name one"));
 }
 
 TEST_CASE("texture: a view of blocks is four times as wide", "[texture][object][hardware]") {
@@ -293,6 +293,8 @@ TEST_CASE("texture: refuses memory that the device cannot read", "[texture][obje
   };
   const gpu::cuda_error shifted = of(buffer.span().subspan(1));
   CHECK(says(shifted, "the address is 4 bytes past a multiple of", "Begin with the buffer"));
+  CHECK(says(of(gpu::device_span<float>::from_native(std::uintptr_t{1} << 50, 4)),
+             "gpu::texture::create", "does not name memory that the driver knows"));
   CHECK(says(of(buffer.span().first(0)), "there are no texels"));
   CHECK(says(of(buffer.span(), {.filter = filter_mode::linear}), "Copy it to a cuda_array"));
   CHECK(says(of(buffer.span(), {.normalized_coordinates = true}), "Copy it to a cuda_array"));

@@ -103,7 +103,7 @@ inline result<> copy_on(const stream_ref& stream, const copy_end& source,
 /// Sets `owner` to the context that device memory belongs to, null where it belongs to a device
 /// only, as that of a pool does; and `ordinal` to the device. (cuPointerGetAttributes)
 inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordinal,
-                           source_location where) noexcept {
+                           source_location where, const char* function = "gpu::copy") noexcept {
   CUmemorytype type{};
   CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
                                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
@@ -113,7 +113,7 @@ inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordina
       where, 3u, &attributes[0], &values[0], static_cast<CUdeviceptr>(address)));
   if (type != CUmemorytype{}) [[likely]]
     return {};
-  return fail(refusal(errc::invalid_argument, "gpu::copy",
+  return fail(refusal(errc::invalid_argument, function,
                       text("the device_span does not name memory that the driver knows. It may "
                            "have been freed."),
                       where, address));
@@ -121,13 +121,13 @@ inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordina
 
 /// Sets `context` to the one that memory on a device belongs to, where the range does not know it;
 /// memory of a pool stands for its device's primary context.
-inline result<> find_context(const copy_end& end, context_ref& context,
-                             source_location where) noexcept {
+inline result<> find_context(const copy_end& end, context_ref& context, source_location where,
+                             const char* function = "gpu::copy") noexcept {
   context = end.context;
   if (context) return {};
   CUcontext native = nullptr;
   int ordinal = 0;
-  GPU_TRY(find_owner(end.address, native, ordinal, where));
+  GPU_TRY(find_owner(end.address, native, ordinal, where, function));
   if (native == nullptr) GPU_TRY(find_primary_context(ordinal, native, where));
   context = context_ref::from_native(native, device::from_native(ordinal));
   return {};

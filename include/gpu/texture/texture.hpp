@@ -118,18 +118,19 @@ struct texture_request {
 /// Makes a texture object. (cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth,
 /// cuPointerGetAttributes, cuTexObjectCreate)
 inline result<> make_texture(texture_request request, texture_options options,
-                             const resource_view* view, image_object& made,
+                             const resource_view& view, image_object& made,
                              source_location where) noexcept {
   constexpr const char* function = "gpu::texture::create";
+  const bool partial = !(view == resource_view{});
   texel_format seen = request.resource.format;
   CUDA_RESOURCE_VIEW_DESC native_view{};
   if (request.is_array()) {
     if (request.resource.array == nullptr && request.resource.mipmapped_array == nullptr) {
       return fail(empty_handle_error(function, "array", where));
     }
-    if (view != nullptr) {
-      GPU_TRY(make_view(function, *view, request.shape, seen, request.levels, native_view, where));
-      seen = viewed_format(view->format, seen);
+    if (partial) {
+      GPU_TRY(make_view(function, view, request.shape, seen, request.levels, native_view, where));
+      seen = viewed_format(view.format, seen);
     }
     const auto last = static_cast<float>(request.levels - 1);
     if (options.max_mipmap_level > last && options.min_mipmap_level <= last) {
@@ -139,7 +140,7 @@ inline result<> make_texture(texture_request request, texture_options options,
     GPU_TRY(require_texture_memory(function, request.resource, where));
     copy_end end;
     end.address = request.resource.address;
-    GPU_TRY(find_context(end, request.context, where));
+    GPU_TRY(find_context(end, request.context, where, function));
     if (request.resource.type == resource_type::linear) {
       GPU_TRY(check_linear(function, request.resource, request.context.device(), where));
     } else {
@@ -154,7 +155,7 @@ inline result<> make_texture(texture_request request, texture_options options,
   made.context = request.context;
   return driver::call_in<&driver::entry_points::tex_object_create>(
       request.context.native(), where, &made.native, &resource, &native_texture,
-      static_cast<const CUDA_RESOURCE_VIEW_DESC*>(view == nullptr ? nullptr : &native_view));
+      static_cast<const CUDA_RESOURCE_VIEW_DESC*>(partial ? &native_view : nullptr));
 }
 
 }  // namespace detail
@@ -189,32 +190,26 @@ template <class T = void> class texture {
   /// driver would let through; `errc::index_out_of_range` for a view beyond the array;
   /// `errc::empty_handle`.
   static result<texture> create(const cuda_array_ref<T>& array, const texture_options& options = {},
+                                const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
-    return make(detail::texture_request(array), options, nullptr, where);
-  }
-  static result<texture> create(const cuda_array_ref<T>& array, const texture_options& options,
-                                const resource_view& view,
-                                source_location where = source_location::current()) noexcept {
-    return make(detail::texture_request(array), options, &view, where);
+    return make(detail::texture_request(array), options, view, where);
   }
   static result<texture> create(const mipmapped_array_ref<T>& array, const texture_options& options,
+                                const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
-    return make(detail::texture_request(array), options, nullptr, where);
-  }
-  static result<texture> create(const mipmapped_array_ref<T>& array, const texture_options& options,
-                                const resource_view& view,
-                                source_location where = source_location::current()) noexcept {
-    return make(detail::texture_request(array), options, &view, where);
+    return make(detail::texture_request(array), options, view, where);
   }
   static result<texture> create(cuda_array<T>&& array, const texture_options& options = {},
+                                const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
-    texture made = GPU_TRY(create(array, options, where));
+    texture made = GPU_TRY(create(array, options, view, where));
     made.array_.reset(array.release());
     return made;
   }
   static result<texture> create(mipmapped_array<T>&& array, const texture_options& options,
+                                const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
-    texture made = GPU_TRY(create(array, options, where));
+    texture made = GPU_TRY(create(array, options, view, where));
     made.mipmapped_array_.reset(array.release());
     return made;
   }
@@ -228,7 +223,7 @@ template <class T = void> class texture {
     requires(!detail::untyped_texel<T>)
   {
     return make(detail::texture_request(texels.native(), texel_format_of<T>, texels.size()),
-                options, nullptr, where);
+                options, {}, where);
   }
   static result<texture> create(pitched_span<const T> texels, const texture_options& options = {},
                                 source_location where = source_location::current()) noexcept
@@ -245,7 +240,7 @@ template <class T = void> class texture {
     const std::size_t size = detail::texel_bytes(format);
     return make(detail::texture_request(bytes.native(), format,
                                         size == 0 ? bytes.size() : bytes.size() / size),
-                options, nullptr, where);
+                options, {}, where);
   }
   static result<texture> create(texel_format format, pitched_span<const std::byte> bytes,
                                 const texture_options& options = {},
@@ -314,7 +309,7 @@ template <class T = void> class texture {
   explicit texture(const detail::image_object& owned) noexcept : handle_{owned} {}
 
   static result<texture> make(const detail::texture_request& request,
-                              const texture_options& options, const resource_view* view,
+                              const texture_options& options, const resource_view& view,
                               source_location where) noexcept {
     detail::image_object object;
     result<> done = detail::make_texture(request, options, view, object, where);
@@ -334,7 +329,7 @@ template <class T = void> class texture {
                "planes without a gap."),
           where, box.rows, box.size.height));
     }
-    return make(detail::texture_request(box, format, box.size.width / elements), options, nullptr,
+    return make(detail::texture_request(box, format, box.size.width / elements), options, {},
                 where);
   }
 
