@@ -5,6 +5,7 @@
 #include "docs/snippets.hpp"
 
 #include <gpu/memory/peer_memory.hpp>
+#include <gpu/memory/shared_pool.hpp>
 #include <gpu/texture.hpp>
 
 #include <algorithm>
@@ -40,6 +41,9 @@ extern gpu::caching_pinned_allocator pinned_cache;
 extern gpu::memory_handle exported;
 extern gpu::event_handle event_handle;
 extern gpu::imported_memory<float> imported;
+extern gpu::file_descriptor descriptor;
+extern gpu::imported_memory_pool imported_pool;
+extern gpu::allocation_handle shared_allocation;
 
 extern gpu::cuda_array<float> plane, other_plane, sparse, deferred, writable;
 extern gpu::cuda_array<gpu::channels<std::uint8_t, 4>> colors;
