@@ -42,4 +42,13 @@ class architecture {
   int number_ = -1;
 };
 
+namespace detail {
+
+/// Writes `sm_90a` or `compute_90`.
+template <class Builder> inline void write_architecture(Builder& out, gpu::architecture a) {
+  out << (a.kind() == architecture::kind_type::real ? "sm_" : "compute_") << a.number();
+  if (a.variant() != '\0') out << a.variant();
+}
+
+}  // namespace detail
 }  // namespace gpu

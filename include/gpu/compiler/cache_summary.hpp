@@ -35,9 +35,9 @@ template <class Builder = text_builder> class basic_summary_difference {
     if (!(now.architecture == before.architecture)) {
       text_builder out;
       out << "it is for ";
-      architecture_name(out, now.architecture);
+      write_architecture(out, now.architecture);
       out << " instead of ";
-      architecture_name(out, before.architecture);
+      write_architecture(out, before.architecture);
       say(out.finish());
     }
     compare("option ", now.options, before.options);
@@ -76,11 +76,6 @@ template <class Builder = text_builder> class basic_summary_difference {
       if (!has(now, word)) say(what, word, " is gone");
     }
   }
-  static void architecture_name(text_builder& out, architecture a) {
-    out << (a.kind() == architecture::kind_type::real ? "sm_" : "compute_") << a.number();
-    if (a.variant() != '\0') out << a.variant();
-  }
-
   text_builder out_;
   std::size_t count_ = 0;
 };

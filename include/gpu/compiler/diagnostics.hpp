@@ -68,12 +68,12 @@ inline bool read_kind_and_sentence(string_ref rest, logged_message& found) noexc
                             {"warning", severity::warning},
                             {"remark", severity::remark},
                             {"note", severity::note}};
-  while (!rest.empty() && rest[0] == ' ') rest = without_front(rest, 1);
+  rest = without_blanks(rest);
   for (const kind& candidate : kinds) {
     const string_ref name = candidate.name;
     if (!starts_with(rest, name)) continue;
     rest = without_front(rest, name.size());
-    while (!rest.empty() && rest[0] == ' ') rest = without_front(rest, 1);
+    rest = without_blanks(rest);
     int number = 0;
     if (!rest.empty() && rest[0] == '#') {
       std::size_t at = 1;
@@ -170,7 +170,7 @@ template <class Builder = text_builder> inline text without_indentation(string_r
   Builder out;
   while (!lines.empty()) {
     string_ref line = next_line(lines);
-    while (!line.empty() && line[0] == ' ') line = without_front(line, 1);
+    line = without_blanks(line);
     if (line.empty()) continue;
     if (out.size() != 0) out << '\n';
     out << line;

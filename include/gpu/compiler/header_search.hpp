@@ -145,7 +145,7 @@ inline std::size_t version_of_headers(string_ref folder) noexcept {
   string_ref rest = without_front(whole, position_of(definition, whole));
   if (rest.empty()) return 0;
   rest = without_front(rest, definition.size());
-  while (!rest.empty() && rest[0] == ' ') rest = without_front(rest, 1);
+  rest = without_blanks(rest);
   std::size_t number = 0;
   for (std::size_t i = 0; i < rest.size() && i < 9 && is_digit(rest[i]); ++i) {
     number = number * 10 + static_cast<std::size_t>(rest[i] - '0');

@@ -4,6 +4,7 @@
 
 #include <gpu/compiler/link_plan.hpp>
 #include <gpu/compiler/link_symbols.hpp>
+#include <gpu/compiler/text_set.hpp>
 
 namespace gpu::detail {
 
@@ -29,9 +30,7 @@ class shared_link_symbols {
 
  private:
   std::size_t slot_of(string_ref name) const noexcept {
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325u;
-    for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3u;
-    std::size_t at = static_cast<std::size_t>(hash) & (slots_.size() - 1);
+    std::size_t at = quick_hash(name, 0) & (slots_.size() - 1);
     while (slots_[at] != 0 && !(entries_[slots_[at] - 1].symbol.name == name)) {
       at = (at + 1) & (slots_.size() - 1);
     }

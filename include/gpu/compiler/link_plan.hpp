@@ -35,11 +35,6 @@ inline bool is_relocatable(bytes_ref cubin) noexcept {
   return cubin.size() >= 64 && read_at<std::uint16_t>(cubin, 16) == relocatable;
 }
 
-template <class Builder> inline void write_architecture(Builder& out, gpu::architecture a) {
-  out << (a.kind() == architecture::kind_type::real ? "sm_" : "compute_") << a.number();
-  if (a.variant() != '\0') out << a.variant();
-}
-
 /// Chooses the form of a program that goes into a link.
 template <class Builder = text_builder>
 inline result<> choose_form(const compiled_program& program, gpu::architecture target,

@@ -35,4 +35,9 @@ inline string_ref without_front(string_ref whole, std::size_t count) noexcept {
   return whole.substring(count, whole.size() - count);
 }
 
+inline string_ref without_blanks(string_ref whole) noexcept {
+  while (!whole.empty() && whole[0] == ' ') whole = without_front(whole, 1);
+  return whole;
+}
+
 }  // namespace gpu::detail

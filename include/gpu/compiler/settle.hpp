@@ -98,23 +98,13 @@ inline result<> refuse_end_bytes(const text& source, string_ref name, source_loc
 template <class Builder = text_builder>
 inline result<> refuse_empty_instances(const program& p, source_location where) {
   for (std::size_t i = 0; i < p.instances().size(); ++i) {
-    string_ref name = p.instances()[i];
-    while (!name.empty() && name[0] == ' ') name = without_front(name, 1);
-    if (!name.empty()) continue;
+    if (!without_blanks(p.instances()[i]).empty()) continue;
     Builder out;
     out << "instance " << i << " of \"" << p.name()
         << "\" is an empty name. Give one such as \"f<float>\", or leave it out.";
     return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
   }
   return {};
-}
-
-/// `sm_90` or `compute_90`.
-template <class Builder = text_builder> inline text name_of(architecture target) {
-  Builder out;
-  out << (target.kind() == architecture::kind_type::real ? "sm_" : "compute_") << target.number();
-  if (target.variant() != '\0') out << target.variant();
-  return out.finish();
 }
 
 /// Fills `request`, whose architecture may be that of a device on entry.
@@ -141,7 +131,9 @@ inline result<> settle(compile_request& request, const compile_options& options,
   }
   request.architecture = chooser.target();
   GPU_TRY(settle(request.architecture, facts, where));
-  chooser.choose("--gpu-architecture", name_of(request.architecture));
+  Builder target;
+  write_architecture(target, request.architecture);
+  chooser.choose("--gpu-architecture", target.finish());
   if (chooser.find(option_number("--std")) == nullptr) chooser.choose("--std", text("c++20", 5));
   GPU_TRY(chooser.finish(request.options, request.folders));
   if (options.toolkit_headers) request.found_folders = found_headers(facts.library).folders;
