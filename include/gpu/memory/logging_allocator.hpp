@@ -1,0 +1,67 @@
+#pragma once
+/// \file
+/// `logging_allocator`: tells of each allocation who asked for it and what is left.
+
+#include <gpu/memory/device_buffer.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+inline void log_to_stderr(const text& line, void*) noexcept {
+  write_to_stderr(line.data(), line.size());
+}
+
+/// "gpu: 4096 bytes allocated, 5242880 of 16777216 bytes are free on device 0 [main.cpp:12]"
+template <class Builder = text_builder>
+text describe_allocation(const stream_ref& stream, std::size_t bytes, const cuda_error* error,
+                         source_location where) noexcept {
+  Builder out;
+  out << "gpu: " << bytes << (error == nullptr ? " bytes allocated" : " bytes not allocated");
+  std::size_t free = 0, total = 0;
+  if (stream && driver::call_in<&driver::entry_points::mem_get_info>(stream.context().native(),
+                                                                     where, &free, &total)
+                    .has_value()) {
+    out << ", " << free << " of " << total << " bytes are free on device "
+        << stream.device().native();
+  }
+  out << " [" << where.file_name() << ':' << where.line() << ']';
+  if (error != nullptr) out << "\n  " << error->message();
+  out << '\n';
+  return out.finish();
+}
+
+}  // namespace detail
+
+/// Stands in for a `caching_allocator` or a `memory_pool`, and writes a line for each allocation:
+/// its bytes, whether it was had, what the device has left, and the line of source that asked.
+/// Names the allocator, which has to live as long. What is freed is not told: ask the allocator.
+/// **Threads**: as the allocator and the log.
+template <class Allocator> class logging_allocator {
+ public:
+  /// Gets a line, with its end, and the pointer that was given with it.
+  using log = void (*)(const text& line, void* data);
+
+  /// Writes to the standard error stream, or to a log of one's own.
+  explicit logging_allocator(Allocator& logged, log to = &detail::log_to_stderr,
+                             void* data = nullptr) noexcept
+      : logged_{&logged}, log_{to}, data_{data} {}
+
+  /// As the allocator's. **Cost**: also asks the device what it has left. (cuMemGetInfo)
+  template <class T>
+  result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
+                                    source_location where = source_location::current()) noexcept {
+    result<device_buffer<T>> made = logged_->template allocate<T>(stream, count, where);
+    log_(detail::describe_allocation(stream, count * sizeof(T),
+                                     made.has_value() ? nullptr : &made.error(), where),
+         data_);
+    return made;
+  }
+
+ private:
+  Allocator* logged_;
+  log log_;
+  void* data_;
+};
+
+}  // namespace gpu
