@@ -130,6 +130,9 @@ TEST_CASE("streams and events of the runtime keep their handles and their contex
     CHECK(ref == stream);
     CHECK(ref.context() == stream.context());
     CHECK(ref.device() == device);
+    auto capture = test::value_of(gpu::stream_capture::begin(stream));
+    CHECK(test::value_of(gpu::from_runtime(native)) == stream);
+    CHECK(capture.end().has_value());
   }
   const gpu::event event = test::value_of(gpu::event::create(device, {.timing = false}));
   const cudaEvent_t mark = event.native();
