@@ -149,10 +149,8 @@ result<Info> capture_of(stream_ref stream,
   info.graph = graph_ref::from_native(graph, stream.context());
   if (count == 0) return info;
   auto* copies = new (std::nothrow) CUgraphNode[count];
-  if (copies == nullptr) {
-    return detail::fail(
-        detail::no_room_error("gpu::capture_of", count * sizeof(CUgraphNode), where));
-  }
+  if (copies == nullptr)
+    return detail::fail(detail::no_room_for_nodes("gpu::capture_of", count, where));
   for (std::size_t i = 0; i < count; ++i) copies[i] = nodes[i];
   info.after = graph_node_list::adopt(copies, count, stream.context());
   return info;

@@ -26,7 +26,6 @@ class child_graph_node {
           errc::invalid_argument, "gpu::child_graph_node",
           text("a graph cannot hold itself. Add a clone of it: see gpu::graph::clone."), where));
     }
-    to.native.type = CU_GRAPH_NODE_TYPE_GRAPH;
     to.native.graph.graph = child_.native();
     return {};
   }

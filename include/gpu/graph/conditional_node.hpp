@@ -112,7 +112,6 @@ class conditional_node {
       return detail::fail(detail::refusal(errc::invalid_argument, "gpu::conditional_node",
                                           out.finish(), where, count_, most));
     }
-    to.native.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
     to.native.conditional.handle = condition_.native();
     to.native.conditional.type = static_cast<CUgraphConditionalNodeType>(kind_);
     to.native.conditional.size = count_;

@@ -7,45 +7,34 @@
 
 namespace gpu {
 
-/// Records `event` when the launch gets there. The event has to live as long as the graph.
-class event_record_node {
- public:
-  static constexpr graph_node_kind node_kind = graph_node_kind::event_record;
+namespace detail {
 
-  explicit event_record_node(event_ref event) noexcept : event_{event} {}
+template <graph_node_kind Kind> class event_node {
+ public:
+  static constexpr graph_node_kind node_kind = Kind;
+
+  explicit event_node(event_ref event) noexcept : event_{event} {}
 
  private:
-  friend struct detail::node_access;
-  result<> describe(detail::node_parameters& to, context_ref,
-                    source_location where) const noexcept {
-    GPU_TRY(detail::require(event_, "gpu::event_record_node", where));
-    to.native.type = CU_GRAPH_NODE_TYPE_EVENT_RECORD;
-    to.native.eventRecord.event = event_.native();
+  static constexpr bool records = Kind == graph_node_kind::event_record;
+
+  friend struct node_access;
+  result<> describe(node_parameters& to, context_ref, source_location where) const noexcept {
+    GPU_TRY(require(event_, records ? "gpu::event_record_node" : "gpu::event_wait_node", where));
+    (records ? to.native.eventRecord.event : to.native.eventWait.event) = event_.native();
     return {};
   }
 
   event_ref event_;
 };
 
-/// Waits for what `event` marks when the graph is launched. The event has to live as long as the
+}  // namespace detail
+
+/// Records an event when the launch gets there. The event has to live as long as the graph.
+using event_record_node = detail::event_node<graph_node_kind::event_record>;
+
+/// Waits for what an event marks when the graph is launched. The event has to live as long as the
 /// graph.
-class event_wait_node {
- public:
-  static constexpr graph_node_kind node_kind = graph_node_kind::event_wait;
-
-  explicit event_wait_node(event_ref event) noexcept : event_{event} {}
-
- private:
-  friend struct detail::node_access;
-  result<> describe(detail::node_parameters& to, context_ref,
-                    source_location where) const noexcept {
-    GPU_TRY(detail::require(event_, "gpu::event_wait_node", where));
-    to.native.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT;
-    to.native.eventWait.event = event_.native();
-    return {};
-  }
-
-  event_ref event_;
-};
+using event_wait_node = detail::event_node<graph_node_kind::event_wait>;
 
 }  // namespace gpu

@@ -136,27 +136,10 @@ template <class Self> class graph_operations {
 
 /// Names a graph that something else keeps alive: an owner, the node that it is the child or the
 /// body of, or a capture. Copy it freely. Default constructed it is empty.
-class graph_ref : public graph_operations<graph_ref> {
+class graph_ref : public graph_operations<graph_ref>,
+                  public detail::name_in_context<graph_ref, CUgraph> {
  public:
   constexpr graph_ref() noexcept = default;
-
-  /// A graph made elsewhere, for work in `context`.
-  static constexpr graph_ref from_native(CUgraph native, context_ref context) noexcept {
-    return graph_ref{native, context};
-  }
-  constexpr CUgraph native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
-  friend constexpr bool operator==(const graph_ref& a, const graph_ref& b) noexcept {
-    return a.native_ == b.native_;
-  }
-
- private:
-  constexpr graph_ref(CUgraph native, context_ref context) noexcept
-      : native_{native}, context_{context} {}
-
-  CUgraph native_ = nullptr;
-  context_ref context_;
 };
 
 namespace detail {

@@ -65,18 +65,14 @@ class graph_exec;
 
 namespace detail {
 
-struct native_graph_exec {
-  CUgraphExec native = nullptr;
-  context_ref context;
+class graph_exec_name : public name_in_context<graph_exec_name, CUgraphExec> {};
 
-  friend bool operator==(const native_graph_exec& a, const native_graph_exec& b) noexcept {
-    return a.native == b.native;
-  }
-};
+inline result<> require(const graph_exec& exec, const char* function,
+                        source_location where) noexcept;
 
 struct destroy_graph_exec {
-  void operator()(const native_graph_exec& exec) const noexcept {
-    driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native);
+  void operator()(const graph_exec_name& exec) const noexcept {
+    driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native());
     destroy_put_aside();
   }
 };
@@ -173,13 +169,13 @@ class graph_exec {
 
   /// Takes over an executable graph that cuGraphInstantiate made.
   static graph_exec adopt(CUgraphExec owned, context_ref context) noexcept {
-    return graph_exec{detail::native_graph_exec{owned, context}};
+    return graph_exec{detail::graph_exec_name::from_native(owned, context)};
   }
   /// Gives it up; the caller destroys it.
-  [[nodiscard]] CUgraphExec release() noexcept { return handle_.release().native; }
+  [[nodiscard]] CUgraphExec release() noexcept { return handle_.release().native(); }
 
-  CUgraphExec native() const noexcept { return handle_.get().native; }
-  context_ref context() const noexcept { return handle_.get().context; }
+  CUgraphExec native() const noexcept { return handle_.get().native(); }
+  context_ref context() const noexcept { return handle_.get().context(); }
 
   /// Takes over the parameters of another graph that has the same nodes and edges, and what it
   /// keeps alive. Launches under way are not affected.
@@ -189,7 +185,7 @@ class graph_exec {
   template <class Info = CUgraphExecUpdateResultInfo>
   result<> update(graph_ref from, source_location where = source_location::current()) noexcept {
     detail::destroy_put_aside();
-    GPU_TRY(require("gpu::graph_exec::update", where));
+    GPU_TRY(detail::require(*this, "gpu::graph_exec::update", where));
     GPU_TRY(detail::require(from, "gpu::graph_exec::update", where));
     Info info{};
     result<> updated = driver::call_in<&driver::entry_points::graph_exec_update>(
@@ -212,7 +208,7 @@ class graph_exec {
         !requires { detail::remove_reference_t<Description>::keeps_callable; },
         "gpu::graph_exec::set: an executable graph cannot keep a callable alive: set it "
         "in a graph, and update from that");
-    GPU_TRY(require("gpu::graph_exec::set", where));
+    GPU_TRY(detail::require(*this, "gpu::graph_exec::set", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set", where));
     detail::node_parameters parameters;
     GPU_TRY(detail::node_access::describe(description, parameters, context(), where));
@@ -224,7 +220,7 @@ class graph_exec {
   /// (cuGraphNodeSetEnabled)
   result<> set_enabled(graph_node node, bool enabled,
                        source_location where = source_location::current()) noexcept {
-    GPU_TRY(require("gpu::graph_exec::set_enabled", where));
+    GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
     return driver::call<&driver::entry_points::graph_node_set_enabled>(
         where, native(), node.native(), enabled ? 1u : 0u);
@@ -234,7 +230,7 @@ class graph_exec {
   result<Bool> is_enabled(graph_node node,
                           source_location where = source_location::current()) const noexcept {
     unsigned enabled = 0;
-    GPU_TRY(require("gpu::graph_exec::is_enabled", where));
+    GPU_TRY(detail::require(*this, "gpu::graph_exec::is_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::is_enabled", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_node_get_enabled>(where, native(),
                                                                         node.native(), &enabled));
@@ -245,7 +241,7 @@ class graph_exec {
   template <class Options = graph_exec_options>
   result<Options> options(source_location where = source_location::current()) const noexcept {
     cuuint64_t flags = 0;
-    GPU_TRY(require("gpu::graph_exec::options", where));
+    GPU_TRY(detail::require(*this, "gpu::graph_exec::options", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_exec_get_flags>(where, native(), &flags));
     return Options{(flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
                    (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0,
@@ -253,15 +249,9 @@ class graph_exec {
   }
 
  private:
-  explicit graph_exec(const detail::native_graph_exec& owned) noexcept : handle_{owned} {}
+  explicit graph_exec(const detail::graph_exec_name& owned) noexcept : handle_{owned} {}
 
-  result<> require(const char* function, source_location where) const noexcept {
-    if (native() == nullptr) [[unlikely]]
-      return detail::fail(detail::empty_handle_error(function, "executable graph", where));
-    return {};
-  }
-
-  unique_handle<detail::native_graph_exec, detail::destroy_graph_exec> handle_;
+  unique_handle<detail::graph_exec_name, detail::destroy_graph_exec> handle_;
 };
 
 namespace detail {

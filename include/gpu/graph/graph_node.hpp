@@ -49,28 +49,38 @@ constexpr const char* name_of(graph_node_kind kind) noexcept {
   return index < sizeof names / sizeof *names ? names[index] : nullptr;
 }
 
-/// Names a node of a graph, which keeps it alive; copy it freely. Default constructed it is empty.
-class graph_node {
- public:
-  constexpr graph_node() noexcept = default;
+namespace detail {
 
-  /// A node made elsewhere; `context` is the one that its graph belongs to.
-  static constexpr graph_node from_native(CUgraphNode native, context_ref context) noexcept {
-    return graph_node{native, context};
+/// What names something of the driver's, and the context that it belongs to.
+template <class Self, class Native> class name_in_context {
+ public:
+  constexpr name_in_context() noexcept = default;
+
+  /// Something made elsewhere, of or for work in `context`.
+  static constexpr Self from_native(Native native, context_ref context) noexcept {
+    Self made;
+    made.native_ = native;
+    made.context_ = context;
+    return made;
   }
-  constexpr CUgraphNode native() const noexcept { return native_; }
+  constexpr Native native() const noexcept { return native_; }
   constexpr context_ref context() const noexcept { return context_; }
   constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
-  friend constexpr bool operator==(const graph_node& a, const graph_node& b) noexcept {
-    return a.native_ == b.native_;
+  friend constexpr bool operator==(const Self& a, const Self& b) noexcept {
+    return a.native() == b.native();
   }
 
  private:
-  constexpr graph_node(CUgraphNode native, context_ref context) noexcept
-      : native_{native}, context_{context} {}
-
-  CUgraphNode native_ = nullptr;
+  Native native_ = nullptr;
   context_ref context_;
+};
+
+}  // namespace detail
+
+/// Names a node of a graph, which keeps it alive; copy it freely. Default constructed it is empty.
+class graph_node : public detail::name_in_context<graph_node, CUgraphNode> {
+ public:
+  constexpr graph_node() noexcept = default;
 };
 
 /// Nodes, in an array of their own. Move-only.
@@ -168,13 +178,17 @@ inline result<> require(const graph_node& node, const char* function,
   return {};
 }
 
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error no_room_for_nodes(const char* function, std::size_t count,
+                                                          source_location where) noexcept {
+  Builder out;
+  out << "the host had no room for " << count << " nodes. Free host memory.";
+  return refusal(errc::out_of_host_memory, function, out.finish(), where, count);
+}
+
 inline result<> require(const nodes_before& nodes, const char* function,
                         source_location where) noexcept {
-  if (!nodes.complete()) {
-    text_builder out;
-    out << "the host had no room for " << nodes.size() << " nodes. Free host memory.";
-    return fail(refusal(errc::out_of_host_memory, function, out.finish(), where, nodes.size()));
-  }
+  if (!nodes.complete()) return fail(no_room_for_nodes(function, nodes.size(), where));
   if (nodes.has_empty()) return fail(empty_handle_error(function, "graph node", where));
   return {};
 }
@@ -186,11 +200,7 @@ result<List> list_nodes(Of of, context_ref context, source_location where, More.
   GPU_TRY(driver::call<Member>(where, of, static_cast<CUgraphNode*>(nullptr), more..., &count));
   if (count == 0) return List{};
   auto* nodes = new (std::nothrow) CUgraphNode[count];
-  if (nodes == nullptr) {
-    text_builder out;
-    out << "the host had no room for " << count << " nodes. Free host memory.";
-    return fail(refusal(errc::out_of_host_memory, "gpu::graph::nodes", out.finish(), where, count));
-  }
+  if (nodes == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
   List list = List::adopt(nodes, count, context);
   // With an array for edge data, the driver need not refuse to leave it out.
   if constexpr (sizeof...(More) == 0) {

@@ -30,7 +30,6 @@ template <class Function> class host_node {
     auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function_), where};
     if (call == nullptr)
       return detail::fail(detail::no_room_error("gpu::host_node", sizeof(call_type), where));
-    to.native.type = CU_GRAPH_NODE_TYPE_HOST;
     to.native.host.fn = &call_type::run_at;
     to.native.host.userData = call;
     to.kept = call;

@@ -47,7 +47,6 @@ template <class... Parameters> class kernel_node {
                                          arguments_.pointers(), where};
     GPU_TRY(check(launch));
     GPU_TRY(describe_attributes(to, where));
-    to.native.type = CU_GRAPH_NODE_TYPE_KERNEL;
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
     node.kern = kernel_->native;
     node.ctx = context.native();

@@ -37,7 +37,6 @@ class copy_node {
           text("a node cannot copy 0 elements. Leave the node out, or add an empty_node."), where));
     }
     CUDA_MEMCPY3D& copy = to.native.memcpy.copyParams;
-    to.native.type = CU_GRAPH_NODE_TYPE_MEMCPY;
     to.native.memcpy.copyCtx = context.native();
     copy.srcMemoryType = source_.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
     copy.srcDevice = source_.on_device ? source_.device_address() : 0;
@@ -85,7 +84,6 @@ class fill_node {
           errc::invalid_argument, "gpu::fill_node",
           text("a node cannot fill 0 elements. Leave the node out, or add an empty_node."), where));
     }
-    to.native.type = CU_GRAPH_NODE_TYPE_MEMSET;
     CUDA_MEMSET_NODE_PARAMS_v2& fill = to.native.memset;
     fill.dst = destination_.device_address();
     fill.value = pattern_;
@@ -134,7 +132,6 @@ template <class T> class allocation_node {
           detail::refusal(errc::invalid_argument, "gpu::allocation_node",
                           text("a node cannot allocate 0 elements. Ask for at least 1."), where));
     }
-    to.native.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation = to.native.alloc;
     allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     allocation.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -163,7 +160,6 @@ class free_node {
  private:
   friend struct detail::node_access;
   result<> describe(detail::node_parameters& to, context_ref, source_location) const noexcept {
-    to.native.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
     to.native.free.dptr = address_;
     return {};
   }

@@ -36,7 +36,6 @@ class memory_operation_node {
     GPU_TRY(detail::check_memory_operations("gpu::memory_operation_node", operations_.begin(),
                                             operations_.size(), context, where));
     for (std::size_t i = 0; i < operations_.size(); ++i) natives_[i] = operations_[i].native();
-    to.native.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     to.native.memOp.ctx = context.native();
     to.native.memOp.count = static_cast<unsigned>(operations_.size());
     to.native.memOp.paramArray = natives_.begin();

@@ -26,6 +26,7 @@ struct node_access {
   template <class Description>
   static result<> describe(Description& description, node_parameters& to, context_ref context,
                            source_location where) noexcept {
+    to.native.type = static_cast<CUgraphNodeType>(Description::node_kind);
     return description.describe(to, context, where);
   }
   /// Gives the description what the driver answered, where it wants it.
@@ -49,8 +50,7 @@ class empty_node {
 
  private:
   friend struct detail::node_access;
-  result<> describe(detail::node_parameters& to, context_ref, source_location) const noexcept {
-    to.native.type = CU_GRAPH_NODE_TYPE_EMPTY;
+  result<> describe(detail::node_parameters&, context_ref, source_location) const noexcept {
     return {};
   }
 };
