@@ -42,9 +42,9 @@ TEST_CASE("error: knows what it was made of", "[core][error]") {
 }
 
 TEST_CASE("error: the message tells the whole story", "[core][error]") {
-  const cuda_error error = cuda_error(error_domain::driver, 2, "cuMemAlloc",
-                                      source_location::current("file.cpp", "f", 42))
-                               .with_details(gpu::text("asked for 10 bytes"));
+  const cuda_error error =
+      cuda_error(error_domain::driver, 2, "cuMemAlloc", source_location::current("file.cpp", 42))
+          .with_details(gpu::text("asked for 10 bytes"));
   CHECK(std::string(error.message().c_str()) ==
         "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): asked for 10 bytes. Free buffers that are no "
         "longer needed, trim pools, or process the data in parts. [file.cpp:42]");

@@ -30,7 +30,7 @@ void forget_all() {
 const launch_label alpha{"alpha", 100}, beta{"beta", 100}, gamma_label{"gamma", 101};
 
 gpu::source_location at(const char* file, int line) {
-  return gpu::source_location::current(file, "function", line);
+  return gpu::source_location::current(file, line);
 }
 
 TEST_CASE("the launches that have not finished are listed, earliest first", "[launch_origin]") {

@@ -146,14 +146,12 @@ TEST_CASE("device_buffer: without pools memory comes from cuMemAlloc",
           "[memory][device_buffer][cpu]") {
   test::own_cpu_driver driver;
   gpu::driver::entry_points poolless = driver.table();
-  static decltype(poolless.device_get_attribute) ask;
-  ask = poolless.device_get_attribute;
-  poolless.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice device) {
-    const CUresult code = ask(value, which, device);
-    if (which == CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) *value = 0;
-    return code;
-  };
-  poolless.mem_alloc_async = nullptr;
+  SECTION("the driver has no such function") { poolless.mem_alloc_async = nullptr; }
+  SECTION("the device has no pools") {
+    poolless.mem_alloc_async = [](CUdeviceptr*, std::size_t, CUstream) {
+      return CUDA_ERROR_NOT_SUPPORTED;
+    };
+  }
   poolless.mem_free_async = nullptr;
   gpu::driver::scoped_entry_points in_force(poolless);
   const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));

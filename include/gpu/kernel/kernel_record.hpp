@@ -12,9 +12,8 @@ namespace gpu::detail {
 
 /// Shared by all handles of a kernel; lives as long as the module.
 struct kernel_record {
-  /// By `stream_access::limits_index`; the last allows nothing. First, since the launch path looks
-  /// here.
-  const kernel_limits* limits[most_indexed_devices + 1];
+  /// By `limits_place`. First, since the launch path looks here.
+  const kernel_limits* limits[most_limits_places];
   CUkernel native = nullptr;
   process_state* process = nullptr;
   /// The argument list that was last found to fit, for launches without types.

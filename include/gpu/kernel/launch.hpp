@@ -19,8 +19,8 @@ template <class Record>
                                                      const launch_config& config, Record* kernel,
                                                      void** arguments,
                                                      source_location where) noexcept {
-  const std::size_t index = stream_access::limits_index(stream);
-  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[index], __ATOMIC_ACQUIRE);
+  const std::size_t place = stream_access::limits_place(stream);
+  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[place], __ATOMIC_ACQUIRE);
   if (is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
     const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
@@ -33,8 +33,7 @@ template <class Record>
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
     constexpr auto member = &driver::entry_points::launch_kernel;
-    return launch_failed(code, driver::entry_point_index(member), ticket, where.function_name(),
-                         where.line());
+    return launch_failed(code, driver::entry_point_index(member), ticket, where.line());
   }
   // Copies, so that the originals can stay in registers on the path above.
   return launch_otherwise({stream,

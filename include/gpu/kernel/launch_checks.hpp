@@ -118,8 +118,8 @@ template <class Builder = text_builder>
   const kernel_limits* kept = keep_limits(raised, launch.kernel->name, device);
   if (kept == nullptr)
     return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
-  if (static_cast<std::uint32_t>(device) < most_indexed_devices)
-    __atomic_store_n(&launch.kernel->limits[device], kept, __ATOMIC_RELEASE);
+  if (const std::size_t place = limits_place(device); place != 0)
+    __atomic_store_n(&launch.kernel->limits[place], kept, __ATOMIC_RELEASE);
   return {};
 }
 
@@ -139,7 +139,6 @@ result<> require_launch_function(source_location where) noexcept {
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_failed(int code, std::size_t call,
                                                            std::uint64_t ticket,
-                                                           const char* function,
                                                            std::uint32_t line) noexcept {
   launch_ring& ring = launches();
   const launch_record& record = ring.records[ticket % launch_ring::size];
@@ -152,7 +151,7 @@ template <class Builder = text_builder>
     file = "";
     stream = nullptr;
   }
-  const auto where = source_location::current(file, function, static_cast<int>(line));
+  const auto where = source_location::current(file, static_cast<int>(line));
   GPU_TRY(require_launch_function(where));
   const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
   if (label == nullptr || !is_kernel_fault(code) || blocking == nullptr ||
@@ -194,8 +193,7 @@ inline result<> launch_extended(const prepared_launch& launch, const kernel_limi
   const CUresult code = function(&native, kernel, launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) [[likely]]
     return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket,
-                       launch.where.function_name(), launch.where.line());
+  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.line());
 }
 
 /// The same for a cluster, which is an attribute more.
@@ -236,8 +234,7 @@ inline result<> launch_plainly(const prepared_launch& launch,
       reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
       block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket,
-                       launch.where.function_name(), launch.where.line());
+  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.line());
 }
 
 /// What the stream's device allows the kernel, which is asked at the first launch there and then
@@ -253,11 +250,12 @@ template <class Limits = const kernel_limits*>
       return read_limits<Limits>(kernel.native, kernel.name, device, launch.where);
     });
   };
-  if (static_cast<std::uint32_t>(device) >= most_indexed_devices) {
+  const std::size_t place = limits_place(device);
+  if (place == 0) {
     const scoped_lock lock(kernel_lock());
     return read();
   }
-  const kernel_limits*& kept = kernel.limits[device];
+  const kernel_limits*& kept = kernel.limits[place];
   const kernel_limits* limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
   if (limits != &no_limits) return limits;
   const scoped_lock lock(kernel_lock());
@@ -294,8 +292,8 @@ template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(
     const prepared_launch& launch) noexcept {
   const launch_config& config = launch.config;
-  const std::size_t index = stream_access::limits_index(launch.stream);
-  const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[index], __ATOMIC_ACQUIRE);
+  const std::size_t place = stream_access::limits_place(launch.stream);
+  const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
   if (is_plain_shape(config, limits.plain))
     return launch_extended(launch, limits, config.attributes, config.attribute_count);
   return launch_carefully(launch);

@@ -26,6 +26,12 @@ namespace gpu::detail {
   return detail::move(error).with_details(out.finish()).with_values(bytes, free);
 }
 
+/// Whether cuMemAllocAsync failed because driver or device have no pools.
+[[gnu::cold]] inline bool is_without_pools(const cuda_error& error) noexcept {
+  return error == errc::not_supported ||
+         (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED);
+}
+
 /// How an allocation is given back.
 enum class allocation_kind : unsigned char {
   plain,           // cuMemAlloc, cuMemFree
@@ -85,15 +91,18 @@ inline device_memory adopt_memory(CUdeviceptr address, const stream_ref& stream,
 
 /// Sets `memory` to `made` and the address that `get(address)` finds for it, which returns a
 /// `result`; nothing is asked for where there are no bytes. Where memory came and the call failed
-/// all the same, it goes back.
+/// all the same, it goes back. Inlined into whoever allocates, as are the next two, so that what is
+/// handed on stays in registers.
 template <class Get>
-result<> obtain(device_allocation made, std::size_t bytes, device_memory& memory,
-                Get get) noexcept {
+[[gnu::always_inline]] inline result<> obtain(device_allocation made, std::size_t bytes,
+                                              device_memory& memory, Get get) noexcept {
   if (bytes == 0) {
     memory.reset(made);
     return {};
   }
-  result<> done = get(made.address);
+  CUdeviceptr address = 0;
+  result<> done = get(address);
+  made.address = address;
   memory.reset(made);
   if (done.has_value()) [[likely]]
     return done;
@@ -102,8 +111,9 @@ result<> obtain(device_allocation made, std::size_t bytes, device_memory& memory
 }
 
 /// Sets `memory` to memory that does not belong to a stream. (cuMemAlloc)
-inline result<> allocate(context_ref context, std::size_t bytes, device_memory& memory,
-                         source_location where) noexcept {
+[[gnu::always_inline]] inline result<> allocate(context_ref context, std::size_t bytes,
+                                                device_memory& memory,
+                                                source_location where) noexcept {
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
@@ -113,25 +123,22 @@ inline result<> allocate(context_ref context, std::size_t bytes, device_memory& 
 }
 
 /// Sets `memory` to memory that work on `stream` may use, and that goes back in the order of the
-/// stream: from the device's pool, or where it has none from cuMemAlloc.
-/// (cuDeviceGetAttribute, cuMemAllocAsync)
-inline result<> allocate(const stream_ref& stream, std::size_t bytes, device_memory& memory,
-                         source_location where) noexcept {
+/// stream: from the device's pool, or where it has none from cuMemAlloc. (cuMemAllocAsync)
+[[gnu::always_inline]] inline result<> allocate(const stream_ref& stream, std::size_t bytes,
+                                                device_memory& memory,
+                                                source_location where) noexcept {
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
-  int has_pools = 1;
-  if (bytes != 0) {
-    GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-        where, &has_pools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, stream.device().native()));
-  }
-  if (has_pools == 0) return allocate(stream.context(), bytes, memory, where);
-  return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
+  result<> done = obtain(made, bytes, memory, [&](CUdeviceptr& address) {
     return on_stream(stream, where, [&] {
       return driver::call<&driver::entry_points::mem_alloc_async>(where, &address, bytes,
                                                                   stream.native());
     });
   });
+  if (done.has_value() || !is_without_pools(done.error())) [[likely]]
+    return done;
+  return allocate(stream.context(), bytes, memory, where);
 }
 
 }  // namespace gpu::detail

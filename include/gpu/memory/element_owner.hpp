@@ -80,7 +80,7 @@ template <class T, class Memory> class element_owner {
  protected:
   friend struct buffer_maker;
 
-  element_owner(Memory memory, std::size_t size) noexcept
+  element_owner(Memory&& memory, std::size_t size) noexcept
       : memory_{detail::move(memory)}, size_{size} {}
   ~element_owner() = default;
 
