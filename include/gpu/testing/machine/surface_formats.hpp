@@ -9,15 +9,16 @@
 
 namespace gpu::testing::machine {
 
-/// The bits of a channel: integers are limited to what it holds, floats are rounded.
+/// The bits of a channel: integers are limited to what it holds, floats are
+/// rounded, to finite numbers.
 inline std::uint32_t write_channel(std::uint32_t value, texel_format format) {
   switch (format.kind) {
     case channel_kind::floating:
-      return format.channel_bytes == 4
-                 ? value
-                 : std::uint32_t{ptx::detail::to_half<ptx::f16>(
-                                     static_cast<double>(std::bit_cast<float>(value)))
-                                     .bits};
+      if (format.channel_bytes == 4) return value;
+      if ((value & 0x7fff'ffff) >= 0x7f80'0000)  // of a NaN what fits stays
+        return (value >> 16 & 0xfc00) | (value >> 13 & 0x03ff);
+      return ptx::detail::encode<ptx::f16, ptx::rounding::nearest_even, true>(
+          static_cast<double>(std::bit_cast<float>(value)));
     case channel_kind::signed_integer: {
       if (format.channel_bytes == 4) return value;
       const std::int32_t most = (1 << (8 * format.channel_bytes - 1)) - 1;

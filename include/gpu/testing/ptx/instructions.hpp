@@ -68,6 +68,10 @@ inline bool check_combination(parser_context& context, const token& where, instr
       return context.fail(where, "the coordinates in a cube are .f32");
     }
   }
+  if (m.query == image_query::other) {
+    return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
+                        refusal::unsupported_instruction);
+  }
   const bool surface = i.op == opcode::suld || i.op == opcode::sust;
   if (surface && (m.vector == 8 || m.vector * size_of(i.types[0]) > 16)) {
     return context.fail(where, "a surface access is at most 16 bytes wide");

@@ -108,26 +108,8 @@ constexpr bool has_layer(image_geometry g) {
 
 /// `.trap`, `.clamp`, `.zero` of the surface instructions: what is done outside the surface.
 enum class surface_bounds : std::uint8_t { trap, clamp, zero };
-/// What txq and suq ask for.
-enum class image_query : std::uint8_t {
-  width,
-  height,
-  depth,
-  channel_data_type,
-  channel_order,
-  normalized_coords,
-  force_unnormalized_coords,
-  filter_mode,
-  addr_mode_0,
-  addr_mode_1,
-  addr_mode_2,
-  num_mipmap_levels,
-  num_samples,
-  array_size,
-  memory_layout
-};
-/// What istypep asks about.
-enum class reference_kind : std::uint8_t { texture, sampler, surface };
+/// What txq and suq ask for. Drivers answer no other question about texture and surface objects.
+enum class image_query : std::uint8_t { width, height, depth, other };
 
 /// All suffixes, each in one place. Fields that an instruction does not have keep their default.
 /// Hints without effect on results (eviction priorities, L2 prefetch sizes, `.uni`, `.aligned`,
@@ -176,7 +158,6 @@ struct modifiers {
   bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes
   surface_bounds bounds = surface_bounds::trap;
   image_query query = image_query::width;
-  reference_kind reference = reference_kind::texture;
 };
 
 }  // namespace gpu::testing::ptx

@@ -93,24 +93,31 @@ template <class Object> class image_lookup {
   std::shared_ptr<const Object> object_;
 };
 
-/// "tex.1d reads a 2-dimensional texture": what a kernel does that was made for other objects.
-inline bool shape_fits(const image& source, ptx::image_geometry g) {
+/// Whether an object has the shape that an instruction is made for. Surface instructions take the
+/// faces of cubes for layers. Linear memory is read with integer coordinates, an array that is a
+/// line with others: the hardware gives zeros where they are mixed up.
+inline bool shape_fits(const image& source, const ptx::instruction& i) {
   using enum ptx::image_geometry;
-  switch (g) {
+  const bool of_surface = i.op >= ptx::opcode::suld;
+  const bool layered = source.layered || (of_surface && source.shape == image_shape::cube);
+  switch (i.with.geometry) {
     case d1:
-      return source.shape == image_shape::one && !source.layered;
+      return source.shape == image_shape::one && !layered &&
+             (of_surface ||
+              (source.origin == image_origin::linear) == (i.types[1] == ptx::type::s32));
     case d2:
-      return source.shape == image_shape::two && !source.layered;
+      return source.shape == image_shape::two && !layered;
     case d3:
       return source.shape == image_shape::three;
     case a1d:
-      return source.shape == image_shape::one && source.layered;
+      return source.shape == image_shape::one && layered;
     case a2d:
-      return source.shape == image_shape::two && source.layered;
+      return (source.shape == image_shape::two || source.shape == image_shape::cube) && layered &&
+             (of_surface || source.shape == image_shape::two);
     case cube:
-      return source.shape == image_shape::cube && !source.layered;
+      return source.shape == image_shape::cube && !layered;
     case acube:
-      return source.shape == image_shape::cube && source.layered;
+      return source.shape == image_shape::cube && layered;
     case none:
       break;
   }
@@ -118,16 +125,17 @@ inline bool shape_fits(const image& source, ptx::image_geometry g) {
 }
 
 inline std::string name_of(const image& source) {
-  static constexpr const char* names[] = {"1-dimensional", "2-dimensional", "3-dimensional",
-                                          "cube map"};
-  return (source.layered ? std::string("layered ") : std::string()) +
+  if (source.origin == image_origin::linear) return "linear memory";
+  static constexpr const char* names[] = {"1-dimensional array", "2-dimensional array",
+                                          "3-dimensional array", "cube map"};
+  return (source.layered ? std::string("a layered ") : std::string("a ")) +
          names[static_cast<std::size_t>(source.shape)];
 }
 
 /// Notes a fault where the object has not the shape that the instruction is for.
 inline bool check_shape(warp& w, const decoded& d, unsigned lane, const image& source,
                         const std::string& site) {
-  if (shape_fits(source, d.source->with.geometry)) return true;
+  if (shape_fits(source, *d.source)) return true;
   (void)fail(w, fault_kind::wrong_image_shape, lane,
              "the object made by " + site + " is " + name_of(source));
   return false;

@@ -36,7 +36,7 @@ inline surface_place place_in(warp& w, const decoded& d, unsigned lane, const su
   if (!check_shape(w, d, lane, source, s.site)) return {};
   const image_level& level = source.levels.front();
   auto at = read_words(w, w.function->lists.data() + d.list + image_list::coordinates, lane);
-  const bool layered = source.layered;
+  const bool layered = source.layered || source.shape == image_shape::cube;
   const std::uint32_t layer = layered ? at[0] : 0;
   if (layered) at = {at[1], at[2], 0, 0};
   const std::uint64_t row = level.width * source.format.bytes();
@@ -56,8 +56,10 @@ inline surface_place place_in(warp& w, const decoded& d, unsigned lane, const su
     place.where += bounded(at[1], level.height, with.bounds, outside) * level.row_pitch;
   if (with.geometry == d3)
     place.where += bounded(at[2], level.depth, with.bounds, outside) * level.slice_pitch;
-  if (layered)
-    place.where += bounded(layer, source.layers, with.bounds, outside) * level.slice_pitch;
+  if (layered) {  // the number of a layer has no sign
+    const std::uint32_t known = layer < source.layers ? layer : 0x7fff'ffffu;
+    place.where += bounded(known, source.layers, with.bounds, outside) * level.slice_pitch;
+  }
   place.outside = outside;
   place.good = !outside || with.bounds == ptx::surface_bounds::zero;
   if (!place.good) {

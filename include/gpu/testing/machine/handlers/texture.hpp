@@ -127,28 +127,23 @@ inline action run_gather(warp& w, const decoded& d, lane_mask mask) {
   return run_texture_read<true>(w, d, mask);
 }
 
-/// What a query of a texture or surface gives.
-inline std::uint32_t answer_query(const image& source, ptx::image_query query,
-                                  std::uint32_t level) {
-  using enum ptx::image_query;
+/// The width, height or depth of a level. Layers of a texture count as the next extent after those
+/// of its shape; what a texture has not is 0, but for the height of a line. A surface has 1
+/// instead.
+inline std::uint64_t answer_query(const image& source, ptx::image_query query, std::uint32_t level,
+                                  bool of_surface) {
   if (level >= source.levels.size()) return 0;
   const image_level& of = source.levels[level];
-  switch (query) {
-    case width:
-      return static_cast<std::uint32_t>(of.width);
-    case height:
-      return static_cast<std::uint32_t>(of.height);
-    case depth:
-      return static_cast<std::uint32_t>(of.depth);
-    case array_size:
-      return source.layers;
-    case num_mipmap_levels:
-      return static_cast<std::uint32_t>(source.levels.size());
-    case num_samples:
-      return 1;
-    default:
-      return 0;
+  std::uint64_t extents[3] = {of.width, of.height, of.depth};
+  if (!of_surface) {
+    const bool line = source.shape == image_shape::one;
+    const std::uint64_t layers =
+        source.shape == image_shape::cube ? source.layers / 6 : source.layers;
+    if (source.shape != image_shape::three) extents[2] = source.layered && !line ? layers : 0;
+    if (line && source.layered) extents[1] = layers;
+    if (source.origin == image_origin::linear) extents[1] = 0;
   }
+  return extents[static_cast<std::size_t>(query)];
 }
 
 /// txq, txq.level and suq: slots are the result, the handle, the level.
@@ -163,25 +158,16 @@ inline action run_image_query(warp& w, const decoded& d, lane_mask mask) {
     if (t == nullptr && s == nullptr) return action::fault;
     const std::uint32_t level =
         d.slots[2] == no_slot ? 0 : read_lane<std::uint32_t>(w.registers, d.slots[2], lane);
-    write_lane(w.registers, d.slots[0], lane,
-               answer_query(of_surface ? s->source : t->source, d.source->with.query, level));
+    const std::uint64_t answer =
+        answer_query(of_surface ? s->source : t->source, d.source->with.query, level, of_surface);
+    write_lane(w.registers, d.slots[0], lane, static_cast<std::uint32_t>(answer));
   }
   return action::next;
 }
 
-/// istypep
+/// istypep: an object is none of the references that it asks for.
 inline action run_istypep(warp& w, const decoded& d, lane_mask mask) {
-  const image_table* images = w.block->grid->what->images;
-  lane_mask holds = 0;
-  for (lane_mask left = mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const auto handle = read_lane<std::uint64_t>(w.registers, d.slots[1], lane);
-    const bool is = images != nullptr && (d.source->with.reference == ptx::reference_kind::surface
-                                              ? images->find_surface(handle) != nullptr
-                                              : images->find_texture(handle) != nullptr);
-    if (is) holds |= lane_mask{1} << lane;
-  }
-  write_predicate(w.registers, d.slots[0], mask, holds);
+  write_predicate(w.registers, d.slots[0], mask, 0);
   return action::next;
 }
 
