@@ -107,6 +107,29 @@ TEST_CASE("growing_buffer: refuses what it has no addresses or memory for",
   CHECK(nothing.max_size() == 0);
 }
 
+TEST_CASE("growing_buffer: may grow while a stream is captured, and shrink afterwards",
+          "[memory][growing_buffer]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(growing_buffer<int>::create(device, 100));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  CHECK(buffer.resize(100).has_value());
+  CHECK(fill(stream, buffer, 4).has_value());
+  CUgraph graph = nullptr;
+  REQUIRE(test::driver().stream_end_capture(stream.native(), &graph) == CUDA_SUCCESS);
+  CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  REQUIRE(buffer.resize(0).has_value());
+  CHECK(error_of(buffer.shrink_to_fit()).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(buffer.capacity() != 0);
+  CHECK(test::driver().stream_end_capture(stream.native(), &graph) ==
+        CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(buffer.shrink_to_fit().has_value());
+  CHECK(buffer.capacity() == 0);
+}
+
 TEST_CASE("growing_buffer: a driver that refuses access leaves it as it was",
           "[memory][growing_buffer][cpu]") {
   test::own_cpu_driver driver;

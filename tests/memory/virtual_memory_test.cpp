@@ -263,6 +263,22 @@ TEST_CASE("virtual_memory: is allowed while a stream is captured", "[memory][vir
   CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
 }
 
+TEST_CASE("virtual_memory: memory of a NUMA node is the host's and the device's",
+          "[memory][virtual_memory][hardware]") {
+  const gpu::device device = test::first_device();
+  const memory_location node = memory_location::host_numa(0);
+  const std::size_t unit = value_of(gpu::granularity_of(node));
+  const auto memory = value_of(physical_memory::create(node, unit));
+  CHECK(value_of(memory.properties()).location == node);
+  const auto addresses = value_of(address_reservation::create(node, unit));
+  const auto mapping = value_of(memory_mapping::create(addresses, 0, memory));
+  REQUIRE(mapping.set_access(device, memory_access::read_write).has_value());
+  REQUIRE(mapping.set_access(node, memory_access::read_write).has_value());
+  CHECK(value_of(mapping.access(node)) == memory_access::read_write);
+  REQUIRE(copy(std::vector<int>{7, 8, 9}, mapping.span<int>().first(3)).has_value());
+  CHECK(*reinterpret_cast<const volatile int*>(mapping.native() + 8) == 9);
+}
+
 TEST_CASE("virtual_memory: survives every failing call", "[memory][virtual_memory][cpu]") {
   CHECK(test::sweep([]() -> gpu::result<> {
           gpu::device device = GPU_TRY(gpu::device::get(0));

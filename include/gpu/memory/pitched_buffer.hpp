@@ -44,16 +44,12 @@ template <class T> class pitched_buffer {
     made.size_ = size;
     detail::device_allocation got;
     got.stream = stream_ref::from_native(nullptr, in);
-    made.memory_.reset(got);
-    if (size.empty()) return made;
     constexpr unsigned element = sizeof(T) % 16 == 0 ? 16 : sizeof(T) % 8 == 0 ? 8 : 4;
-    result<> done = driver::call_in<&driver::entry_points::mem_alloc_pitch>(
-        in.native(), where, &got.address, &made.pitch_, row, rows, element);
-    made.memory_.reset(got);
-    if (done.has_value()) [[likely]]
-      return made;
-    if (got.address == 0) static_cast<void>(made.memory_.release());
-    return detail::fail(detail::with_memory_info(detail::move(done).error(), in, bytes));
+    GPU_TRY(detail::obtain(got, size.empty() ? 0 : bytes, made.memory_, [&](CUdeviceptr& address) {
+      return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
+          in.native(), where, &address, &made.pitch_, row, rows, element);
+    }));
+    return made;
   }
 
   pitched_buffer(pitched_buffer&& other) noexcept
@@ -95,15 +91,7 @@ template <class T> class pitched_buffer {
   box_extent size_;
 };
 
-template <class T> struct kernel_argument<pitched_buffer<T>> {
-  static T* pointer(pitched_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static const T* pointer(const pitched_buffer<T>& buffer) noexcept { return buffer.data(); }
-  static void pointer(const pitched_buffer<T>&&) = delete;
-  static pitched_span<T> value(pitched_buffer<T>& buffer) noexcept { return buffer.span(); }
-  static pitched_span<const T> value(const pitched_buffer<T>& buffer) noexcept {
-    return buffer.span();
-  }
-  static void value(const pitched_buffer<T>&&) = delete;
-};
+template <class T>
+struct kernel_argument<pitched_buffer<T>> : detail::buffer_argument<pitched_buffer<T>> {};
 
 }  // namespace gpu
