@@ -8,11 +8,23 @@
 
 namespace gpu {
 
+namespace detail {
+
+/// A `device_span` or a `pitched_span`.
+template <class Span>
+concept device_view = requires(const Span& span) {
+  CUdeviceptr{span.native()};
+  span.empty();
+  requires trivially_copyable<Span>;
+};
+
+}  // namespace detail
+
 /// Names memory and the context it belongs to; made by `gpu::peer`. Copy it freely. It is a device
 /// range wherever `Span` is one: `copy`, `fill` and copies of a batch then know the device, and
 /// copies between two contexts go from device to device where these reach each other (see
 /// `can_access_peer`), through the host where not.
-template <class Span> class peer_memory {
+template <detail::device_view Span> class peer_memory {
  public:
   using span_type = Span;
 
@@ -20,7 +32,7 @@ template <class Span> class peer_memory {
   constexpr context_ref context() const noexcept { return context_; }
 
  private:
-  template <class S>
+  template <detail::device_view S>
   friend result<peer_memory<S>> peer(context_ref in, S memory, source_location where) noexcept;
 
   constexpr peer_memory(Span span, context_ref context) noexcept : span_{span}, context_{context} {}
@@ -41,7 +53,7 @@ template <class Span> class peer_memory {
 /// **Errors**: `errc::empty_handle`; `errc::wrong_context` with both devices where the memory is
 /// another context's; `errc::invalid_argument` for memory that the driver does not know.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
-template <class Span>
+template <detail::device_view Span>
 result<peer_memory<Span>> peer(context_ref in, Span memory,
                                source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(in, "gpu::peer", where));
@@ -59,7 +71,7 @@ result<peer_memory<Span>> peer(context_ref in, Span memory,
   return peer_memory<Span>{memory, in};
 }
 /// The same for the primary context of a device.
-template <class Span>
+template <detail::device_view Span>
 result<peer_memory<Span>> peer(device on, Span memory,
                                source_location where = source_location::current()) noexcept {
   CUcontext primary = nullptr;

@@ -1,0 +1,52 @@
+// What batches of copies, waiting streams and peers do not let through, beside what they do.
+
+#include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/memory_operation_node.hpp>
+#include <gpu/memory.hpp>
+#include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/peer_memory.hpp>
+#include <gpu/memory/stream_memory_operation.hpp>
+
+#include <vector>
+
+#ifndef GPU_REJECTED
+#  define GPU_REJECTED 0
+#endif
+
+inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
+  auto buffer = GPU_TRY(gpu::device_buffer<unsigned>::create(device, 4));
+  auto shorts = GPU_TRY(gpu::device_buffer<short>::create(device, 4));
+  std::vector<unsigned> host(4);
+  using op = gpu::memory_operation;
+
+#if GPU_REJECTED == 1
+  // expect 1: range_copy::read_now, which reads any host memory before the call returns
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy(host, buffer)}));
+#elif GPU_REJECTED == 2
+  // expect 2: a copy of a batch needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy::read_now(buffer, host)}));
+#elif GPU_REJECTED == 3
+  // expect 3: the source's elements are of another type than the destination's
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy(shorts, buffer)}));
+#elif GPU_REJECTED == 4
+  const auto box = gpu::pitched_host_span<unsigned>::from_native(host.data(), {2, 2});
+  // expect 4: a copy of a batch needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, {gpu::box_copy(box, box)}));
+#elif GPU_REJECTED == 5
+  // expect 5: integers of 4 or 8 bytes
+  GPU_TRY(gpu::perform(stream, op::write(shorts, short{1})));
+#elif GPU_REJECTED == 6
+  GPU_TRY(gpu::perform(stream, op::wait(host, 1u)));
+#elif GPU_REJECTED == 7
+  const gpu::device_span<const unsigned> reading = buffer;
+  // expect 7: the word is const
+  GPU_TRY(gpu::perform(stream, op::write(reading, 1u)));
+#elif GPU_REJECTED == 8
+  GPU_TRY(gpu::peer(device, host));
+#else
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy::read_now(host, buffer)}));
+  GPU_TRY(gpu::perform(stream, {op::wait(buffer.span(), 1u), op::write(buffer, 2u)}));
+  GPU_TRY(gpu::peer(device, buffer.span()));
+#endif
+  return {};
+}
