@@ -172,8 +172,8 @@ result<> make_sides(Source&& source, Destination&& destination, box_side& from, 
     text_builder out;
     out << "an array with ";
     write_format(out, format);
-    out << " has no texels of a size of their own. Copy its planes, or the 32-bit words of its "
-           "blocks.";
+    out << " has no texels of a size of their own. Copy its planes; for blocks, make an array of "
+           "unsigned_int32 and see them through a gpu::resource_view.";
     return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where));
   }
   GPU_TRY(make_side(source, "source", format, extent, from, where));
