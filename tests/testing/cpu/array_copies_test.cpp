@@ -181,6 +181,25 @@ TEST_CASE("boxes of arrays are copied texel by texel") {
     for (std::size_t x = 0; x < 48; ++x) right &= got[y * 48 + x] == sent[y * 100 + x];
   CHECK(right);
 
+  // With contexts, of which an array needs none.
+  std::fill(got.begin(), got.end(), static_cast<unsigned char>(0));
+  CUDA_MEMCPY3D_PEER peer{};
+  peer.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  peer.srcArray = array;
+  peer.srcXInBytes = 8;
+  peer.srcY = 2;
+  peer.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  peer.dstDevice = memory;
+  peer.dstContext = f.context;
+  peer.WidthInBytes = 48;
+  peer.Height = 6;
+  peer.Depth = 1;
+  CHECK(f.cu.memcpy_3d_peer(&peer) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_dtoh(got.data(), memory, got.size()) == CUDA_SUCCESS);
+  for (std::size_t y = 0; y < 6; ++y)
+    for (std::size_t x = 0; x < 48; ++x) right &= got[y * 48 + x] == sent[y * 100 + x];
+  CHECK(right);
+
   CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
   CHECK(f.cu.mem_free(memory) == CUDA_SUCCESS);
   CHECK(f.cu.stream_destroy(stream) == CUDA_SUCCESS);

@@ -17,6 +17,64 @@ namespace {
 
 constexpr unsigned deferred = CUDA_ARRAY3D_DEFERRED_MAPPING;
 
+/// Writes the texel (x, y) of layer l of a texture of floats.
+constexpr char sample[] = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry sample(.param .u64 texture, .param .u64 out, .param .s32 l, .param .s32 x,
+                       .param .s32 y)
+{
+  .reg .b64 %rd<3>;
+  .reg .b32 %r<4>;
+  .reg .f32 %f<5>;
+  ld.param.u64 %rd1, [texture];
+  ld.param.u64 %rd2, [out];
+  ld.param.s32 %r1, [l];
+  ld.param.s32 %r2, [x];
+  ld.param.s32 %r3, [y];
+  tex.a2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2, %r3, %r3}];
+  st.global.f32 [%rd2], %f1;
+  ret;
+}
+)";
+
+/// A driver with a texture of three layers of an array, to be sampled by a kernel.
+struct sampled_array : driver_fixture {
+  CUarray array = nullptr;
+  CUtexObject texture = 0;
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CUdeviceptr out = 0;
+
+  sampled_array() {
+    array = make_array(cu, array_form(4, 2, 3, CUDA_ARRAY3D_LAYERED));
+    std::vector<float> texels(24);
+    for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
+    auto copy = test::box(16, 2, 3);
+    test::from_host(copy, texels.data(), 0, 0);
+    test::to_array(copy, array);
+    REQUIRE(cu.memcpy_3d(&copy) == CUDA_SUCCESS);
+    const auto resource = test::resource_of(array);
+    const auto how = test::sampling();
+    REQUIRE(cu.tex_object_create(&texture, &resource, &how, nullptr) == CUDA_SUCCESS);
+    REQUIRE(cu.module_load_data(&module, sample) == CUDA_SUCCESS);
+    REQUIRE(cu.module_get_function(&kernel, module, "sample") == CUDA_SUCCESS);
+    REQUIRE(cu.mem_alloc(&out, sizeof(float)) == CUDA_SUCCESS);
+  }
+  CUresult launch(CUtexObject object, int layer, int x, int y) {
+    void* arguments[] = {&object, &out, &layer, &x, &y};
+    (void)cu.launch_kernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+    return cu.ctx_synchronize();
+  }
+  float texel(CUtexObject object, int layer, int x, int y) {
+    float value = -1;
+    CHECK(launch(object, layer, x, y) == CUDA_SUCCESS);
+    CHECK(cu.memcpy_dtoh(&value, out, sizeof value) == CUDA_SUCCESS);
+    return value;
+  }
+};
+
 }  // namespace
 
 TEST_CASE("arrays count against the memory of their device", "[cpu]") {
@@ -143,4 +201,40 @@ TEST_CASE("copies out of an array that was never written, and into one without m
   CHECK(f.cu.memcpy_htoa(none, 0, host.data(), 64) == CUDA_ERROR_LAUNCH_FAILED);
   CHECK(f.reports().find("no memory was mapped") != std::string::npos);
   CHECK(f.cu.ctx_synchronize() == CUDA_ERROR_LAUNCH_FAILED);
+}
+
+TEST_CASE("kernels read what was copied into an array, and only the layers of a view", "[cpu]") {
+  sampled_array f;
+  CHECK(f.texel(f.texture, 0, 3, 1) == 7.0f);
+  CHECK(f.texel(f.texture, 2, 1, 0) == 17.0f);
+  CUDA_RESOURCE_VIEW_DESC view{};
+  view.format = CU_RES_VIEW_FORMAT_FLOAT_1X32;
+  view.width = 4;
+  view.height = 2;
+  view.depth = 3;
+  view.firstLayer = 1;
+  view.lastLayer = 1;
+  const auto resource = test::resource_of(f.array);
+  const auto how = test::sampling();
+  CUtexObject viewed = 0;
+  REQUIRE(f.cu.tex_object_create(&viewed, &resource, &how, &view) == CUDA_SUCCESS);
+  CHECK(f.texel(viewed, 0, 1, 0) == 9.0f);
+  CHECK(f.reports().empty());
+}
+
+TEST_CASE("a texture of an array that is gone is reported when a kernel reads it", "[cpu]") {
+  sampled_array f;
+  CHECK(f.cu.array_destroy(f.array) == CUDA_SUCCESS);
+  CHECK(f.launch(f.texture, 0, 3, 1) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  INFO(f.reports());
+  CHECK(f.reports().find("the freed array of 96 bytes") != std::string::npos);
+  CHECK(f.reports().find("kernel sample") != std::string::npos);
+}
+
+TEST_CASE("a texture object that is gone is reported when a kernel reads it", "[cpu]") {
+  sampled_array f;
+  CHECK(f.cu.tex_object_destroy(f.texture) == CUDA_SUCCESS);
+  CHECK(f.launch(f.texture, 0, 3, 1) != CUDA_SUCCESS);
+  INFO(f.reports());
+  CHECK(f.reports().find("texture object that was destroyed") != std::string::npos);
 }

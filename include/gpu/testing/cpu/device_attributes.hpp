@@ -66,7 +66,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
       return value = 3201000, true;
     case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
-      return value = 6144, true;
+      return value = 6016, true;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
       return value = 62914560, true;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
@@ -148,6 +148,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     // What the simulated device can do.
     case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
     case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+    case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
     case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
     case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
     case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
@@ -177,7 +178,8 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     default:
       break;
   }
-  // Everything else: no such feature (clusters of several blocks), or a limit of zero that says the same.
+  // Everything else: no such feature (clusters of several blocks), or a limit of zero that says the
+  // same.
   value = 0;
   return attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX;
 }
