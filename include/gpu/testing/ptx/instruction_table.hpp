@@ -221,9 +221,7 @@ inline constexpr auto instruction_table = std::to_array<form>({
     {"sured", opcode::sured, "bytes! add! flat_geometry! bounds!", "u32 s32 u64", "ta", 60},
     {"sured", opcode::sured, "bytes! min_max! flat_geometry! bounds!", "u32 s32 u64 s64", "ta", 60},
     {"sured", opcode::sured, "bytes! and_or! flat_geometry! bounds!", "b32", "ta", 60},
-    {"sured", opcode::sured, "texels! add! flat_geometry! bounds!", "b32", "ta", 60},
-    {"sured", opcode::sured, "texels! min_max! flat_geometry! bounds!", "b32", "ta", 60},
-    {"sured", opcode::sured, "texels! and_or! flat_geometry! bounds!", "b32", "ta", 60},
+    {"sured", opcode::sured, "texels! reduction! flat_geometry! bounds!", "b32", "ta", 60},
     {"suq", opcode::suq, "surface_query!", "b32", "Dj", 60},
 
     // Conversion.
