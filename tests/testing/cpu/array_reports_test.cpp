@@ -103,6 +103,25 @@ TEST_CASE("arrays count against the memory of their device", "[cpu]") {
   CHECK(f.live().empty());
 }
 
+TEST_CASE("extents of arrays that overflow are refused", "[cpu]") {
+  driver_fixture f;
+  std::vector<unsigned char> host(64);
+  constexpr std::size_t beyond = ~std::size_t{0};
+  const CUarray array = make_array(f.cu, array_form(16, 8, 4));
+  CHECK(f.cu.memcpy_atoh(host.data(), array, beyond, 4) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.memcpy_htoa(array, 4, host.data(), beyond - 3) == CUDA_ERROR_INVALID_VALUE);
+  struct start {
+    std::size_t x, y, z;
+  };
+  for (const start& at : {start{beyond - 3, 0, 0}, start{0, beyond, 0}, start{0, 0, beyond}}) {
+    auto copy = test::box(4, 1, 1);
+    test::from_host(copy, host.data(), 0, 0);
+    test::to_array(copy, array, at.x, at.y, at.z);
+    CHECK(f.cu.memcpy_3d(&copy) == CUDA_ERROR_INVALID_VALUE);
+  }
+  CHECK(f.cu.array_destroy(array) == CUDA_SUCCESS);
+}
+
 TEST_CASE("handles of arrays that are gone are told apart", "[cpu]") {
   driver_fixture f;
   CUDA_ARRAY3D_DESCRIPTOR got{};
