@@ -8,7 +8,9 @@
 namespace gpu::nvjitlink {
 
 /// Whether there is an nvJitLink to link with.
-inline bool is_available() noexcept { return current_entry_points().create != nullptr; }
+template <class Library = detail::library> bool is_available() noexcept {
+  return gpu::detail::library_table<Library>().create != nullptr;
+}
 
 /// Calls one function of the table in force and turns what it says into a `result`.
 /// **Errors**: nvJitLink's code with the call's name; or why there is no such function.
