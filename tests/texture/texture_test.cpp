@@ -105,6 +105,10 @@ TEST_CASE("texture: the driver gets each option, and tells it again", "[texture]
   CHECK(told.max_anisotropy == 4);
   CHECK(told.mipmap_filter == filter_mode::linear);
   CHECK(told.mipmap_bias == 0.5f);
+  const auto line = value_of(cuda_array<float>::create(device, {.width = 16}));
+  const auto bordered = value_of(texture<float>::create(line, {.address = address_mode::border}));
+  CHECK(raw_options(bordered).addressMode[0] == CU_TR_ADDRESS_MODE_BORDER);
+  CHECK(raw_options(bordered).addressMode[1] == CU_TR_ADDRESS_MODE_CLAMP);  // a line has no y
   CHECK(gpu::address_modes(address_mode::wrap) ==
         gpu::address_modes(address_mode::wrap, address_mode::wrap, address_mode::wrap));
 }

@@ -132,6 +132,8 @@ inline result<> make_texture(texture_request request, texture_options options,
       GPU_TRY(make_view(function, view, request.shape, seen, request.levels, native_view, where));
       seen = viewed_format(view.format, seen);
     }
+    // The device samples a line as a row of a plane, halfway between it and what is above.
+    if (request.shape.height == 0) options.address.y = options.address.z = address_mode::clamp;
     const auto last = static_cast<float>(request.levels - 1);
     if (options.max_mipmap_level > last && options.min_mipmap_level <= last) {
       options.max_mipmap_level = last;
