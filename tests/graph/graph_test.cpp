@@ -413,39 +413,56 @@ TEST_CASE("graph: each driver call about nodes, memory and pictures may fail",
             {"cuCtxGetDevice"}) == "");
 }
 
-TEST_CASE("graph: what is done to graphs is not captured, but for launches", "[graph][capture]") {
+TEST_CASE("graph: what is done to graphs is not captured", "[graph][capture]") {
   graph_fixture f;
   const auto fill = value_of(f.graph.add({}, gpu::fill_node(f.x, 3u)));
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
-  const gpu::graph other = value_of(gpu::graph::create(f.device));
-  const auto first =
-      value_of(other.add({}, gpu::copy_node(f.x.span().first(4), f.x.span().last(4))));
-  const auto second = value_of(other.add({}, gpu::empty_node{}));
-  value_of(other.connect(first, second));
-  value_of(other.disconnect(first, second));
-  value_of(other.nodes());
-  value_of(other.root_nodes());
-  value_of(gpu::kind_of(first));
-  value_of(gpu::dependencies_of(first));
-  value_of(gpu::dependents_of(first));
-  value_of(gpu::graph::clone(other));
-  value_of(other.remove(second));
-  value_of(gpu::graph_exec::instantiate(other));
+  {
+    const gpu::graph other = value_of(gpu::graph::create(f.device));
+    const auto first =
+        value_of(other.add({}, gpu::copy_node(f.x.span().first(4), f.x.span().last(4))));
+    const auto second = value_of(other.add({}, gpu::empty_node{}));
+    value_of(other.connect(first, second));
+    value_of(other.disconnect(first, second));
+    CHECK(value_of(other.nodes()).size() == 2);
+    CHECK(value_of(other.root_nodes()).size() == 2);
+    CHECK(value_of(gpu::kind_of(first)) == gpu::graph_node_kind::copy);
+    CHECK(value_of(gpu::dependencies_of(first)).empty());
+    CHECK(value_of(gpu::dependents_of(first)).empty());
+    CHECK(gpu::graph::clone(other).has_value());
+    value_of(other.remove(second));
+  }
   value_of(gpu::set(f.graph, fill, gpu::fill_node(f.x, 4u)));
   value_of(exec.set(fill, gpu::fill_node(f.x, 5u)));
   value_of(exec.set_enabled(fill, true));
-  value_of(exec.is_enabled(fill));
+  CHECK(value_of(exec.is_enabled(fill)));
   value_of(exec.options());
   value_of(exec.update(f.graph));
   CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::active);
   CHECK(value_of(value_of(capture.end()).nodes()).empty());
   CHECK(f.run(exec) == 4);
+}
 
-  capture = value_of(gpu::stream_capture::begin(f.stream));
-  CHECK_FALSE(gpu::launch(f.stream, exec).has_value());
-  CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::invalidated);
-  CHECK_FALSE(capture.end().has_value());
+TEST_CASE("graph: a capture forbids launches, and making executable graphs", "[graph][capture]") {
+  graph_fixture f;
+  value_of(f.graph.add({}, gpu::fill_node(f.x, 3u)));
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  const auto spoils = [&](auto call) {
+    auto capture = value_of(gpu::stream_capture::begin(f.stream));
+    CHECK_FALSE(call().has_value());
+    CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::invalidated);
+    CHECK_FALSE(capture.end().has_value());
+  };
+  spoils([&] { return gpu::launch(f.stream, exec); });
+  spoils([&] { return gpu::graph_exec::instantiate(f.graph); });
+
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  {
+    const auto scope = value_of(gpu::capture_mode_scope::enter(gpu::capture_mode::relaxed));
+    CHECK(gpu::graph_exec::instantiate(f.graph).has_value());
+  }
+  CHECK(capture.end().has_value());
 }
 
 TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {

@@ -132,6 +132,8 @@ template <class Builder = text_builder>
 
 /// Owns an executable graph. Move-only; empty after a move.
 /// The destructor does not wait: launches that are under way run to their end.
+/// **Capture**: making one and destroying one is not allowed while a capture forbids such calls in
+/// this thread, and spoils it: see `capture_mode_scope`. The rest is allowed.
 /// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, and those of the
 /// driver call named in parentheses.
 class graph_exec {

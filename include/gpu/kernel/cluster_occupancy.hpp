@@ -23,13 +23,11 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
   GPU_TRY(check_shape(launch, limits));
   GPU_TRY(allow_shared_memory(launch, limits));
   // The cluster is stated even where it is one block, or the driver would know none at all.
-  CUlaunchAttribute cluster = cluster_attribute(config.cluster);
-  CUlaunchConfig native = native_config(config, nullptr);
-  native.attrs = &cluster;
-  native.numAttrs = 1;
+  const CUlaunchAttribute cluster = cluster_attribute(config.cluster);
+  const CUlaunchConfig native = native_config(config, nullptr, &cluster, 1);
   Number answer = 0;
   GPU_TRY(call_about_kernel<Member>(function, kernel, on, where, &answer, as_function(kernel),
-                                    static_cast<const CUlaunchConfig*>(&native)));
+                                    &native));
   return answer;
 }
 

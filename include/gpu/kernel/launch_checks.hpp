@@ -168,18 +168,8 @@ template <class Builder = text_builder>
 template <class Builder = text_builder>
 inline result<> launch_extended(const prepared_launch& launch, const kernel_limits& limits,
                                 const CUlaunchAttribute* attributes, unsigned count) noexcept {
-  const launch_config& config = launch.config;
-  CUlaunchConfig native;
-  native.gridDimX = config.grid.x;
-  native.gridDimY = config.grid.y;
-  native.gridDimZ = config.grid.z;
-  native.blockDimX = config.block.x;
-  native.blockDimY = config.block.y;
-  native.blockDimZ = config.block.z;
-  native.sharedMemBytes = config.shared_bytes;
-  native.hStream = launch.stream.native();
-  native.attrs = const_cast<CUlaunchAttribute*>(attributes);
-  native.numAttrs = count;
+  const CUlaunchConfig native =
+      native_config(launch.config, launch.stream.native(), attributes, count);
   constexpr auto member = &driver::entry_points::launch_kernel_ex;
   process_state& process = *launch.kernel->process;
   const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
@@ -212,12 +202,7 @@ template <class Builder = text_builder>
   }
   CUlaunchAttribute attributes[most];
   for (std::uint32_t i = 0; i < config.attribute_count; ++i) attributes[i] = config.attributes[i];
-  CUlaunchAttribute& cluster = attributes[config.attribute_count];
-  cluster = {};
-  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  cluster.value.clusterDim.x = config.cluster.x;
-  cluster.value.clusterDim.y = config.cluster.y;
-  cluster.value.clusterDim.z = config.cluster.z;
+  attributes[config.attribute_count] = cluster_attribute(config.cluster);
   return launch_extended(launch, limits, attributes, config.attribute_count + 1);
 }
 

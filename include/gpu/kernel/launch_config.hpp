@@ -32,9 +32,10 @@ struct launch_config {
 
 namespace detail {
 
-/// The shape in the driver's words, without attributes.
-inline CUlaunchConfig native_config(const launch_config& config, CUstream stream) noexcept {
-  CUlaunchConfig native{};
+/// The shape in the driver's words, with these attributes.
+inline CUlaunchConfig native_config(const launch_config& config, CUstream stream,
+                                    const CUlaunchAttribute* attributes, unsigned count) noexcept {
+  CUlaunchConfig native;
   native.gridDimX = config.grid.x;
   native.gridDimY = config.grid.y;
   native.gridDimZ = config.grid.z;
@@ -43,6 +44,8 @@ inline CUlaunchConfig native_config(const launch_config& config, CUstream stream
   native.blockDimZ = config.block.z;
   native.sharedMemBytes = config.shared_bytes;
   native.hStream = stream;
+  native.attrs = const_cast<CUlaunchAttribute*>(attributes);
+  native.numAttrs = count;
   return native;
 }
 

@@ -60,6 +60,8 @@ template <> inline constexpr bool always_allowed<&entry::get_error_string> = tru
 
 /// Calls that a stream capture may forbid because they wait or change the address space.
 template <auto Function> inline constexpr bool unsafe_in_capture = false;
+template <> inline constexpr bool unsafe_in_capture<&entry::graph_exec_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::graph_instantiate_with_params> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_pitch> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_managed> = true;
