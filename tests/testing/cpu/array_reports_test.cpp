@@ -220,6 +220,11 @@ TEST_CASE("copies out of an array that was never written, and into one without m
   CHECK(f.cu.memcpy_htoa(none, 0, host.data(), 64) == CUDA_ERROR_LAUNCH_FAILED);
   CHECK(f.reports().find("no memory was mapped") != std::string::npos);
   CHECK(f.cu.ctx_synchronize() == CUDA_ERROR_LAUNCH_FAILED);
+  // What a context with a fault has can still be given back.
+  CHECK(f.live().size() == 2);
+  CHECK(f.cu.array_destroy(array) == CUDA_ERROR_LAUNCH_FAILED);
+  CHECK(f.cu.array_destroy(none) == CUDA_ERROR_LAUNCH_FAILED);
+  CHECK(f.live().empty());
 }
 
 TEST_CASE("kernels read what was copied into an array, and only the layers of a view", "[cpu]") {

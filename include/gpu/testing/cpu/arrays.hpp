@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 namespace gpu::testing::cpu {
 
@@ -27,18 +28,18 @@ inline CUresult find_mipmapped(call& c, CUmipmappedArray handle, mipmapped_array
 }
 
 /// An array whose form was checked, without memory and without a handle.
-inline array_ptr make_array(call& c, const context_ptr& context,
-                            const CUDA_ARRAY3D_DESCRIPTOR& form) {
+inline array_ptr make_array(const context_ptr& context, const CUDA_ARRAY3D_DESCRIPTOR& form,
+                            const std::string& place) {
   auto made = std::make_shared<array_state>();
   made->context = context;
   made->form = form;
-  made->place = c.driver.place();
+  made->place = place;
   made->format = find_format(form.Format, form.NumChannels);
   return made;
 }
 
 /// Makes the planes that an array of a planar format consists of.
-inline void make_planes(call& c, array_state& array) {
+inline void make_planes(array_state& array) {
   const auto planar = find_planar_format(array.form.Format);
   if (!planar) return;
   for (unsigned i = 0; i < planar->planes; ++i) {
@@ -47,7 +48,7 @@ inline void make_planes(call& c, array_state& array) {
     form.NumChannels = i == 0 ? 1 : planar->chroma_channels();
     if (i != 0) form.Width /= planar->columns;
     if (i != 0) form.Height /= planar->rows;
-    array.planes.push_back(make_array(c, array.context, form));
+    array.planes.push_back(make_array(array.context, form, array.place));
     array.planes.back()->borrowed = true;
   }
 }
@@ -75,7 +76,8 @@ inline bool is_unmapped(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
 inline CUresult refuse_unmapped(call& c, const array_state& array) {
   set_fault(*array.context, CUDA_ERROR_LAUNCH_FAILED);
   c.lock.unlock();
-  c.driver.report("a copy of an array that no memory was mapped to, made by " + array.place);
+  c.driver.report("a copy of an array that no memory was mapped to" +
+                  (array.place.empty() ? array.place : ", made by " + array.place));
   c.lock.lock();
   return c.tell_fault(*array.context);
 }
@@ -104,8 +106,8 @@ inline CUresult array_3d_create(call& c, CUarray* array, const CUDA_ARRAY3D_DESC
   if (const CUresult bad = c.current(context)) return bad;
   if (array == nullptr || form == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = check_array(*form, false)) return bad;
-  const array_ptr made = make_array(c, context, *form);
-  make_planes(c, *made);
+  const array_ptr made = make_array(context, *form, c.driver.place());
+  make_planes(*made);
   if (!is_unmapped(*form))
     if (const CUresult bad =
             allocate(c, context, made->bytes(), memory_block::origin::array, made->base))
@@ -123,10 +125,10 @@ inline CUresult array_create(call& c, CUarray* array, const CUDA_ARRAY_DESCRIPTO
   return array_3d_create(c, array, &three);
 }
 
-/// Leaves levels and planes to what they belong to.
+/// Leaves levels and planes to what they belong to. Also frees what a context with a fault holds.
 inline CUresult array_destroy(call& c, CUarray handle) {
-  array_ptr array;
-  if (const CUresult bad = find_array(c, handle, array)) return bad;
+  const array_ptr array = c.driver.arrays.find(handle);
+  if (!array) return c.driver.arrays.why_unknown(handle);
   if (array->borrowed) return CUDA_SUCCESS;
   c.driver.arrays.take(handle);
   for (const array_ptr& each : array->planes) c.driver.arrays.take(each->handle);
@@ -186,7 +188,7 @@ inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
   made->context = context;
   made->place = c.driver.place();
   for (unsigned i = 0; i < count; ++i) {
-    made->levels.push_back(make_array(c, context, level_form(*form, i)));
+    made->levels.push_back(make_array(context, level_form(*form, i), made->place));
     made->levels.back()->borrowed = true;
   }
   if (!is_unmapped(*form))
@@ -200,8 +202,8 @@ inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
 }
 
 inline CUresult mipmapped_array_destroy(call& c, CUmipmappedArray handle) {
-  mipmapped_array_ptr array;
-  if (const CUresult bad = find_mipmapped(c, handle, array)) return bad;
+  const mipmapped_array_ptr array = c.driver.mipmapped_arrays.find(handle);
+  if (!array) return c.driver.mipmapped_arrays.why_unknown(handle);
   c.driver.mipmapped_arrays.take(handle);
   for (const array_ptr& each : array->levels) c.driver.arrays.take(each->handle);
   return free_array(c, array->context, array->base);
