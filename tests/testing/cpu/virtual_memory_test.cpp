@@ -23,6 +23,7 @@ gpu::testing::cpu_driver_options small(int devices = 1) {
   gpu::testing::cpu_driver_options options;
   options.memory_per_device = 8 * unit;
   options.devices = devices;
+  options.record_places = false;  // what made them is not asked for here, and takes long to tell
   return options;
 }
 
