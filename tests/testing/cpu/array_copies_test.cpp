@@ -135,6 +135,24 @@ TEST_CASE("boxes of arrays are copied texel by texel") {
     to_array(copy, each.array, each.x, each.y, each.z);
     CHECK(f.cu.memcpy_3d(&copy) == (each.fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
   }
+  // Without a pitch and a height, rows and planes end where what is copied of them ends.
+  std::vector<unsigned char> cut(16 * 3 * 2);
+  auto tight = box(16, 3, 2);
+  from_host(tight, sent.data(), 0, 0);
+  tight.srcXInBytes = 4;
+  tight.srcY = 1;
+  to_array(tight, small);
+  CHECK(f.cu.memcpy_3d(&tight) == CUDA_SUCCESS);
+  tight = box(16, 3, 2);
+  from_array(tight, small);
+  to_host(tight, cut.data(), 16, 3);
+  CHECK(f.cu.memcpy_3d(&tight) == CUDA_SUCCESS);
+  bool tightly = true;
+  for (std::size_t z = 0; z < 2; ++z)
+    for (std::size_t y = 0; y < 3; ++y)
+      for (std::size_t x = 0; x < 16; ++x)
+        tightly &= cut[(z * 3 + y) * 16 + x] == sent[(z * 4 + y + 1) * 20 + x + 4];
+  CHECK(tightly);
   auto levelled = box(4, 1, 1);
   from_host(levelled, sent.data(), 4, 1);
   to_array(levelled, small);
