@@ -43,9 +43,17 @@ constexpr bool reads_floats(const texture& t) noexcept {
 
 namespace detail {
 
-/// 8 bits of a colour in the curve of sRGB as the hardware's linear value: the exact one has 8
-/// significant bits left, with an error in the last in places.
+/// 8 bits of a colour in the curve of sRGB as the hardware's linear value: the exact one with 8
+/// significant bits, but for a few that it has otherwise.
 inline float linear_of_srgb(std::uint32_t byte) {
+  constexpr struct {
+    std::uint8_t byte;
+    std::uint16_t linear;  // in 1/65536
+  } others[] = {{15, 312},    {19, 428},    {20, 460},    {32, 944},    {33, 1000},   {65, 3456},
+                {66, 3584},   {68, 3776},   {70, 4000},   {97, 7808},   {184, 31488}, {186, 32256},
+                {249, 61952}, {250, 62464}, {251, 62976}, {252, 64000}, {253, 64512}};
+  for (const auto& other : others)
+    if (other.byte == byte) return static_cast<float>(other.linear) * 0x1p-16f;
   if (byte <= 12) return static_cast<float>(20 * byte) * 0x1p-16f;
   const double exact = std::pow((byte / 255.0 + 0.055) / 1.055, 2.4);
   const double unit = std::ldexp(1.0, std::ilogb(exact) - 7);
@@ -85,13 +93,14 @@ inline texel border_texel(const texture& t) {
     const float value = t.how.border[c];
     border[c] = std::bit_cast<std::uint32_t>(value);
     if (format.kind == channel_kind::floating && format.channel_bytes == 2) {
-      border[c] = ptx::detail::encode<ptx::f16, ptx::rounding::nearest_even, true>(
+      border[c] = ptx::detail::encode<ptx::f16, ptx::rounding::toward_zero, true>(
           static_cast<double>(value));
     } else if (format.kind != channel_kind::floating && reads_floats(t)) {
       const double inside =
           std::clamp(static_cast<double>(value), has_sign(format) ? -1.0 : 0.0, 1.0);
       const double steps = inside * static_cast<double>(greatest_integer(format));
-      border[c] = static_cast<std::uint32_t>(static_cast<std::int64_t>(steps));
+      border[c] = static_cast<std::uint32_t>(
+          static_cast<std::int64_t>(std::ceil(std::fabs(steps) - 0.5) * (steps < 0 ? -1 : 1)));
     }
   }
   return border;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -41,10 +40,9 @@ inline std::int64_t addressed(address_mode mode, std::int64_t i, std::int64_t n)
   return std::clamp(i, std::int64_t{0}, n - 1);
 }
 
-/// A normalised coordinate has 21 fractional bits left before it is scaled, 22 where the size is a
-/// power of two.
+/// A normalised coordinate has 21 fractional bits left before it is scaled, more for long images.
 inline double scaled(double u, std::int64_t n) {
-  const int bits = std::has_single_bit(static_cast<std::uint64_t>(n)) ? 22 : 21;
+  const int bits = n <= 8192 ? 21 : n <= 65536 ? 22 : 23;
   return std::ldexp(std::floor(std::ldexp(u, bits)), -bits) * static_cast<double>(n);
 }
 

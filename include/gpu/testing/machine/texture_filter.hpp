@@ -1,6 +1,7 @@
 // Reads texels around a place and filters them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,6 +23,8 @@ struct texture_request {
   bool integers = false;
   std::uint32_t layer = 0;
   std::array<std::int32_t, 3> offsets{};
+  bool gathers = false;  // tld4, whose offsets are longer
+  bool has_level = false;
   float level = 0;
   bool has_gradients = false;
   std::array<float, 3> gradient_x{};
@@ -69,13 +72,14 @@ constexpr bool is_seamless(const texture& t) noexcept {
   return t.source.shape == image_shape::cube && t.how.seamless_cube;
 }
 
-/// Offsets have four bits.
-constexpr std::int32_t low_bits(std::int32_t offset) noexcept {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << 28) >> 28;
+/// The low bits of an offset, with their sign.
+constexpr std::int32_t low_bits(std::int32_t offset, int bits) noexcept {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << (32 - bits)) >>
+         (32 - bits);
 }
 
-/// The taps along each axis of a level. Empty where integer coordinates lie outside the image, for
-/// which address modes do nothing.
+/// The taps along each axis of a level. Address modes do nothing for integer coordinates: outside
+/// the image there is nothing, but with a level the nearest texel.
 inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const texture_request& r,
                                                        const image_place& place, std::size_t level,
                                                        bool linear) {
@@ -84,7 +88,7 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
   if (r.integers && r.layer >= t.source.layers) return std::nullopt;
   for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
     const std::int64_t n = extents[k];
-    const std::int64_t offset = low_bits(r.offsets[k]);
+    const std::int64_t offset = low_bits(r.offsets[k], r.gathers ? 6 : 4);
     const address_mode mode = t.how.address[k];
     if (linear && is_seamless(t)) {
       taps[k] = linear_taps_between(scaled(static_cast<double>(place.at[k]), n), 0);
@@ -93,8 +97,9 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
                                   ? 0
                                   : std::bit_cast<std::int32_t>(r.coordinates[k]);
       const std::int64_t i = std::int64_t{at} + offset;
-      if (i < 0 || i >= n) return std::nullopt;
-      taps[k] = {i, i, 0};
+      if (!r.has_level && (i < 0 || i >= n)) return std::nullopt;
+      const std::int64_t tap = std::clamp(i, std::int64_t{0}, n - 1);
+      taps[k] = {tap, tap, 0};
     } else {
       taps[k] = linear ? linear_taps(mode, t.how.normalised_coordinates, place.at[k], offset, n)
                        : nearest_tap(mode, t.how.normalised_coordinates, place.at[k], offset, n);

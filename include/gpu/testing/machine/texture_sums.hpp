@@ -24,15 +24,24 @@ namespace detail {
 
 constexpr std::uint32_t filter_nan = 0x7fff'ffff;
 
-/// The exact sum of up to four floats after their alignment with the largest of them, which cuts
-/// the bits below four guard bits off.
+/// How the filter holds floats: the binary digits of the result, and how many below the leading one
+/// of the largest texel are left of all texels.
+struct filter_precision {
+  int digits = 24;
+  int kept = 27;
+  int least_exponent = -126;  // of the result
+};
+inline constexpr filter_precision single_precision{};
+inline constexpr filter_precision half_precision{11, 14, -14};
+inline constexpr filter_precision srgb_precision{11, 7, -14};
+
+/// The exact sum of up to four floats after their alignment with the largest of them.
 inline double sum_aligned(const std::array<float, 16>& values, const std::array<int, 16>& weights,
-                          std::size_t first, int digits) {
+                          std::size_t first, int kept) {
   int largest = -1000;
   for (std::size_t k = first; k < first + 4; ++k)
     if (values[k] != 0) largest = std::max(largest, std::ilogb(values[k]));
-  constexpr int guard = 4;
-  const int unit = largest - (digits - 1) - guard;
+  const int unit = largest - kept;
   std::int64_t sum = 0;
   for (std::size_t k = first; k < first + 4; ++k)
     sum +=
@@ -42,8 +51,8 @@ inline double sum_aligned(const std::array<float, 16>& values, const std::array<
 
 /// The sum of each slice is formed on its own; all together are rounded once, to the precision of
 /// the format, halves away from zero. Subnormal numbers count as zero, but for those of halves.
-inline float sum_floats(const weighted_channel& c, bool half) {
-  const int digits = half ? 11 : 24;
+inline float sum_floats(const weighted_channel& c, const filter_precision& precision) {
+  const bool half = precision.digits == 11;
   std::array<float, 16> values{};
   float infinite = 0;
   for (std::size_t k = 0; k < 16; ++k) {
@@ -57,11 +66,11 @@ inline float sum_floats(const weighted_channel& c, bool half) {
   if (infinite != 0) return infinite;
   double sum = 0;
   for (std::size_t slice = 0; slice < 16; slice += 4)
-    sum += sum_aligned(values, c.weights, slice, digits);
+    sum += sum_aligned(values, c.weights, slice, precision.kept);
   if (sum == 0) return 0;
-  const int least = half ? -14 : -126;
   if (!half && std::fabs(sum) < 0x1p-126) return 0;
-  const double unit = std::ldexp(1.0, std::max(std::ilogb(sum), least) - (digits - 1));
+  const int exponent = std::max(std::ilogb(sum), precision.least_exponent);
+  const double unit = std::ldexp(1.0, exponent - (precision.digits - 1));
   const double rounded = std::floor(std::fabs(sum) / unit + 0.5) * unit;
   return static_cast<float>(sum < 0 ? -rounded : rounded);
 }
@@ -88,14 +97,18 @@ inline float sum_integers(const weighted_channel& c, texel_format format) {
 /// The sum of a channel over several texels. The colours of sRGB are added as halves.
 inline std::uint32_t filter_channel(const texture& t, weighted_channel c, std::size_t channel) {
   const texel_format format = t.source.format;
-  const bool srgb = is_srgb(t, channel);
-  if (srgb) {
+  float sum = 0;
+  if (is_srgb(t, channel)) {
     for (std::uint32_t& bits : c.bits)
       bits = ptx::detail::to_half<ptx::f16>(static_cast<double>(detail::linear_of_srgb(bits))).bits;
+    sum = detail::sum_floats(c, detail::srgb_precision);
+  } else if (format.kind == channel_kind::floating) {
+    sum = detail::sum_floats(
+        c, format.channel_bytes == 2 ? detail::half_precision : detail::single_precision);
+  } else {
+    sum = detail::sum_integers(c, format);
   }
-  return std::bit_cast<std::uint32_t>(srgb || format.kind == channel_kind::floating
-                                          ? detail::sum_floats(c, format.channel_bytes < 4)
-                                          : detail::sum_integers(c, format));
+  return std::bit_cast<std::uint32_t>(sum);
 }
 
 }  // namespace gpu::testing::machine

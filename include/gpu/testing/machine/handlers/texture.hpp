@@ -64,6 +64,7 @@ inline texture_request request_of(const warp& w, const decoded& d, unsigned lane
   }
   request.coordinates = {words[0], words[1], words[2]};
   request.integers = i.types[1] == ptx::type::s32;
+  request.gathers = i.op == ptx::opcode::tld4;
   const auto offsets = read_words(w, list + image_list::offsets, lane);
   for (std::size_t k = 0; k < 3; ++k) request.offsets[k] = std::bit_cast<std::int32_t>(offsets[k]);
   const auto floats = [&](std::size_t from) {
@@ -72,7 +73,10 @@ inline texture_request request_of(const warp& w, const decoded& d, unsigned lane
                                 std::bit_cast<float>(bits[2])};
   };
   if (i.op == ptx::opcode::tex_level) {
-    request.level = floats(image_list::level)[0];
+    request.has_level = true;
+    const std::uint32_t level = read_words(w, list + image_list::level, lane)[0];
+    request.level = request.integers ? static_cast<float>(static_cast<std::int32_t>(level))
+                                     : std::bit_cast<float>(level);
   } else if (i.op == ptx::opcode::tex_grad) {
     request.has_gradients = true;
     request.gradient_x = floats(image_list::gradient_x);
