@@ -40,8 +40,8 @@ struct machine {
   machine() {
     const gpu::version version = need(gpu::driver_version());
     std::printf("%s, %s, driver for CUDA %d.%d%s\n", need(device.name()).c_str(),
-                has_gpu ? "a GPU" : "the CPU driver of gpu/testing", version.major,
-                version.minor, has_gpu ? "" : "; limits do not count here");
+                has_gpu ? "a GPU" : "the CPU driver of gpu/testing", version.major, version.minor,
+                has_gpu ? "" : "; limits do not count here");
   }
 };
 
