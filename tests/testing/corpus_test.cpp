@@ -12,6 +12,7 @@
 #include "support/catch.hpp"
 #include "support/drivers.hpp"
 #include "testing/corpus/comparison.hpp"
+#include "testing/corpus/images.hpp"
 #include "testing/corpus/inputs.hpp"
 #include "testing/corpus/manifest.hpp"
 #include "testing/corpus/recording.hpp"
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,7 +35,7 @@ const std::vector<std::string> families = {
     "convert",     "edges",      "edges_cvt",  "edges_floating", "edges_video", "float32",
     "float64",     "graphs",     "half",       "hashing",        "integer",     "linear",
     "memory",      "reductions", "simulation", "sorting",        "special",     "text",
-    "video",       "warp"};
+    "textures",    "video",      "warp"};
 
 /// Products and sums stay apart, as written; what is fused says so.
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
@@ -46,7 +48,14 @@ gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
 gpu::result<words> run(const gpu::module& module, const corpus::kernel_entry& entry,
                        gpu::stream& stream) {
   const auto kernel = GPU_TRY(module.kernel<const unsigned*, unsigned*, unsigned>(entry.name));
-  const words input = corpus::input_of(entry);
+  words input = corpus::input_of(entry);
+  std::optional<corpus::image_object> image;
+  if (!entry.image.empty()) {
+    image.emplace(test::driver(), entry);
+    CHECK(image->failed() == CUDA_SUCCESS);
+    input[0] = static_cast<std::uint32_t>(image->handle());
+    input[1] = static_cast<std::uint32_t>(image->handle() >> 32);
+  }
   words output(entry.output_words);
   auto in = GPU_TRY(gpu::device_buffer<std::uint32_t>::create(stream, input.size()));
   auto out = GPU_TRY(gpu::device_buffer<std::uint32_t>::create(stream, output.size()));
@@ -157,6 +166,7 @@ TEST_CASE("corpus: simulation", "[corpus]") { check_family("simulation"); }
 TEST_CASE("corpus: sorting", "[corpus]") { check_family("sorting"); }
 TEST_CASE("corpus: special registers", "[corpus]") { check_family("special"); }
 TEST_CASE("corpus: text", "[corpus]") { check_family("text"); }
+TEST_CASE("corpus: textures and surfaces", "[corpus]") { check_family("textures"); }
 TEST_CASE("corpus: video instructions", "[corpus]") { check_family("video"); }
 TEST_CASE("corpus: warps", "[corpus]") { check_family("warp"); }
 

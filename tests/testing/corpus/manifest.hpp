@@ -23,6 +23,7 @@ struct kernel_entry {
   std::size_t input_words = 0, output_words = 0;
   std::string input;    ///< what inputs.hpp makes
   std::string compare;  ///< what comparison.hpp understands
+  std::string image;    ///< the object that images.hpp makes, if any
   /// What the literature gives as the result; empty for most.
   std::vector<std::uint32_t> published;
 };
@@ -70,6 +71,7 @@ inline void set(kernel_entry& entry, const std::string& key, const std::string& 
   if (key == "out") entry.output_words = std::stoul(value);
   if (key == "input") entry.input = value;
   if (key == "compare") entry.compare = value;
+  if (key == "image") entry.image = value;
   if (key == "published") {
     std::istringstream words(value);
     for (std::string word; std::getline(words, word, ',');) {

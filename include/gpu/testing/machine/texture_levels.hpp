@@ -39,8 +39,10 @@ inline level_taps levels_at(const texture& t, float level) {
 /// 11/32 of the others.
 inline float estimated_length(const image& source, const std::array<float, 3>& gradient) {
   const image_level& finest = source.levels.front();
-  const float extents[3] = {static_cast<float>(finest.width), static_cast<float>(finest.height),
-                            static_cast<float>(finest.depth)};
+  float extents[3] = {static_cast<float>(finest.width), static_cast<float>(finest.height),
+                      static_cast<float>(finest.depth)};
+  if (source.shape == image_shape::cube)  // a face goes from -1 to 1
+    for (float& extent : extents) extent = static_cast<float>(finest.width) / 2;
   const std::size_t axes = source.shape == image_shape::one   ? 1
                            : source.shape == image_shape::two ? 2
                                                               : 3;

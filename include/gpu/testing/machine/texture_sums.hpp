@@ -80,16 +80,15 @@ inline float sum_integers(const weighted_channel& c, texel_format format) {
   const bool is_signed = has_sign(format);
   std::int64_t sum = 0;
   for (std::size_t k = 0; k < c.bits.size(); ++k) {
-    const std::int64_t value = integer_value(c.bits[k], format);
-    const std::int64_t least = is_signed ? -greatest_integer(format) : 0;
-    sum += std::max(value, least) * c.weights[k];
+    sum += integer_value(c.bits[k], format) * c.weights[k];
   }
   const std::int64_t most = is_signed ? 32767 : 65535;
   const std::int64_t one = greatest_integer(format) * 256;  // what a sum of 1.0 is
   const std::int64_t scaled = 2 * sum * most + one;         // rounds halves up
   const std::int64_t whole =
       scaled >= 0 ? scaled / (2 * one) : -((-scaled + 2 * one - 1) / (2 * one));
-  return static_cast<float>(static_cast<double>(whole) / static_cast<double>(most));
+  return static_cast<float>(static_cast<double>(std::max(whole, -most)) /
+                            static_cast<double>(most));
 }
 
 }  // namespace detail
