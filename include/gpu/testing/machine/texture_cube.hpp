@@ -14,7 +14,7 @@ struct cube_place {
 };
 
 /// Where a direction meets the cube. Of components of the same length z goes before y, y before x.
-/// What is no direction, because it is zero or infinite, means the centre of a face.
+/// What is no direction, because it is zero, infinite or no number, means the middle of a face.
 inline cube_place cube_place_of(float x, float y, float z) {
   const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   cube_place place;
@@ -36,8 +36,12 @@ inline cube_place cube_place_of(float x, float y, float z) {
     ma = ax;
   }
   if (!(ma > 0) || std::isinf(ma)) return place;
-  place.s = (sc / ma + 1) * 0.5f;
-  place.t = (tc / ma + 1) * 0.5f;
+  const auto on_face = [ma](float component) {
+    const float at = (component / ma + 1) * 0.5f;
+    return std::isfinite(at) ? at : 0.5f;
+  };
+  place.s = on_face(sc);
+  place.t = on_face(tc);
   return place;
 }
 

@@ -78,6 +78,14 @@ constexpr std::int32_t low_bits(std::int32_t offset, int bits) noexcept {
          (32 - bits);
 }
 
+/// Only normalised coordinates are wrapped or mirrored, others are clamped instead, and so are
+/// those in a face of a cube without seams.
+constexpr address_mode mode_of(const texture& t, std::size_t axis) noexcept {
+  if (is_seamless(t)) return address_mode::clamp;
+  const address_mode mode = t.how.address[axis];
+  return t.how.normalised_coordinates || mode == address_mode::border ? mode : address_mode::clamp;
+}
+
 /// The taps along each axis of a level. Address modes do nothing for integer coordinates: outside
 /// the image there is nothing, but with a level the nearest texel.
 inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const texture_request& r,
@@ -89,7 +97,7 @@ inline std::optional<std::array<axis_taps, 3>> taps_of(const texture& t, const t
   for (unsigned k = 0; k < axes_of(t.source.shape); ++k) {
     const std::int64_t n = extents[k];
     const std::int64_t offset = low_bits(r.offsets[k], r.gathers ? 6 : 4);
-    const address_mode mode = t.how.address[k];
+    const address_mode mode = mode_of(t, k);
     if (linear && is_seamless(t)) {
       taps[k] = linear_taps_between(scaled(static_cast<double>(place.at[k]), n), 0);
     } else if (r.integers) {
