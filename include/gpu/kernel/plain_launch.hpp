@@ -58,6 +58,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 [[gnu::always_inline]] inline bool is_plain_vector(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
   typedef std::int32_t lanes __attribute__((vector_size(16)));
+  typedef std::uint32_t counts __attribute__((vector_size(16)));
   typedef char bytes __attribute__((vector_size(16)));
   typedef long long words __attribute__((vector_size(16)));
   static_assert(__builtin_offsetof(launch_config, block) == 12 &&
@@ -65,7 +66,8 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
                 __builtin_offsetof(launch_config, cluster) == 28 &&
                 __builtin_offsetof(launch_config, attribute_count) == 40);
   const auto* numbers = reinterpret_cast<const char*>(&config);
-  lanes first, second, last, first_limits, second_limits;
+  counts first, second;
+  lanes last, first_limits, second_limits;
   __builtin_memcpy(&first, numbers, sizeof first);
   __builtin_memcpy(&second, numbers + 16, sizeof second);
   __builtin_memcpy(&last, numbers + 28, sizeof last);
@@ -74,9 +76,10 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
                    sizeof second_limits);
   // One less for the extents, and into the order of signed numbers. The block may still be zero or
   // too large as a whole.
-  constexpr std::int32_t extent = 0x7fff'ffff, size = least_lane;
-  const lanes bad = ((first + lanes{extent, extent, extent, extent}) > first_limits) |
-                    ((second + lanes{extent, extent, size, extent}) > second_limits);
+  constexpr std::uint32_t extent = 0x7fff'ffff, size = std::uint32_t{1} << 31;
+  const auto first_lanes = reinterpret_cast<lanes>(first + counts{extent, extent, extent, extent});
+  const auto second_lanes = reinterpret_cast<lanes>(second + counts{extent, extent, size, extent});
+  const lanes bad = (first_lanes > first_limits) | (second_lanes > second_limits);
   const lanes plain = last == lanes{1, 1, 1, 0};  // the cluster, and no attributes
   // The builtin, because GCC writes `plain & ~bad` with two instructions more.
   const auto good = __builtin_ia32_pandn128(reinterpret_cast<words>(bad),  //
