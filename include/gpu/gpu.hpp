@@ -1,6 +1,9 @@
 #pragma once
 /// \file
-/// The whole library, but for what needs other libraries' headers: see the folder interop.
+/// The library, but for `gpu/testing/`, for what needs other libraries' headers (`gpu/interop/`), and
+/// for what few programs use and all would pay for: `gpu/texture.hpp`, and of `gpu/memory/`
+/// `copy_batch.hpp`, `growing_buffer.hpp`, `peer_memory.hpp`, `shared_pool.hpp`,
+/// `stream_memory_operation.hpp` and `virtual_memory.hpp`.
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>

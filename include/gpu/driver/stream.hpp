@@ -58,8 +58,8 @@ struct stream_access;
 /// Does `work()`, which returns a `result`, so that a call may name `stream`: on one of the default
 /// streams its context has to be current; on any other stream that does not matter.
 template <class Work>
-auto on_stream(const stream_ref& stream, source_location where, Work work) noexcept
-    -> decltype(work());
+[[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
+                                             Work work) noexcept -> decltype(work());
 
 }  // namespace detail
 
