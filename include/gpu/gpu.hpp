@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The library, but for `gpu/testing/`, for what needs other libraries' headers (`gpu/interop/`), and
-/// for what few programs use and all would pay for: `gpu/texture.hpp`, and of `gpu/memory/`
+/// The library, but for `gpu/testing/`, for what needs other libraries' headers (`gpu/interop/`),
+/// and for what few programs use and all would pay for: `gpu/texture.hpp`, and of `gpu/memory/`
 /// `copy_batch.hpp`, `growing_buffer.hpp`, `peer_memory.hpp`, `shared_pool.hpp`,
 /// `stream_memory_operation.hpp` and `virtual_memory.hpp`.
 
