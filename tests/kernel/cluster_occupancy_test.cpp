@@ -54,9 +54,12 @@ TEST_CASE("occupancy: a device holds so many clusters", "[kernel][occupancy]") {
   const auto blocks = [&](unsigned threads, unsigned shared = 0) {
     return value_of(gpu::max_active_blocks(f.light, f.device, static_cast<int>(threads), shared));
   };
-  // Of one block each, they are blocks; more than the usual shared memory is made available.
+  // Of one block each, they are blocks.
   CHECK(clusters(1, 1024) == blocks(1024) * processors);
-  CHECK(clusters(1, 1024, 100'000) == blocks(1024, 100'000) * processors);
+  // More than the usual shared memory is made available, for blocks too from then on.
+  const int large = clusters(1, 1024, 100'000);
+  CHECK(large > 0);
+  CHECK(large == blocks(1024, 100'000) * processors);
   if (f.has_clusters()) {
     CHECK(clusters(2, 1024) <= clusters(1, 1024) / 2);
     CHECK(clusters(8, 1024) > 0);

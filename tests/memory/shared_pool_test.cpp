@@ -67,7 +67,9 @@ TEST_CASE("shared_pool: two processes have the same memory", "[memory][pool][sha
   for (int i = 0; i < 1000; ++i) here[static_cast<std::size_t>(i)] = i * 3;
   REQUIRE(copy(here, buffer).has_value());
   const test::descriptor_socket socket;
-  socket.send(value_of(gpu::export_pool(pool)), value_of(gpu::export_allocation(buffer)));
+  CHECK(says(error_of(gpu::export_allocation(buffer)), "Export its pool first"));
+  const file_descriptor file = value_of(gpu::export_pool(pool));
+  socket.send(file, value_of(gpu::export_allocation(buffer)));
   const test::program_outcome other =
       test::run_child("shared_pool: in the process that receives", socket.for_child());
   INFO(other.output);

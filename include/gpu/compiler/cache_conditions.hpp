@@ -90,11 +90,11 @@ inline file_identity certain(const file_identity& identity, const file_clock& no
 /// Reads a header and its identity. False where it cannot be read as a plain file.
 template <class Builder = text_builder>
 inline bool read_header(const text& path, text& contents, file_identity& identity) noexcept {
-  const file_descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const auto file = file_descriptor::adopt(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about{};
-  if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  if (!file || ::fstat(file.native(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   identity = identity_of(about);
-  return read_whole(file.get(), identity.size, contents);
+  return read_whole(file.native(), identity.size, contents);
 }
 
 /// Whether there is anything of that name.

@@ -110,9 +110,9 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
   contents << programs;
   const text sealed = detail::seal(detail::entry_kind::archive, {}, contents.finish());
   const text name = path.to_text();
-  detail::file_descriptor file(
-      ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file || sealed.empty() || !detail::write_whole(file.get(), sealed)) {
+  const auto file =
+      file_descriptor::adopt(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file || sealed.empty() || !detail::write_whole(file.native(), sealed)) {
     detail::text_builder out;
     out << '"' << name << "\" could not be written: " << std::strerror(errno)
         << ". Check the path and the room there.";

@@ -4,8 +4,7 @@
 /// written to it is there as a whole or not at all.
 
 #include <gpu/core/string_ref.hpp>
-#include <gpu/core/utility.hpp>
-#include <gpu/driver/operating_system.hpp>
+#include <gpu/memory/file_descriptor.hpp>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -19,29 +18,9 @@
 
 namespace gpu::detail {
 
-/// Closes a file.
-class file_descriptor {
- public:
-  explicit file_descriptor(int file = -1) noexcept : file_{file} {}
-  file_descriptor(file_descriptor&& other) noexcept : file_{exchange(other.file_, -1)} {}
-  file_descriptor& operator=(file_descriptor&& other) noexcept {
-    const int mine = file_;
-    file_ = other.file_;
-    other.file_ = mine;
-    return *this;
-  }
-  ~file_descriptor() {
-    if (file_ >= 0) ::close(file_);
-  }
-  int get() const noexcept { return file_; }
-  /// Closes it now. False, with errno, where what was written is lost: a network file system may
-  /// find that out only here.
-  bool close() noexcept { return ::close(exchange(file_, -1)) == 0; }
-  explicit operator bool() const noexcept { return file_ >= 0; }
-
- private:
-  int file_;
-};
+/// Closes a file now. False, with errno, where what was written is lost: a network file system may
+/// find that out only here.
+inline bool close_file(file_descriptor& file) noexcept { return ::close(file.release()) == 0; }
 
 /// Reads an open file of `size` bytes, or whatever it has by now, to its end. False where reading
 /// failed or memory ran out.
@@ -107,21 +86,21 @@ class cache_folder {
       return cache_folder();
     };
     constexpr int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    file_descriptor folder(::open(path.c_str(), how));
+    file_descriptor folder = file_descriptor::adopt(::open(path.c_str(), how));
     if (!folder && errno == ENOENT) {
       if (!make) return cache_folder();
       if (!make_folders(path)) {
         return refuse("cannot be made (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
       }
-      folder = file_descriptor(::open(path.c_str(), how));
+      folder = file_descriptor::adopt(::open(path.c_str(), how));
     }
     if (!folder) {
       return refuse("cannot be opened (", std::strerror(errno),
                     "). Set GPU_CACHE_DIR to one that can.");
     }
     struct stat about{};
-    if (::fstat(folder.get(), &about) != 0) {
+    if (::fstat(folder.native(), &about) != 0) {
       return refuse("cannot be asked for its owner (", std::strerror(errno),
                     "). Set GPU_CACHE_DIR to one that can.");
     }
@@ -140,7 +119,7 @@ class cache_folder {
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
-  int native() const noexcept { return folder_.get(); }
+  int native() const noexcept { return folder_.native(); }
 
   /// `refused` is what should not be there; `unreadable` may be fine another time.
   enum class reading { done, missing, refused, unreadable };
@@ -148,17 +127,17 @@ class cache_folder {
   /// Reads a whole file. What is no plain file, belongs to someone else or can be written by anyone
   /// is refused. Where it is `unreadable`, errno says why.
   reading read(const char* name, text& contents) const noexcept {
-    const file_descriptor file(
+    const auto file = file_descriptor::adopt(
         ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     if (!file && (errno == ELOOP || errno == ENXIO)) return reading::refused;
     if (!file) return errno == ENOENT ? reading::missing : reading::unreadable;
     struct stat about{};
-    if (::fstat(file.get(), &about) != 0) return reading::unreadable;
+    if (::fstat(file.native(), &about) != 0) return reading::unreadable;
     if (!S_ISREG(about.st_mode) || (about.st_uid != ::geteuid() && about.st_uid != 0) ||
         (about.st_mode & S_IWOTH) != 0) {
       return reading::refused;
     }
-    return read_whole(file.get(), static_cast<std::uint64_t>(about.st_size), contents)
+    return read_whole(file.native(), static_cast<std::uint64_t>(about.st_size), contents)
                ? reading::done
                : reading::unreadable;
   }
@@ -193,12 +172,12 @@ class cache_folder {
     file_descriptor file;
     for (int attempt = 0; !file && attempt < 8; ++attempt) {
       unique_name(temporary, sizeof temporary);
-      file = file_descriptor(::openat(native(), temporary,
-                                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      file = file_descriptor::adopt(::openat(
+          native(), temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
       if (!file && errno != EEXIST) return refuse(errno);
     }
     if (!file) return refuse(EEXIST);
-    if (!write_whole(file.get(), contents) || !file.close() ||
+    if (!write_whole(file.native(), contents) || !close_file(file) ||
         ::renameat(native(), temporary, native(), name) != 0) {
       const int reason = errno;
       ::unlinkat(native(), temporary, 0);

@@ -14,7 +14,8 @@ class cache_lock {
  public:
   /// Waits while another process compiles the program, for a minute at most.
   cache_lock(const cache_folder& folder, const digest& key) noexcept
-      : file_{::openat(folder.native(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)} {
+      : file_{file_descriptor::adopt(
+            ::openat(folder.native(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
     if (!file_) return;
     struct flock byte{};
     byte.l_type = F_WRLCK;
@@ -25,7 +26,7 @@ class cache_lock {
     byte.l_start = static_cast<off_t>(place >> 2);
     constexpr long limit = 60'000'000, longest = 20'000;  // microseconds
     long slept = 0, pause = 500;
-    while (::fcntl(file_.get(), F_OFD_SETLK, &byte) != 0) {
+    while (::fcntl(file_.native(), F_OFD_SETLK, &byte) != 0) {
       if ((errno != EAGAIN && errno != EACCES) || slept >= limit) return;
       waited_ = true;
       const timespec time{0, pause * 1000};

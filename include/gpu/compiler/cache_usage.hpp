@@ -107,13 +107,14 @@ inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes
   }
   std::uint64_t total = 0, records = 0;
   {
-    const file_descriptor usage(::openat(
+    const auto usage = file_descriptor::adopt(::openat(
         folder.native(), "usage", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!usage || !write_whole(usage.get(), {reinterpret_cast<const char*>(&bytes), sizeof bytes}))
+    if (!usage ||
+        !write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes}))
       return 0;
     std::uint64_t block[512];
     ssize_t got = 0;
-    for (off_t at = 0; (got = ::pread(usage.get(), block, sizeof block, at)) > 0; at += got) {
+    for (off_t at = 0; (got = ::pread(usage.native(), block, sizeof block, at)) > 0; at += got) {
       const std::size_t count = static_cast<std::size_t>(got) / sizeof block[0];
       for (std::size_t i = 0; i < count; ++i) total += block[i];
       records += count;

@@ -46,13 +46,13 @@ class file_descriptor {
 namespace detail {
 
 /// As the driver takes descriptors: the number in place of a pointer.
-inline void* as_shareable_handle(const gpu::file_descriptor& file) noexcept {
+inline void* as_shareable_handle(const file_descriptor& file) noexcept {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(file.native()));
 }
 
 /// Refuses what is no open descriptor of this process.
 template <class Builder = text_builder>
-result<> require_open(const gpu::file_descriptor& file, const char* function,
+result<> require_open(const file_descriptor& file, const char* function,
                       source_location where) noexcept {
   if (!file) return fail(empty_handle_error(function, "file descriptor", where));
   if (gpu_c_fcntl(file.native(), get_descriptor_flags) >= 0) return {};
@@ -66,7 +66,7 @@ result<> require_open(const gpu::file_descriptor& file, const char* function,
 
 /// Says in the driver's error what the descriptor does not stand for.
 template <class Builder = text_builder>
-cuda_error with_descriptor(cuda_error error, const gpu::file_descriptor& file,
+cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
                            const char* wanted) noexcept {
   if (error.domain() != error_domain::driver) return error;
   Builder out;

@@ -39,12 +39,13 @@ result<File> export_pool(memory_pool_ref pool,
   return detail::fail(detail::move(error));
 }
 
-/// Makes a handle of all of a buffer for the processes that have its pool. The buffer has to live
+/// Makes a handle of all of a buffer for the processes that have its pool, which has to be exported
+/// before. The buffer has to live
 /// until all of them have given theirs up; what is written to it is ordered by events that are
 /// shared too, or by waiting.
 /// **Errors**: `errc::invalid_argument` for a buffer without elements; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory of no shared pool. **Capture**: not allowed. **Threads**:
-/// any. (cuMemPoolExportPointer)
+/// CUDA_ERROR_INVALID_VALUE for memory of no pool that was exported. **Capture**: not allowed.
+/// **Threads**: any. (cuMemPoolExportPointer)
 template <class T>
 result<allocation_handle> export_allocation(
     const device_buffer<T>& buffer, source_location where = source_location::current()) noexcept {
@@ -55,9 +56,16 @@ result<allocation_handle> export_allocation(
   }
   allocation_handle made;
   made.bytes = buffer.size_bytes();
-  GPU_TRY(driver::call<&driver::entry_points::mem_pool_export_pointer>(where, &made.native,
-                                                                       buffer.native()));
-  return made;
+  result<> done = driver::call<&driver::entry_points::mem_pool_export_pointer>(where, &made.native,
+                                                                               buffer.native());
+  if (done.has_value()) [[likely]]
+    return made;
+  cuda_error error = detail::move(done).error();
+  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
+    error = detail::move(error).with_details(
+        text("only memory of a pool that was exported can be exported. Export its pool first"));
+  }
+  return detail::fail(detail::move(error));
 }
 
 /// Owns this process's side of a pool of another process. It allocates nothing; it opens what the

@@ -3,6 +3,7 @@
 
 #include "driver_fixture.hpp"
 #include "image_fixture.hpp"
+#include "support/drivers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -114,8 +115,10 @@ TEST_CASE("a texture object gives back what it was made of, but the border's col
   CHECK(f.cu.tex_object_create(nullptr, &resource, &how, nullptr) == bad);
   CHECK(f.cu.tex_object_create(&plain, nullptr, &how, nullptr) == bad);
   CHECK(f.cu.tex_object_create(&plain, &resource, nullptr, nullptr) == bad);
-  CHECK(f.cu.surf_object_create(nullptr, &resource) == bad);
-  CHECK(f.cu.surf_object_create(&surface, nullptr) == bad);
+  if (!test::on_hardware()) {  // whose driver crashes
+    CHECK(f.cu.surf_object_create(nullptr, &resource) == bad);
+    CHECK(f.cu.surf_object_create(&surface, nullptr) == bad);
+  }
 
   // Ending an object that is none, or no more, succeeds; asking it does not.
   for (const CUtexObject each : {plain, viewed, viewed, CUtexObject{0}, CUtexObject{7} << 40})

@@ -160,11 +160,9 @@ inline CUresult array_get_plane(call& c, CUarray* plane, CUarray handle, unsigne
 }
 
 inline CUresult array_get_memory_requirements(call& c, CUDA_ARRAY_MEMORY_REQUIREMENTS* needs,
-                                              CUarray handle, CUdevice ordinal) {
-  device_state* device = nullptr;
+                                              CUarray handle, CUdevice) {
   const array_ptr array = c.driver.arrays.find(handle);
-  if (needs == nullptr || !array || array->borrowed || c.find_device(ordinal, device))
-    return CUDA_ERROR_INVALID_VALUE;
+  if (needs == nullptr || !array || array->borrowed) return CUDA_ERROR_INVALID_VALUE;
   return give_requirements({&array, 1}, *needs);
 }
 

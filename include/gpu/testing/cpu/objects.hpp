@@ -52,6 +52,7 @@ struct pool_state {
   std::map<int, CUmemAccess_flags> access;  // of other devices
   shared_file_ptr file;                     // that its memory lies in; null: not to be shared
   std::uint64_t next_offset = 0;            // in the file; no part is used twice
+  bool exported = false;                    // so its allocations can be, too
   bool imported = false;                    // hands nothing out itself
   std::map<std::uint64_t, std::uint64_t> opened;  // allocations of the exporter: offset, address
   std::string place;

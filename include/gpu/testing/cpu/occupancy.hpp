@@ -33,6 +33,14 @@ inline int resident_blocks(const machine::executable& kernel, int block_size,
   return std::min(blocks, static_cast<int>(shared_per_multiprocessor / shared));
 }
 
+/// The same, and none where the function may not have so much shared memory as things stand.
+inline int resident_now(const function_state& function, int block_size,
+                        std::size_t dynamic_shared) {
+  const int limit = dynamic_shared_limit(*function.kernel, *function.settings);
+  if (dynamic_shared > static_cast<std::size_t>(limit)) return 0;
+  return resident_blocks(*function.kernel, block_size, dynamic_shared);
+}
+
 }  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
@@ -44,9 +52,9 @@ inline CUresult occupancy_max_active_blocks_per_multiprocessor_with_flags(
   if (blocks == nullptr || block_size <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_function(c, handle, function)) return bad;
-  const bool too_large =
-      static_cast<unsigned>(block_size) > function->kernel->max_threads_per_block;
-  *blocks = too_large ? 0 : resident_blocks(*function->kernel, block_size, dynamic_shared);
+  *blocks = static_cast<unsigned>(block_size) > function->kernel->max_threads_per_block
+                ? 0
+                : resident_now(*function, block_size, dynamic_shared);
   return CUDA_SUCCESS;
 }
 
@@ -72,7 +80,7 @@ inline CUresult occupancy_max_potential_block_size_with_flags(
   c.lock.unlock();  // the callback is the program's, and may take its time
   for (int size = limit; size > 0; size = (size - 1) / 32 * 32) {
     const std::size_t shared = shared_of_size != nullptr ? shared_of_size(size) : dynamic_shared;
-    const int blocks = resident_blocks(*function->kernel, size, shared);
+    const int blocks = resident_now(*function, size, shared);
     if (blocks * size > best_blocks * best_size) {
       best_size = size;
       best_blocks = blocks;

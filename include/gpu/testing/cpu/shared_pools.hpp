@@ -31,7 +31,10 @@ inline CUresult mem_pool_export_to_shareable_handle(call& c, void* handle, CUmem
   if (handle == nullptr || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_own_pool(c, pool_handle, pool)) return bad;
-  return pool->file ? give_descriptor(*pool->file, handle) : CUDA_ERROR_INVALID_VALUE;
+  if (!pool->file) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = give_descriptor(*pool->file, handle)) return bad;
+  pool->exported = true;
+  return CUDA_SUCCESS;
 }
 
 inline CUresult mem_pool_import_from_shareable_handle(call& c, CUmemoryPool* pool, void* handle,
@@ -57,7 +60,7 @@ inline CUresult mem_pool_export_pointer(call& c, CUmemPoolPtrExportData* data,
   const auto found = c.driver.blocks_of_memory.find(pointer);
   if (data == nullptr || found == c.driver.blocks_of_memory.end()) return CUDA_ERROR_INVALID_VALUE;
   const memory_block& block = found->second;
-  if (!block.pool || !block.pool->file || block.pool->imported) return CUDA_ERROR_INVALID_VALUE;
+  if (!block.pool || !block.pool->exported) return CUDA_ERROR_INVALID_VALUE;
   const exported_allocation exported{block.pool->file->header().number, block.offset, block.size};
   *data = {};
   std::memcpy(data, &exported, sizeof exported);
