@@ -99,7 +99,8 @@ class memory_operation {
   context_ref context() const noexcept { return context_; }
 
  private:
-  memory_operation() noexcept = default;
+  // All bytes: braces would set those of the union's first member alone.
+  memory_operation() noexcept { __builtin_memset(&native_, 0, sizeof native_); }
 
   /// The operations on 64 bits have the numbers of those on 32, plus 3.
   template <class Range, class T>
@@ -120,7 +121,7 @@ class memory_operation {
     return made;
   }
 
-  CUstreamBatchMemOpParams native_{};
+  CUstreamBatchMemOpParams native_;
   context_ref context_;
 };
 

@@ -479,9 +479,12 @@ TEST_CASE("occupancy follows the device's limits", "[cpu]") {
   CHECK(f.cu.occupancy_max_active_blocks_per_multiprocessor(&blocks, empty, 32, 0) == CUDA_SUCCESS);
   CHECK(blocks == 32);
   // 228 KiB of shared memory, 1 KiB of each block's reserved.
-  CHECK(f.cu.occupancy_max_active_blocks_per_multiprocessor(&blocks, empty, 32, 56 * 1024) ==
+  CHECK(f.cu.occupancy_max_active_blocks_per_multiprocessor(&blocks, empty, 32, 48 * 1024) ==
         CUDA_SUCCESS);
   CHECK(blocks == 4);
+  CHECK(f.cu.occupancy_max_active_blocks_per_multiprocessor(&blocks, empty, 32, 48 * 1024 + 1) ==
+        CUDA_SUCCESS);
+  CHECK(blocks == 0);  // more has to be allowed first
   int grid = 0;
   int block = 0;
   CHECK(f.cu.occupancy_max_potential_block_size(&grid, &block, empty, nullptr, 0, 0) ==
