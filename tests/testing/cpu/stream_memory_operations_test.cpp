@@ -38,6 +38,7 @@ CUstreamBatchMemOpParams write_of(CUdeviceptr address, unsigned value) {
   made.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
   made.writeValue.address = address;
   made.writeValue.value = value;
+  made.writeValue.flags = CU_STREAM_WRITE_VALUE_DEFAULT;
   return made;
 }
 
