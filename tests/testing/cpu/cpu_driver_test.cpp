@@ -140,7 +140,7 @@ TEST_CASE("every member of the table is there", "[cpu]") {
 }
 
 TEST_CASE("what is not given back is listed with the place that made it", "[cpu]") {
-  test::driver_fixture f;
+  test::driver_fixture f(test::with_places());
   CHECK(f.live().empty());
   CUdeviceptr memory = 0;
   CUstream stream = nullptr;

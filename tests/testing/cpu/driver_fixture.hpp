@@ -15,10 +15,19 @@
 
 namespace test {
 
+/// Options of a driver that knows what made each object, and of one that does not: it takes seconds
+/// to tell.
+inline gpu::testing::cpu_driver_options with_places() { return {}; }
+inline gpu::testing::cpu_driver_options without_places() {
+  gpu::testing::cpu_driver_options options;
+  options.record_places = false;
+  return options;
+}
+
 /// A driver whose device 0 has its primary context current on the thread that made the fixture.
 class driver_fixture {
  public:
-  explicit driver_fixture(gpu::testing::cpu_driver_options options = {});
+  explicit driver_fixture(gpu::testing::cpu_driver_options options = without_places());
   ~driver_fixture();
   driver_fixture(const driver_fixture&) = delete;
   driver_fixture& operator=(const driver_fixture&) = delete;
@@ -39,7 +48,7 @@ class driver_fixture {
 };
 
 inline gpu::testing::cpu_driver_options deferred() {
-  gpu::testing::cpu_driver_options options;
+  gpu::testing::cpu_driver_options options = without_places();
   options.mode = gpu::testing::execution::deferred;
   return options;
 }
@@ -51,7 +60,7 @@ inline gpu::testing::cpu_driver_options with_threads(gpu::testing::cpu_driver_op
 
 /// Every way in which a driver can do its work.
 inline std::vector<gpu::testing::cpu_driver_options> all_modes() {
-  return {{}, deferred(), with_threads({}), with_threads(deferred())};
+  return {without_places(), deferred(), with_threads(without_places()), with_threads(deferred())};
 }
 
 }  // namespace test

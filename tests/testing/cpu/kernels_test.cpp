@@ -342,7 +342,7 @@ TEST_CASE("bad accesses are found, and the report says where", "[cpu]") {
   // 40 bytes at y for n elements that begin `skew` bytes into it.
   const auto run = [](unsigned n, unsigned skew, CUresult expected) {
     constexpr std::size_t bytes = 40;
-    driver_fixture f;
+    driver_fixture f(test::with_places());
     const loaded code(f);
     CUdeviceptr x = 0;
     CUdeviceptr y = 0;

@@ -286,7 +286,7 @@ TEST_CASE("a pool keeps what it is told to keep, and says so", "[cpu]") {
 }
 
 TEST_CASE("a copy of memory that nobody wrote is reported", "[cpu]") {
-  driver_fixture f;
+  driver_fixture f(test::with_places());
   CUdeviceptr memory = 0;
   int host[4] = {};
   REQUIRE(f.cu.mem_alloc(&memory, sizeof host) == CUDA_SUCCESS);

@@ -334,7 +334,7 @@ TEST_CASE("how wide a texture of linear memory can be") {
 }
 
 TEST_CASE("texture and surface objects end with their context, and are found when left", "[cpu]") {
-  driver_fixture f;
+  driver_fixture f(test::with_places());
   CUcontext own = nullptr;
   REQUIRE(f.cu.ctx_create(&own, nullptr, 0, 0) == fine);
   const CUarray array = make_array(f.cu, array_form(16, 8, 0));
