@@ -91,6 +91,7 @@ TEST_CASE("options reach nvJitLink", "[compiler][link]") {
   const gpu::compiled_program a = compile(math, true, target), b = compile(kernels, true, target);
   const gpu::linked_program verbose =
       value_of(gpu::link({a, b}, {.architecture = target, .verbose = true}));
+  INFO(verbose.log().c_str());
   CHECK(verbose.log().contains("registers"));
   CHECK(value_of(gpu::link({a, b}, {.architecture = target})).log().empty());
   // Kernels that nobody will ask for are gone.

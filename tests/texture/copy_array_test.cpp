@@ -231,6 +231,8 @@ TEST_CASE("copy: a capture records copies of arrays", "[texture][copy]") {
   std::size_t nodes = 0;
   REQUIRE(test::driver().graph_get_nodes(graph, nullptr, &nodes) == CUDA_SUCCESS);
   CHECK(nodes == 2);
+  const auto scope =
+      value_of(gpu::context_scope::enter(stream.context()));  // instantiation needs one
   CUDA_GRAPH_INSTANTIATE_PARAMS options{};
   CUgraphExec exec = nullptr;
   REQUIRE(test::driver().graph_instantiate_with_params(&exec, graph, &options) == CUDA_SUCCESS);

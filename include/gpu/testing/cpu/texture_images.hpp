@@ -158,7 +158,7 @@ inline CUresult apply_view(call& c, const CUDA_RESOURCE_VIEW_DESC& view, const a
       view.height != finest.form.Height * format.edge || view.depth != finest.form.Depth ||
       view.firstMipmapLevel > view.lastMipmapLevel || view.firstMipmapLevel >= made.levels.size() ||
       (!mipmapped && view.lastMipmapLevel != 0) || view.firstLayer > view.lastLayer ||
-      view.lastLayer >= made.layers)
+      view.firstLayer >= made.layers || (finest.form.Depth == 0 && view.lastLayer != 0))
     return CUDA_ERROR_INVALID_VALUE;
   if (!format.readable) return refuse_format(c, finest.form.Format);
   made.format = format.texel;
@@ -166,7 +166,8 @@ inline CUresult apply_view(call& c, const CUDA_RESOURCE_VIEW_DESC& view, const a
   const std::size_t end = std::min<std::size_t>(view.lastMipmapLevel + 1u, all.size());
   made.levels.assign(all.begin() + view.firstMipmapLevel,
                      all.begin() + static_cast<std::ptrdiff_t>(end));
-  made.layers = view.lastLayer - view.firstLayer + 1;
+  // A device takes views that end beyond the last layer; there is nothing to read.
+  made.layers = std::min(view.lastLayer, made.layers - 1) - view.firstLayer + 1;
   for (machine::image_level& each : made.levels) each.base += view.firstLayer * each.slice_pitch;
   return CUDA_SUCCESS;
 }
