@@ -98,8 +98,8 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
     CHECK(value_of(own.cache_preference()) == preference);
     CHECK(gpu::name_of(preference) != nullptr);
   }
-  CHECK(error_of(own.set_cache_preference(static_cast<gpu::cache_preference>(4))).code() ==
-        CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(own.set_cache_preference(static_cast<gpu::cache_preference>(4))) ==
+        gpu::errc::invalid_argument);
   CHECK(gpu::name_of(static_cast<gpu::cache_preference>(4)) == nullptr);
 
   unsigned version = 0;

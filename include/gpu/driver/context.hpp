@@ -107,6 +107,13 @@ template <class Self> class context_operations {
   /// (cuCtxSetCacheConfig)
   result<> set_cache_preference(gpu::cache_preference prefer,
                                 source_location where = source_location::current()) const noexcept {
+    if (name_of(prefer) == nullptr) [[unlikely]] {
+      return detail::fail(
+          detail::refusal(errc::invalid_argument, "gpu::context::set_cache_preference",
+                          text("there is no such preference. Pass none, shared, l1 or equal of "
+                               "gpu::cache_preference."),
+                          where, static_cast<std::uint64_t>(prefer), 3));
+    }
     return in<&driver::entry_points::ctx_set_cache_config>(
         "gpu::context::set_cache_preference", where, static_cast<CUfunc_cache>(prefer));
   }

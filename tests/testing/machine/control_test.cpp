@@ -207,6 +207,14 @@ TEST_CASE("an endless loop exhausts its budget", "[machine]") {
   CHECK(result.error->ptx_line == 4);
 }
 
+TEST_CASE("an endless loop with a barrier in it exhausts its budget", "[machine]") {
+  workbench bench(".visible .entry k() { L: bar.sync 0; bra L; }");
+  bench.what.limit.instructions_per_thread = 1000;
+  const auto result = bench.run("k", {2, 1, 1}, {40, 1, 1});
+  REQUIRE(result.error);
+  CHECK(result.error->kind == fault_kind::instruction_budget);
+}
+
 TEST_CASE("a launch can be cancelled", "[machine]") {
   workbench bench(".visible .entry k() { L: bra L; }");
   std::atomic<bool> cancelled{true};

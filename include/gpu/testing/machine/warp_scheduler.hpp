@@ -233,6 +233,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
   const bool diverged = w.groups.size() > 1;
   const std::uint32_t start = fuel;
   std::uint32_t left = fuel;
+  std::uint32_t counted = fuel;  // what g.executed has of it
   std::uint32_t pc = g.pc;
   bool sound = true, changed = false;
   while (left != 0) {
@@ -258,6 +259,9 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
       continue;
     }
     g.pc = pc;
+    // Before groups split off, which take the number with them.
+    g.executed += counted - left;
+    counted = left;
     const std::size_t before = w.groups.size();
     sound = finish_instruction(w, d, g, what, mask);
     if (!sound) w.at = &d;
@@ -269,7 +273,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
       break;
   }
   g.pc = pc;
-  g.executed += start - left;
+  g.executed += counted - left;
   fuel = left;
   if (g.lanes != 0) {
     w.groups[index] = g;
