@@ -207,41 +207,33 @@ inline CUresult stream_batch_mem_op(call& c, CUstream handle, unsigned count,
   return c.enqueue(stream, made);
 }
 
-inline CUresult stream_wait_value_32(call& c, CUstream stream, CUdeviceptr address,
-                                     cuuint32_t value, unsigned flags) {
-  CUstreamBatchMemOpParams one{};
-  one.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
-  one.waitValue.address = address;
-  one.waitValue.value = value;
-  one.waitValue.flags = flags;
-  return stream_batch_mem_op(c, stream, 1, &one, 0);
-}
-inline CUresult stream_wait_value_64(call& c, CUstream stream, CUdeviceptr address,
-                                     cuuint64_t value, unsigned flags) {
-  CUstreamBatchMemOpParams one{};
-  one.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
+/// A wait or a write; both have one layout, and the low half of `value` is that of 32 bits.
+inline CUresult one_memory_operation(call& c, CUstream stream, CUstreamBatchMemOpType what,
+                                     CUdeviceptr address, cuuint64_t value, unsigned flags) {
+  CUstreamBatchMemOpParams one;
+  std::memset(&one, 0, sizeof one);  // braces would clear the union's first member alone
+  one.waitValue.operation = what;
   one.waitValue.address = address;
   one.waitValue.value64 = value;
   one.waitValue.flags = flags;
   return stream_batch_mem_op(c, stream, 1, &one, 0);
 }
+
+inline CUresult stream_wait_value_32(call& c, CUstream stream, CUdeviceptr address,
+                                     cuuint32_t value, unsigned flags) {
+  return one_memory_operation(c, stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, address, value, flags);
+}
+inline CUresult stream_wait_value_64(call& c, CUstream stream, CUdeviceptr address,
+                                     cuuint64_t value, unsigned flags) {
+  return one_memory_operation(c, stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, address, value, flags);
+}
 inline CUresult stream_write_value_32(call& c, CUstream stream, CUdeviceptr address,
                                       cuuint32_t value, unsigned flags) {
-  CUstreamBatchMemOpParams one{};
-  one.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
-  one.writeValue.address = address;
-  one.writeValue.value = value;
-  one.writeValue.flags = flags;
-  return stream_batch_mem_op(c, stream, 1, &one, 0);
+  return one_memory_operation(c, stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, address, value, flags);
 }
 inline CUresult stream_write_value_64(call& c, CUstream stream, CUdeviceptr address,
                                       cuuint64_t value, unsigned flags) {
-  CUstreamBatchMemOpParams one{};
-  one.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
-  one.writeValue.address = address;
-  one.writeValue.value64 = value;
-  one.writeValue.flags = flags;
-  return stream_batch_mem_op(c, stream, 1, &one, 0);
+  return one_memory_operation(c, stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, address, value, flags);
 }
 
 }  // namespace gpu::testing::cpu::entry

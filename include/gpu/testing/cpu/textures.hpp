@@ -27,6 +27,17 @@ CUresult find_image_object(call& c, const std::map<Handle, image_object>& object
   return CUDA_SUCCESS;
 }
 
+/// What such an object was made of.
+template <class Handle>
+CUresult give_resource(call& c, const std::map<Handle, image_object>& objects, Handle handle,
+                       CUDA_RESOURCE_DESC* resource) {
+  const image_object* object = nullptr;
+  if (const CUresult bad = find_image_object(c, objects, handle, object)) return bad;
+  if (resource == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *resource = object->resource;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace gpu::testing::cpu
 
 namespace gpu::testing::cpu::entry {
@@ -63,11 +74,7 @@ inline CUresult tex_object_destroy(call& c, CUtexObject handle) {
 
 inline CUresult tex_object_get_resource_desc(call& c, CUDA_RESOURCE_DESC* resource,
                                              CUtexObject handle) {
-  const image_object* object = nullptr;
-  if (const CUresult bad = find_image_object(c, c.driver.textures, handle, object)) return bad;
-  if (resource == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *resource = object->resource;
-  return CUDA_SUCCESS;
+  return give_resource(c, c.driver.textures, handle, resource);
 }
 
 /// Leaves the border's colour as it is, which drivers do not give back.
@@ -115,11 +122,7 @@ inline CUresult surf_object_destroy(call& c, CUsurfObject handle) {
 
 inline CUresult surf_object_get_resource_desc(call& c, CUDA_RESOURCE_DESC* resource,
                                               CUsurfObject handle) {
-  const image_object* object = nullptr;
-  if (const CUresult bad = find_image_object(c, c.driver.surfaces, handle, object)) return bad;
-  if (resource == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *resource = object->resource;
-  return CUDA_SUCCESS;
+  return give_resource(c, c.driver.surfaces, handle, resource);
 }
 
 inline CUresult device_get_texture_1d_linear_max_width(call& c, std::size_t* width,
