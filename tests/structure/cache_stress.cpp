@@ -1,11 +1,12 @@
-// Processes that compile through one cache's folder while others of them are killed at any moment,
-// a header changes under them, and, in the second half, the folder is too small. Shows that no
-// result is wrong, and in the first half that none is lost once it was stored.
+// Processes that compile and link through one cache's folder while others of them are killed at any
+// moment, a header changes under them, and, in the second half, the folder is too small. Shows that
+// no result is wrong, and in the first half that none is lost once it was stored.
 //
-// What they compile with is no NVRTC but a table that copies a number out of the source, so that
-// the time goes into the cache.
+// What they compile and link with is no NVRTC and no nvJitLink but tables that copy what they are
+// given, so that the time goes into the cache.
 
 #include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/linker.hpp>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -24,13 +25,20 @@
 
 namespace {
 
-constexpr int programs = 48, workers = 8;
+// Programs without a header, links, and programs with one, in this order.
+constexpr int programs = 48, links = 24, with_header = 4, workers = 8;
+
+/// How often a program came from where.
+struct tally {
+  std::atomic<long> from_disk, made;
+};
 
 /// What all processes see.
 struct board {
-  std::atomic<long> from_disk, compiled, wrong, lost, kills;
+  tally compiling, linking;
+  std::atomic<long> wrong, lost, kills;
   std::atomic<int> header_before, header_after;  // the header has one of the values between
-  std::atomic<int> stored[programs];             // a process was told that it is in the folder
+  std::atomic<int> stored[programs + links];     // a process was told that it is in the folder
   std::atomic<bool> small;
 };
 board* shared = nullptr;
@@ -55,12 +63,42 @@ void replace_file(const std::string& path, const std::string& contents) {
   std::rename(temporary.c_str(), path.c_str());
 }
 
-/// A program of the table: its source, and what it was compiled to.
-struct copied_program {
-  std::string source, product;
+/// What a table makes: of which bytes, and the product.
+struct copied_code {
+  std::string given, product;
 };
 
-gpu::nvrtc::entry_points copying_table() {
+constexpr std::size_t padding = 20000;  // so that writing takes a while
+
+copied_code& code_of(void* handle) { return *static_cast<copied_code*>(handle); }
+int destroy_code(void** handle) {
+  delete &code_of(*handle);
+  return 0;
+}
+int product_size(void* handle, std::size_t* size) {
+  *size = code_of(handle).product.size();
+  return 0;
+}
+int product(void* handle, char* to) {
+  const std::string& made = code_of(handle).product;
+  std::memcpy(to, made.data(), made.size());
+  return 0;
+}
+int finish(void* handle) {
+  copied_code& code = code_of(handle);
+  const bool has_header = code.given.rfind("#include", 0) == 0;
+  code.product = (has_header ? read_text(headers + "/value.h") : code.given);
+  code.product.append(padding, 'x');
+  ::usleep(500);
+  return 0;
+}
+int no_log_size(void*, std::size_t* size) {
+  *size = 0;
+  return 0;
+}
+int no_log(void*, char*) { return 0; }
+
+gpu::nvrtc::entry_points copying_nvrtc() {
   gpu::nvrtc::entry_points table{};
   table.version = [](int* major, int* minor) {
     *major = 13;
@@ -71,76 +109,120 @@ gpu::nvrtc::entry_points copying_table() {
   table.get_supported_archs = [](int* numbers) { return *numbers = 90, 0; };
   table.create_program = [](gpu::nvrtc::nvrtc_program* made, const char* source, const char*, int,
                             const char* const*, const char* const*) {
-    *made = new copied_program{source, {}};
+    *made = new copied_code{source, {}};
     return 0;
   };
-  table.destroy_program = [](gpu::nvrtc::nvrtc_program* p) {
-    delete static_cast<copied_program*>(*p);
-    return 0;
+  table.compile_program = [](gpu::nvrtc::nvrtc_program program, int, const char* const*) {
+    return finish(program);
   };
-  table.compile_program = [](gpu::nvrtc::nvrtc_program p, int, const char* const*) {
-    auto& program = *static_cast<copied_program*>(p);
-    program.product = program.source;
-    if (program.source.find("#include") == 0) program.product = read_text(headers + "/value.h");
-    program.product += std::string(20000, 'x');
-    ::usleep(500);
-    return 0;
-  };
-  table.get_program_log_size = [](gpu::nvrtc::nvrtc_program, std::size_t* size) {
-    return *size = 0, 0;
-  };
-  table.get_program_log = [](gpu::nvrtc::nvrtc_program, char*) { return 0; };
-  table.get_ptx_size = [](gpu::nvrtc::nvrtc_program p, std::size_t* size) {
-    return *size = static_cast<copied_program*>(p)->product.size(), 0;
-  };
-  table.get_ptx = [](gpu::nvrtc::nvrtc_program p, char* to) {
-    const std::string& product = static_cast<copied_program*>(p)->product;
-    std::memcpy(to, product.data(), product.size());
-    return 0;
-  };
+  table.destroy_program = destroy_code;
+  table.get_program_log_size = no_log_size;
+  table.get_program_log = no_log;
+  table.get_ptx_size = product_size;
+  table.get_ptx = product;
   return table;
 }
 
+gpu::nvjitlink::entry_points copying_nvjitlink() {
+  gpu::nvjitlink::entry_points table{};
+  table.version = [](unsigned* major, unsigned* minor) {
+    *major = 13;
+    *minor = 0;
+    return 0;
+  };
+  table.create = [](gpu::nvjitlink::nvjitlink_handle* made, std::uint32_t, const char* const*) {
+    *made = new copied_code;
+    return 0;
+  };
+  table.add_data = [](gpu::nvjitlink::nvjitlink_handle link, int, const void* bytes,
+                      std::size_t size, const char*) {
+    code_of(link).given.append(static_cast<const char*>(bytes), size);
+    return 0;
+  };
+  table.complete = finish;
+  table.destroy = destroy_code;
+  table.get_error_log_size = table.get_info_log_size = no_log_size;
+  table.get_error_log = table.get_info_log = no_log;
+  table.get_linked_cubin_size = product_size;
+  table.get_linked_cubin = product;
+  return table;
+}
+
+/// What came of one program or link.
+struct outcome {
+  gpu::text product;
+  gpu::program_origin origin;
+  std::string error;
+};
+
+outcome compiled(const std::string& source, gpu::compile_cache& cache) {
+  const auto made = gpu::compile(source, {.architecture = gpu::architecture::compute(90),
+                                          .include_folders = {headers},
+                                          .toolkit_headers = false,
+                                          .cache = &cache});
+  if (!made.has_value()) return {{}, {}, made.error().message().c_str()};
+  return {made->ptx(), made->origin(), {}};
+}
+
+outcome linked(const std::string& first, const std::string& second, gpu::compile_cache& cache) {
+  const auto made = gpu::link({{first, "first"}, {second, "second"}},
+                              {.architecture = gpu::architecture::sm(90), .cache = &cache});
+  if (!made.has_value()) return {{}, {}, made.error().message().c_str()};
+  return {made->cubin(), made->origin(), {}};
+}
+
+/// Whether a product is what was given and nothing else behind it but the padding.
+bool is_copy(const gpu::text& product, const std::string& given) {
+  return product == (given + std::string(padding, 'x')).c_str();
+}
+
 [[noreturn]] void work(unsigned seed) {
-  static const gpu::nvrtc::entry_points table = copying_table();
-  gpu::nvrtc::use_entry_points(&table);
+  static const gpu::nvrtc::entry_points nvrtc = copying_nvrtc();
+  static const gpu::nvjitlink::entry_points nvjitlink = copying_nvjitlink();
+  gpu::nvrtc::use_entry_points(&nvrtc);
+  gpu::nvjitlink::use_entry_points(&nvjitlink);
   std::mt19937 random(seed);
   for (;;) {
     gpu::compile_cache cache({.use = gpu::cache_use::disk,
                               .folder = folder,
                               .folder_limit = shared->small ? 400'000u : 400'000'000u});
-    const int number = static_cast<int>(random() % (programs + 4));
-    const bool with_header = number >= programs;
-    const std::string source = with_header ? "#include <value.h>\n// " + std::to_string(number)
-                                           : "// " + std::to_string(number) + "\n";
-    const bool was_stored = !with_header && shared->stored[number] && !shared->small;
-    const int before = shared->header_before;
-    const auto made = gpu::compile(source, {.architecture = gpu::architecture::compute(90),
-                                            .include_folders = {headers},
-                                            .toolkit_headers = false,
-                                            .cache = &cache});
-    const int after = shared->header_after;
-    bool right = made.has_value() && made->ptx().size() > 20000;
-    if (right && with_header) {
-      const int value = std::atoi(made->ptx().c_str() + 3);
-      right = value >= before && value <= after;
-    } else if (right) {
-      right = std::strncmp(made->ptx().c_str(), source.c_str(), source.size()) == 0;
+    const int number = static_cast<int>(random() % (programs + links + with_header));
+    const bool is_link = number >= programs && number < programs + links;
+    const bool has_header = number >= programs + links;
+    const bool was_stored = !has_header && shared->stored[number] && !shared->small;
+    const std::string words = std::to_string(number) + "\n";
+    outcome made;
+    bool right = false;
+    if (is_link) {
+      const std::string begin = ".version 9.0\n.target sm_90\n.address_size 64\n// ";
+      const std::string first = begin + words, second = begin + "second of " + words;
+      made = linked(first, second, cache);
+      right = is_copy(made.product, first + second);
+    } else if (has_header) {
+      const int before = shared->header_before;
+      made = compiled("#include <value.h>\n// " + words, cache);
+      const int after = shared->header_after;
+      const int value = made.product.size() > padding ? std::atoi(made.product.c_str() + 3) : -1;
+      right = value >= before && value <= after &&
+              is_copy(made.product, "// " + std::to_string(value) + "\n");
+    } else {
+      made = compiled("// " + words, cache);
+      right = is_copy(made.product, "// " + words);
     }
     if (!right) {
       ++shared->wrong;
-      std::fprintf(
-          stderr, "wrong: %s\n",
-          made.has_value() ? made->origin().message().c_str() : made.error().message().c_str());
+      std::fprintf(stderr, "wrong: %d: %s%s\n", number, made.origin.message().c_str(),
+                   made.error.c_str());
       continue;
     }
-    const bool from_disk = made->origin().kind == gpu::origin_kind::disk;
-    ++(from_disk ? shared->from_disk : shared->compiled);
+    const bool from_disk = made.origin.kind == gpu::origin_kind::disk;
+    tally& counts = is_link ? shared->linking : shared->compiling;
+    ++(from_disk ? counts.from_disk : counts.made);
     if (was_stored && !from_disk && !shared->small) {
       ++shared->lost;
-      std::fprintf(stderr, "lost: %s\n", made->origin().message().c_str());
+      std::fprintf(stderr, "lost: %d: %s\n", number, made.origin.message().c_str());
     }
-    if (!with_header && made->origin().not_stored.empty()) shared->stored[number] = 1;
+    if (!has_header && made.origin.not_stored.empty()) shared->stored[number] = 1;
   }
 }
 
@@ -187,10 +269,14 @@ int main(int argc, char** argv) {
     ::waitpid(child, nullptr, 0);
   }
 
-  std::printf("%ld killed, %ld from disk, %ld compiled, %ld wrong, %ld lost\n",
-              shared->kills.load(), shared->from_disk.load(), shared->compiled.load(),
-              shared->wrong.load(), shared->lost.load());
+  const auto report = [](const char* what, const tally& counts) {
+    std::printf("%s: %ld from disk, %ld made\n", what, counts.from_disk.load(), counts.made.load());
+    return counts.from_disk > 100 && counts.made > 100;
+  };
+  const bool busy = report("programs", shared->compiling) & report("links", shared->linking);
+  std::printf("%ld killed, %ld wrong, %ld lost\n", shared->kills.load(), shared->wrong.load(),
+              shared->lost.load());
   const std::string clean = std::string("rm -rf ") + root;
   if (std::system(clean.c_str()) != 0) return 2;
-  return shared->wrong == 0 && shared->lost == 0 && shared->from_disk > 100 ? 0 : 1;
+  return shared->wrong == 0 && shared->lost == 0 && busy ? 0 : 1;
 }
