@@ -3,8 +3,10 @@
 /// CUDA arrays, the textures that sample them and the surfaces that write them.
 
 #include <gpu/texture/array_format.hpp>
+#include <gpu/texture/array_mapping.hpp>
 #include <gpu/texture/array_shape.hpp>
 #include <gpu/texture/copy_array.hpp>
+#include <gpu/texture/copy_array_batch.hpp>
 #include <gpu/texture/cuda_array.hpp>
 #include <gpu/texture/matrix_array.hpp>
 #include <gpu/texture/mipmapped_array.hpp>

@@ -123,6 +123,22 @@ TEST_CASE("copy: a batch of boxes", "[memory][copy][batch][pitched]") {
   CHECK(pinned[1] == 39);
 }
 
+TEST_CASE("copy: a batch reads boxes of the host's before it returns, if it is told to",
+          "[memory][copy][batch][pitched]") {
+  fixture f;
+  auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {3, 2}));
+  {
+    std::vector<int> gone{1, 2, 3, 0, 4, 5, 6, 0};
+    const auto rows = gpu::pitched_host_span<int>::from_native(gone.data(), {3, 2}, 16);
+    value_of(gpu::copy(f.stream, {box_copy::read_now(rows, box.span())}));
+    gone.assign(8, -1);
+  }
+  value_of(f.stream.synchronize());
+  std::vector<int> back(6);
+  value_of(gpu::copy(box.span(), gpu::pitched_host_span<int>::from_native(back.data(), {3, 2})));
+  CHECK(back == std::vector<int>{1, 2, 3, 4, 5, 6});
+}
+
 TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
           "[memory][copy][batch]") {
   fixture f;

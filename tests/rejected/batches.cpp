@@ -6,6 +6,7 @@
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/peer_memory.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
+#include <gpu/texture/copy_array_batch.hpp>
 
 #include <vector>
 
@@ -16,6 +17,7 @@
 inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   auto buffer = GPU_TRY(gpu::device_buffer<unsigned>::create(device, 4));
   auto shorts = GPU_TRY(gpu::device_buffer<short>::create(device, 4));
+  auto array = GPU_TRY(gpu::cuda_array<unsigned>::create(device, {.width = 4}));
   std::vector<unsigned> host(4);
   using op = gpu::memory_operation;
 
@@ -43,8 +45,22 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   GPU_TRY(gpu::perform(stream, op::write(reading, 1u)));
 #elif GPU_REJECTED == 8
   GPU_TRY(gpu::peer(device, host));
+#elif GPU_REJECTED == 9
+  // expect 9: array_copy::read_now, which reads any host memory before the call returns
+  GPU_TRY(gpu::copy(stream, {gpu::array_copy(host, array)}));
+#elif GPU_REJECTED == 10
+  // expect 10: a copy of a batch needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, {gpu::array_copy::read_now(array, host)}));
+#elif GPU_REJECTED == 11
+  // expect 11: the elements are neither texels of the array's format
+  GPU_TRY(gpu::copy(stream, {gpu::array_copy(shorts, array)}));
+#elif GPU_REJECTED == 12
+  const auto box = gpu::pitched_host_span<unsigned>::from_native(host.data(), {2, 2});
+  // expect 12: a copy of a batch needs page-locked host memory
+  GPU_TRY(gpu::copy(stream, {gpu::box_copy::read_now(box, box)}));
 #else
   GPU_TRY(gpu::copy(stream, {gpu::range_copy::read_now(host, buffer)}));
+  GPU_TRY(gpu::copy(stream, {gpu::array_copy::read_now(host, array)}));
   GPU_TRY(gpu::perform(stream, {op::wait(buffer.span(), 1u), op::write(buffer, 2u)}));
   GPU_TRY(gpu::peer(device, buffer.span()));
 #endif

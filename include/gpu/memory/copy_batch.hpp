@@ -90,24 +90,47 @@ class range_copy {
   copy_hints hints_;
 };
 
-/// One copy of a batch: a box, or a part of it, as `gpu::copy` takes them.
+/// One copy of a batch: a box, or a part of it, as `gpu::copy` takes them. Batches with CUDA arrays
+/// are in `gpu/texture/copy_array_batch.hpp`.
 class box_copy {
  public:
   template <class From, memory_side FromSide, class To, memory_side ToSide>
   box_copy(pitched_view<From, FromSide> source, pitched_view<To, ToSide> destination,
            copy_region region = {}, copy_hints hints = {}) noexcept
-      : source_{detail::side_of(source)},
-        destination_{detail::side_of(destination)},
-        region_{region},
-        hints_{hints} {
+      : box_copy(detail::side_of(source), detail::side_of(destination), region, hints) {
     detail::check_box_elements<From, To>();
     static_assert(FromSide != memory_side::host && ToSide != memory_side::host,
                   "a copy of a batch needs page-locked host memory: use a "
+                  "gpu::pitched_pinned_span, or box_copy::read_now, which reads any host memory "
+                  "before the call returns");
+  }
+
+  /// A copy that has read its source, which may be in any host memory, when the call returns.
+  template <class From, memory_side FromSide, class To, memory_side ToSide>
+  static box_copy read_now(pitched_view<From, FromSide> source,
+                           pitched_view<To, ToSide> destination, copy_region region = {},
+                           copy_hints hints = {}) noexcept {
+    detail::check_box_elements<From, To>();
+    static_assert(ToSide != memory_side::host,
+                  "a copy of a batch needs page-locked host memory: use a "
                   "gpu::pitched_pinned_span");
+    hints.source_order = source_access_order::during_call;
+    return {detail::side_of(source), detail::side_of(destination), region, hints};
   }
 
  private:
   friend struct detail::batch_access;
+
+  box_copy(const detail::box_side& source, const detail::box_side& destination,
+           const copy_region& region, const copy_hints& hints) noexcept
+      : source_{source}, destination_{destination}, region_{region}, hints_{hints} {}
+
+  result<> make_sides(detail::box_side& from, detail::box_side& to,
+                      source_location) const noexcept {
+    from = source_;
+    to = destination_;
+    return {};
+  }
 
   detail::box_side source_;
   detail::box_side destination_;
@@ -208,8 +231,9 @@ struct batch_access {
         stream, where, to, from, sizes.data, used, attributes.data, first_copies, used);
   }
 
-  /// (cuMemcpy3DBatchAsync)
-  static result<> queue(const stream_ref& stream, const box_copy* copies, std::size_t count,
+  /// Of `box_copy`, and of others that are boxes. (cuMemcpy3DBatchAsync)
+  template <class Copy>
+  static result<> queue(const stream_ref& stream, const Copy* copies, std::size_t count,
                         source_location where) noexcept {
     GPU_TRY(require_batch_stream(stream, where));
     const scratch_array<CUDA_MEMCPY3D_BATCH_OP> natives(count);
@@ -217,18 +241,24 @@ struct batch_access {
       return batch_without_room(count * sizeof(CUDA_MEMCPY3D_BATCH_OP), where);
     std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const box_copy& copy = copies[i];
-      copy_region region = copy.region_;
-      GPU_TRY(complete_region(copy.source_, copy.destination_, region, where));
-      GPU_TRY(check_hints(copy.hints_, where));
+      const copy_hints& hints = copies[i].hints_;
+      copy_region region = copies[i].region_;
+      box_side from, to;
+      GPU_TRY(copies[i].make_sides(from, to, where));
+      GPU_TRY(complete_region(from, to, region, where));
+      GPU_TRY(require_contexts(stream, from.context, to.context, where));
+      GPU_TRY(check_hints(hints, where));
       if (region.size.empty()) continue;
+      // The driver's elements are those of an array, and between two pointers bytes.
+      const bool texels = from.array != nullptr || to.array != nullptr;
+      const std::size_t unit = texels ? from.element : 1;
       CUDA_MEMCPY3D_BATCH_OP& native = natives.data[used];
-      native.src = operand(copy.source_, region.source, copy.hints_.source);
-      native.dst = operand(copy.destination_, region.destination, copy.hints_.destination);
-      native.extent = {region.size.width * copy.source_.element, region.size.height,
+      native.src = operand(from, region.source, hints.source, unit);
+      native.dst = operand(to, region.destination, hints.destination, unit);
+      native.extent = {region.size.width * from.element / unit, region.size.height,
                        region.size.depth};
-      native.srcAccessOrder = static_cast<CUmemcpySrcAccessOrder>(copy.hints_.source_order);
-      native.flags = native_flags(copy.hints_);
+      native.srcAccessOrder = static_cast<CUmemcpySrcAccessOrder>(hints.source_order);
+      native.flags = native_flags(hints);
       ++used;
     }
     if (used == 0) return {};
@@ -237,22 +267,31 @@ struct batch_access {
   }
 
  private:
-  /// Between two pointers the driver's elements are bytes.
   static CUmemcpy3DOperand operand(const box_side& side, const box_position& at,
-                                   const memory_location& hint) noexcept {
+                                   const memory_location& hint, std::size_t unit) noexcept {
     CUmemcpy3DOperand made{};
+    if (side.array != nullptr) {
+      made.type = CU_MEMCPY_OPERAND_TYPE_ARRAY;
+      made.op.array.array = side.array;
+      made.op.array.offset = {at.x, at.y, at.z};
+      return made;
+    }
     made.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
     made.op.ptr.ptr = static_cast<CUdeviceptr>(
         side.address + (at.z * side.rows + at.y) * side.pitch + at.x * side.element);
-    made.op.ptr.rowLength = side.pitch;
+    made.op.ptr.rowLength = side.pitch / unit;
     made.op.ptr.layerHeight = side.rows;
     made.op.ptr.locHint = hint.native();
     return made;
   }
 };
 
+template <class> inline constexpr bool is_batched_copy = false;
+template <> inline constexpr bool is_batched_copy<range_copy> = true;
+template <> inline constexpr bool is_batched_copy<box_copy> = true;
+
 template <class Copy>
-concept batched_copy = same<Copy, range_copy> || same<Copy, box_copy>;
+concept batched_copy = is_batched_copy<Copy>;
 
 }  // namespace detail
 
