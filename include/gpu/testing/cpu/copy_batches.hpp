@@ -6,6 +6,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -67,23 +68,26 @@ inline box_end end_of(const CUmemcpy3DOperand& operand, const CUextent3D& extent
   return end;
 }
 
-/// The bytes of an element of a copy between `source` and `target`.
+/// The bytes of an operand's elements: those of an array's texels, 0 where the other end decides.
 inline CUresult element_of(call& c, const CUmemcpy3DOperand& operand, unsigned& unit) {
   if (operand.type == CU_MEMCPY_OPERAND_TYPE_POINTER) return CUDA_SUCCESS;
   array_ptr array;
   if (operand.type != CU_MEMCPY_OPERAND_TYPE_ARRAY) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = find_array(c, operand.op.array.array, array)) return bad;
+  if (const CUresult bad = find_copied(c, operand.op.array.array, array)) return bad;
   unit = array->format.unit;
   return CUDA_SUCCESS;
 }
 
 inline CUresult read_box_copy(call& c, const CUDA_MEMCPY3D_BATCH_OP& from, transfer& what) {
-  unsigned unit = 1;
+  unsigned from_unit = 0;
+  unsigned to_unit = 0;
   if (!is_access_order(from.srcAccessOrder) ||
       from.flags > CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE)
     return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = element_of(c, from.src, unit)) return bad;
-  if (const CUresult bad = element_of(c, from.dst, unit)) return bad;
+  if (const CUresult bad = element_of(c, from.src, from_unit)) return bad;
+  if (const CUresult bad = element_of(c, from.dst, to_unit)) return bad;
+  if (from_unit != 0 && to_unit != 0 && from_unit != to_unit) return CUDA_ERROR_INVALID_VALUE;
+  const unsigned unit = std::max({from_unit, to_unit, 1u});
   what.width = from.extent.width * unit;
   what.height = from.extent.height;
   what.depth = from.extent.depth;
