@@ -18,7 +18,7 @@ inline std::string hexadecimal(std::uint64_t value) {
 }
 
 /// `text` between quotes, as JSON has it; control characters as \u00XX.
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -60,17 +60,18 @@ inline std::string base64(const void* bytes, std::size_t size) {
 /// strings.
 template <class T> std::string written(T value) {
   if constexpr (std::is_same_v<T, const char*>) {
-    return value == nullptr ? "null" : quoted(value);
+    return value == nullptr ? "null" : in_quotes(value);
   } else if constexpr (std::is_pointer_v<T>) {
-    return value == nullptr ? "null" : quoted(hexadecimal(reinterpret_cast<std::uintptr_t>(value)));
+    return value == nullptr ? "null"
+                            : in_quotes(hexadecimal(reinterpret_cast<std::uintptr_t>(value)));
   } else if constexpr (std::is_enum_v<T>) {
     return std::to_string(static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::is_same_v<T, unsigned long long>) {  // CUdeviceptr
-    return value < 4096 ? std::to_string(value) : quoted(hexadecimal(value));
+    return value < 4096 ? std::to_string(value) : in_quotes(hexadecimal(value));
   } else if constexpr (std::is_arithmetic_v<T>) {
     return std::to_string(value);
   } else {
-    return quoted(base64(&value, sizeof value));
+    return in_quotes(base64(&value, sizeof value));
   }
 }
 
