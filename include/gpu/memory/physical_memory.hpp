@@ -33,6 +33,8 @@ struct physical_memory_options {
   bool compressible = false;
   /// Whether other PCI devices are to reach it.
   bool gpu_direct_rdma = false;
+  /// Whether it is for arrays (`map_array`) in place of addresses.
+  bool tile_pool = false;
 };
 
 /// What physical memory is.
@@ -52,6 +54,7 @@ inline CUmemAllocationProp native_properties(memory_location at,
   wanted.allocFlags.compressionType =
       options.compressible ? CU_MEM_ALLOCATION_COMP_GENERIC : CU_MEM_ALLOCATION_COMP_NONE;
   wanted.allocFlags.gpuDirectRDMACapable = options.gpu_direct_rdma ? 1 : 0;
+  wanted.allocFlags.usage = options.tile_pool ? CU_MEM_CREATE_USAGE_TILE_POOL : 0;
   return wanted;
 }
 
@@ -192,6 +195,7 @@ class physical_memory {
     told.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
     told.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
     told.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
+    told.options.tile_pool = (found.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) != 0;
     return told;
   }
 

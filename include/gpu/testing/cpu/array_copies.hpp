@@ -29,14 +29,14 @@ inline CUresult copy_to_array(call& c, CUarray to, std::size_t offset, std::uint
                               named_as from_name, std::size_t bytes, copy_order order) {
   std::uint64_t target = 0;
   if (const CUresult bad = locate_run(c, to, offset, bytes, target)) return bad;
-  return copy_bytes(c, target, named_as::device, from, from_name, bytes, order);
+  return copy_bytes(c, target, named_as::array, from, from_name, bytes, order);
 }
 
 inline CUresult copy_from_array(call& c, std::uint64_t to, named_as to_name, CUarray from,
                                 std::size_t offset, std::size_t bytes, copy_order order) {
   std::uint64_t source = 0;
   if (const CUresult bad = locate_run(c, from, offset, bytes, source)) return bad;
-  return copy_bytes(c, to, to_name, source, named_as::device, bytes, order);
+  return copy_bytes(c, to, to_name, source, named_as::array, bytes, order);
 }
 
 }  // namespace gpu::testing::cpu
@@ -72,7 +72,7 @@ inline CUresult memcpy_atoa(call& c, CUarray to, std::size_t to_offset, CUarray 
                             std::size_t from_offset, std::size_t bytes) {
   std::uint64_t target = 0;
   if (const CUresult bad = locate_run(c, to, to_offset, bytes, target)) return bad;
-  return copy_from_array(c, target, named_as::device, from, from_offset, bytes, {});
+  return copy_from_array(c, target, named_as::array, from, from_offset, bytes, {});
 }
 
 }  // namespace gpu::testing::cpu::entry

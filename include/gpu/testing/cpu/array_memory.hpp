@@ -75,7 +75,9 @@ inline CUresult give_sparse_properties(std::span<const array_ptr> levels,
   properties = {};
   properties.tileExtent = {tile[0], tile[1], tile[2]};
   properties.miptailFirstLevel = static_cast<unsigned>(first);
-  if (tail != levels.end()) properties.miptailSize = bytes_on_device(levels.subspan(first), 1);
+  const bool shared = first == 0 && has_layers(form);  // by all layers
+  if (tail != levels.end())
+    properties.miptailSize = bytes_on_device(levels.subspan(first), shared ? form.Depth : 1);
   if (first == 0) properties.flags = CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL;
   return CUDA_SUCCESS;
 }

@@ -16,6 +16,7 @@ namespace gpu::testing::cpu {
 
 struct context_state;
 struct array_state;
+class array_mappings;
 
 using array_ptr = std::shared_ptr<array_state>;
 
@@ -26,9 +27,11 @@ struct array_state {
   std::shared_ptr<context_state> context;
   CUDA_ARRAY3D_DESCRIPTOR form{};  // as the program gave it
   format_facts format{};
-  std::uint64_t base = 0;         // 0: no memory was mapped to it
+  std::uint64_t base = 0;
   bool borrowed = false;          // a level or a plane, which ends with its owner
   std::vector<array_ptr> planes;  // of a planar format
+  /// Where the program itself maps memory; null for an array with memory of its own.
+  std::shared_ptr<array_mappings> mapped;
   std::string place;
 
   bool layered() const noexcept { return (form.Flags & CUDA_ARRAY3D_LAYERED) != 0; }

@@ -3,6 +3,7 @@
 /// Entry points: arrays and mipmapped arrays.
 
 #include <gpu/testing/cpu/array_checks.hpp>
+#include <gpu/testing/cpu/array_mappings.hpp>
 #include <gpu/testing/cpu/array_memory.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/memory.hpp>
@@ -53,11 +54,11 @@ inline void make_planes(array_state& array) {
   }
 }
 
-/// Gives arrays that lie one behind the other in the memory at `base` their places; 0 is none.
+/// Gives arrays that lie one behind the other in the memory at `base` their places.
 inline void lay_out(std::uint64_t base, std::span<const array_ptr> arrays) {
   for (const array_ptr& each : arrays) {
     each->base = base;
-    if (base != 0) base += each->bytes();
+    base += each->bytes();
   }
 }
 
@@ -70,6 +71,21 @@ inline std::uint64_t bytes_of(std::span<const array_ptr> arrays) {
 /// Whether the program itself is to map memory to an array.
 inline bool is_unmapped(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   return (form.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0;
+}
+
+/// Gives new arrays, which lie one behind the other, memory, or only addresses where the program is
+/// to map memory there.
+inline CUresult give_memory(call& c, const context_ptr& context, std::span<const array_ptr> arrays,
+                            std::uint64_t& base) {
+  const std::uint64_t bytes = bytes_of(arrays);
+  if (!is_unmapped(arrays.front()->form))
+    return allocate(c, context, bytes, memory_block::origin::array, base);
+  const auto reserved = c.driver.memory.reserve(bytes, 512);
+  if (!reserved) return CUDA_ERROR_OUT_OF_MEMORY;
+  base = *reserved;
+  const auto mapped = std::make_shared<array_mappings>(c.driver);
+  for (const array_ptr& each : arrays) each->mapped = mapped;
+  return CUDA_SUCCESS;
 }
 
 /// What a copy of an array that has no memory comes to: a fault of its context.
@@ -87,13 +103,13 @@ inline CUresult find_copied(call& c, CUarray handle, array_ptr& array) {
   if (handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_array(c, handle, array)) return bad;
   if (!array->planes.empty()) return CUDA_ERROR_INVALID_VALUE;
-  return array->base == 0 ? refuse_unmapped(c, *array) : CUDA_SUCCESS;
+  return array->mapped && array->mapped->empty() ? refuse_unmapped(c, *array) : CUDA_SUCCESS;
 }
 
 /// Frees the memory of an array whose handle is gone, once all work that may use it is done.
 inline CUresult free_array(call& c, const context_ptr& owner, std::uint64_t base) {
   c.finish(owner);
-  if (base != 0) free_block(c.driver, base);
+  free_block(c.driver, base);
   return c.tell_fault(*owner);
 }
 
@@ -108,12 +124,12 @@ inline CUresult array_3d_create(call& c, CUarray* array, const CUDA_ARRAY3D_DESC
   if (const CUresult bad = check_array(*form, false)) return bad;
   const array_ptr made = make_array(context, *form, c.driver.place());
   make_planes(*made);
-  if (!is_unmapped(*form))
-    if (const CUresult bad =
-            allocate(c, context, made->bytes(), memory_block::origin::array, made->base))
-      return bad;
+  if (const CUresult bad = give_memory(c, context, {&made, 1}, made->base)) return bad;
   lay_out(made->base, made->planes);
-  for (const array_ptr& each : made->planes) c.driver.arrays.add(each);
+  for (const array_ptr& each : made->planes) {
+    each->mapped = made->mapped;
+    c.driver.arrays.add(each);
+  }
   *array = c.driver.arrays.add(made);
   return CUDA_SUCCESS;
 }
@@ -189,10 +205,7 @@ inline CUresult mipmapped_array_create(call& c, CUmipmappedArray* array,
     made->levels.push_back(make_array(context, level_form(*form, i), made->place));
     made->levels.back()->borrowed = true;
   }
-  if (!is_unmapped(*form))
-    if (const CUresult bad =
-            allocate(c, context, bytes_of(made->levels), memory_block::origin::array, made->base))
-      return bad;
+  if (const CUresult bad = give_memory(c, context, made->levels, made->base)) return bad;
   lay_out(made->base, made->levels);
   for (const array_ptr& each : made->levels) c.driver.arrays.add(each);
   *array = c.driver.mipmapped_arrays.add(made);

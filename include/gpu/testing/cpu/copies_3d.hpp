@@ -78,7 +78,7 @@ inline CUresult locate(call& c, const box_end& box, transfer& what, endpoint& en
       how = named_as::unified;
       break;
     case CU_MEMORYTYPE_ARRAY:
-      how = named_as::device;
+      how = named_as::array;
       return locate_in_array(c, box, what, end);
     default:
       return CUDA_ERROR_INVALID_VALUE;

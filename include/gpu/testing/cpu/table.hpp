@@ -5,6 +5,7 @@
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu/array_copies.hpp>
+#include <gpu/testing/cpu/array_mapping_calls.hpp>
 #include <gpu/testing/cpu/arrays.hpp>
 #include <gpu/testing/cpu/cluster_occupancy.hpp>
 #include <gpu/testing/cpu/contexts.hpp>

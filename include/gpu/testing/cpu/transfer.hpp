@@ -71,13 +71,16 @@ inline bool span_of(const endpoint& end, const transfer& what, std::uint64_t& by
          !__builtin_add_overflow(bytes, end.address, &planes);
 }
 
-/// How the caller names an end: as a host pointer, a device pointer, or by a unified address.
-enum class named_as : std::uint8_t { host, device, unified };
+/// How the caller names an end: as a host pointer, a device pointer, by a unified address, or as a
+/// part of an array, which is inside it.
+enum class named_as : std::uint8_t { host, device, unified, array };
 
 /// Finds out where an end is, and whether all of it may be touched.
 inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as how) {
   std::uint64_t bytes = 0;
   if (end.address == 0 || !span_of(end, what, bytes)) return CUDA_ERROR_INVALID_VALUE;
+  // Memory may be mapped to parts of it alone, in many pieces.
+  if (how == named_as::array) return CUDA_SUCCESS;
   const auto info = c.driver.memory.find(end.address);
   if (!info) {
     const bool may_be_host = how != named_as::device && end.address < machine::device_window;
