@@ -8,8 +8,14 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+// A function for each function of the driver: results.cpp has them, for all the tests.
+extern template class gpu::testing::interposed_table<gpu::testing::fault_injection>;
 
 namespace test {
 
@@ -36,19 +42,21 @@ template <class... Parts> bool says(const gpu::cuda_error& error, Parts... parts
 /// Device 0, which every driver of the tests has.
 inline gpu::device first_device() { return value_of(gpu::device::get(0)); }
 
+namespace detail {
+std::string sweep(const std::function<gpu::result<>()>& operation,
+                  std::vector<std::string_view> may_survive, const cpu_driver_options& cpu);
+}
+
 /// Runs `operation`, which returns a result, with each of its driver calls failing in turn, on a
 /// CPU driver of its own that shows what is left alive. Returns what is wrong, or an empty string.
 template <class Operation>
 std::string sweep(Operation operation, std::vector<std::string_view> may_survive = {},
                   cpu_driver_options cpu = {}) {
-  own_cpu_driver driver(cpu);
-  gpu::testing::fault_injection faults(driver.table());
-  gpu::driver::scoped_entry_points in_force(faults.entry_points());
-  gpu::testing::fault_sweep_options options;
-  options.may_survive = std::move(may_survive);
-  options.live = [&] { return driver.live_objects(); };
-  const gpu::testing::fault_sweep outcome = gpu::testing::sweep_faults(faults, operation, options);
-  return outcome.clean() ? std::string() : outcome.text();
+  const auto outcome = [&]() -> gpu::result<> {
+    static_cast<void>(GPU_TRY(operation()));
+    return {};
+  };
+  return detail::sweep(outcome, std::move(may_survive), cpu);
 }
 
 /// Collects what destructors report, from construction to destruction.

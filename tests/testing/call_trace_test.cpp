@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 namespace {
 

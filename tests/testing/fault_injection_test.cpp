@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 namespace {
 

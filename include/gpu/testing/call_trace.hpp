@@ -58,9 +58,9 @@ class call_trace {
     if (format_ == trace_format::recording) payload = payload_of<Index>(arguments...);
     const CUresult result = original(arguments...);
     const auto end = clock::now();
-    write(entry{driver::entry_point_list[Index].name, list(true, CUDA_ERROR_UNKNOWN, arguments...),
-                list(false, result, arguments...), std::move(payload), result,
-                microseconds(start - origin_), microseconds(end - start)});
+    write(entry{driver::entry_point_list[Index].name, ins(arguments...), outs(result, arguments...),
+                std::move(payload), result, microseconds(start - origin_),
+                microseconds(end - start)});
     return result;
   }
 
@@ -80,39 +80,38 @@ class call_trace {
     double duration;
   };
 
-  /// The arguments that go in, or those that come out: a JSON list without its brackets.
-  template <class... Arguments>
-  static std::string list(bool in, CUresult result, Arguments... arguments) {
+  /// The arguments that go in: a JSON list without its brackets.
+  template <class... Arguments> static std::string ins(Arguments... arguments) {
     std::string all;
-    [[maybe_unused]] const auto add = [&](const std::string& one) {
-      if (!all.empty()) all += ", ";
-      all += one;
-    };
-    [[maybe_unused]] const auto one = [&](auto argument) {
-      using type = decltype(argument);
-      if (in) {
-        add(detail::written(argument));
-      } else if constexpr (detail::is_out_parameter<type>) {
-        if (result == CUDA_SUCCESS && argument != nullptr) add(detail::written(*argument));
-      }
-    };
-    (one(arguments), ...);
+    (add(all, detail::written(arguments)), ...);
     return all;
   }
-
-  static constexpr bool is_call(std::size_t index, std::string_view name) {
-    return name == driver::entry_point_list[index].name;
+  /// What comes out of a call that succeeded, likewise.
+  template <class... Arguments> static std::string outs(CUresult result, Arguments... arguments) {
+    std::string all;
+    if (result == CUDA_SUCCESS) (add_out(all, arguments), ...);
+    return all;
+  }
+  static void add(std::string& all, const std::string& one) {
+    if (!all.empty()) all += ", ";
+    all += one;
+  }
+  template <class Argument>
+  static void add_out([[maybe_unused]] std::string& all, [[maybe_unused]] Argument argument) {
+    if constexpr (detail::is_out_parameter<Argument>) {
+      if (argument != nullptr) add(all, detail::written(*argument));
+    }
   }
 
   /// The bytes behind the pointers of the calls that hand data to the driver, in base64.
   template <std::size_t Index, class... Arguments> std::string payload_of(Arguments... arguments) {
-    if constexpr (is_call(Index, "cuMemcpyHtoD") || is_call(Index, "cuMemcpyHtoDAsync")) {
+    using call = detail::entry_point_position;
+    if constexpr (Index == call::memcpy_htod || Index == call::memcpy_htod_async) {
       return bytes_of_copy(arguments...);
-    } else if constexpr (is_call(Index, "cuLaunchKernel")) {
+    } else if constexpr (Index == call::launch_kernel) {
       return parameters_of_launch(arguments...);
-    } else if constexpr (is_call(Index, "cuModuleLoadData") ||
-                         is_call(Index, "cuModuleLoadDataEx") ||
-                         is_call(Index, "cuLibraryLoadData")) {
+    } else if constexpr (Index == call::module_load_data || Index == call::module_load_data_ex ||
+                         Index == call::library_load_data) {
       return image_of(arguments...);
     } else {
       return {};

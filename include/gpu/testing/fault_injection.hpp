@@ -72,10 +72,7 @@ class fault_injection {
   /// Called by the table for every call.
   template <std::size_t Index, class Function, class... Arguments>
   CUresult intercept(Function original, Arguments... arguments) {
-    const std::size_t number = calls_.fetch_add(1);
-    const std::size_t own_number = calls_of_[Index].fetch_add(1);
-    CUresult code = CUDA_SUCCESS;
-    if (armed_.load(std::memory_order_acquire)) code = decide(Index, number, own_number);
+    const CUresult code = decide(Index);
     if (code == CUDA_SUCCESS) return original(arguments...);
     if (ends_a_lifetime(driver::entry_point_list[Index].name)) original(arguments...);
     return code;
@@ -113,7 +110,11 @@ class fault_injection {
     return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
   }
 
-  CUresult decide(std::size_t index, std::size_t number, std::size_t own_number) {
+  /// Counts a call of that function; the code that it is to fail with, or success.
+  CUresult decide(std::size_t index) {
+    const std::size_t number = calls_.fetch_add(1);
+    const std::size_t own_number = calls_of_[index].fetch_add(1);
+    if (!armed_.load(std::memory_order_acquire)) return CUDA_SUCCESS;
     std::lock_guard lock(mutex_);
     for (const rule& r : rules_) {
       const bool hit =

@@ -12,28 +12,29 @@
 
 namespace gpu::testing {
 
+namespace detail {
+/// The positions of the functions in the table and in `driver::entry_point_list`, as constants: to
+/// compare the list's names while compiling takes a compiler seconds.
+struct entry_point_position {
+  enum : std::size_t {
+#define GPU_DRIVER_ENTRY(member, function, version) member,
+#include <gpu/driver/entry_points.inc>
+  };
+};
+}  // namespace detail
+
 /// Wraps `inner`, so that every call goes to `Hook::intercept<Index>(function, arguments...)`,
 /// which decides whether to call `function`. Functions that `inner` lacks stay missing.
 ///
 /// A driver function carries no closure, so the hook in force is found through one variable for
 /// each hook type: of one type a single table lives at a time, and making a second one ends the
 /// program with a sentence. Different hook types stack freely.
+///
+/// The constructor has a function for each function of the driver compiled; a program of many
+/// sources compiles it in one of them with `extern template class` in the others.
 template <class Hook> class interposed_table {
  public:
-  interposed_table(const driver::entry_points& inner, Hook& hook) : table_{inner} {
-    Hook* none = nullptr;
-    if (!active_.compare_exchange_strong(none, &hook)) {
-      std::fputs(
-          "gpu::testing: a second table of the same kind was made while the first one lives; "
-          "destroy the first, or put all rules into one.\n",
-          stderr);
-      std::abort();
-    }
-#define GPU_DRIVER_ENTRY(member, function, version)  \
-  table_.member = wrap<index::member>(inner.member); \
-  originals_<decltype(inner.member), index::member> = inner.member;
-#include <gpu/driver/entry_points.inc>
-  }
+  interposed_table(const driver::entry_points& inner, Hook& hook);
   interposed_table(const interposed_table&) = delete;
   interposed_table& operator=(const interposed_table&) = delete;
   ~interposed_table() { active_.store(nullptr); }
@@ -41,27 +42,39 @@ template <class Hook> class interposed_table {
   const driver::entry_points& entry_points() const noexcept { return table_; }
 
  private:
-  enum index : std::size_t {
-#define GPU_DRIVER_ENTRY(member, function, version) member,
-#include <gpu/driver/entry_points.inc>
-  };
-
-  template <class Function, std::size_t Index> static inline Function originals_ = nullptr;
-
   template <std::size_t Index, class... Arguments>
   static CUresult CUDAAPI enter(Arguments... arguments) {
-    const auto original = originals_<CUresult(CUDAAPI*)(Arguments...), Index>;
+    const auto original = reinterpret_cast<CUresult(CUDAAPI*)(Arguments...)>(originals_[Index]);
     return active_.load(std::memory_order_acquire)
         ->template intercept<Index>(original, arguments...);
   }
 
   template <std::size_t Index, class... Arguments>
-  static auto wrap(CUresult(CUDAAPI* inner)(Arguments...)) -> CUresult(CUDAAPI*)(Arguments...) {
-    return inner == nullptr ? nullptr : &enter<Index, Arguments...>;
+  static void wrap(CUresult(CUDAAPI*& member)(Arguments...)) {
+    originals_[Index] = reinterpret_cast<void (*)()>(member);
+    if (member != nullptr) member = &enter<Index, Arguments...>;
   }
 
   static inline std::atomic<Hook*> active_{nullptr};
+  static inline void (*originals_[driver::entry_point_count])() = {};
   driver::entry_points table_;
 };
+
+// Outside of the class, so that it is not inline.
+template <class Hook>
+interposed_table<Hook>::interposed_table(const driver::entry_points& inner, Hook& hook)
+    : table_{inner} {
+  Hook* none = nullptr;
+  if (!active_.compare_exchange_strong(none, &hook)) {
+    std::fputs(
+        "gpu::testing: a second table of the same kind was made while the first one lives; "
+        "destroy the first, or put all rules into one.\n",
+        stderr);
+    std::abort();
+  }
+#define GPU_DRIVER_ENTRY(member, function, version) \
+  wrap<detail::entry_point_position::member>(table_.member);
+#include <gpu/driver/entry_points.inc>
+}
 
 }  // namespace gpu::testing
