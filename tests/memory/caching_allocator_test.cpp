@@ -1,5 +1,6 @@
 #include <gpu/memory/caching_allocator.hpp>
 
+#include "support/host_memory.hpp"
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
@@ -280,41 +281,6 @@ TEST_CASE("caching_allocator: default streams have numbers too", "[memory][cachi
   CHECK(in_thread != here);
 }
 
-TEST_CASE("caching_allocator: many threads, on streams of their own and on one",
-          "[memory][caching]") {
-  const gpu::device device = test::first_device();
-  const gpu::stream shared = value_of(gpu::stream::create(device));
-  caching_allocator cache = make(device);
-  int wrong[4] = {};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      auto own = gpu::stream::create(device);
-      std::mt19937 random(static_cast<unsigned>(t));
-      std::vector<device_buffer<int>> live;
-      for (int i = 0; i < 300; ++i) {
-        const gpu::stream_ref on = i % 3 == 0 ? gpu::stream_ref(shared) : gpu::stream_ref(*own);
-        auto made = cache.allocate<int>(on, 1 + random() % 5000);
-        if (!made.has_value() || !fill(on, *made, t).has_value()) {
-          ++wrong[t];
-          continue;
-        }
-        live.push_back(*std::move(made));
-        if (live.size() > 20) live.erase(live.begin() + static_cast<int>(random() % 20));
-      }
-      for (auto& each : live) {
-        std::vector<int> back(each.size());
-        if (!copy(each, back).has_value() || back != std::vector<int>(each.size(), t)) ++wrong[t];
-      }
-      live.clear();
-      if (!cache.hand_over(*own).has_value()) ++wrong[t];
-    });
-  }
-  for (std::thread& each : threads) each.join();
-  for (const int each : wrong) CHECK(each == 0);
-  CHECK(cache.statistics().used_blocks == 0);
-}
-
 TEST_CASE("caching_allocator: buffers outlive it, and all goes back", "[memory][caching][cpu]") {
   test::own_cpu_driver driver;
   const gpu::device device = test::first_device();
@@ -379,6 +345,17 @@ TEST_CASE("caching_allocator: survives every failing call", "[memory][caching][c
   };
   // A stream whose number the short path cannot get is asked again on the long one.
   CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuStreamGetId"}) == "");
+}
+
+TEST_CASE("caching_allocator: says that the host has no memory, wherever it needs some",
+          "[memory][caching][faults][cpu]") {
+  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          auto cache = GPU_TRY(caching_allocator::create(device));
+          const auto whole = GPU_TRY(cache.allocate<char>(stream, 2 * mebibyte));
+          return {};
+        }) == "");
 }
 
 TEST_CASE("caching_allocator: a failing wait for the device loses nothing",

@@ -1,5 +1,6 @@
 #include <gpu/memory/caching_pinned_allocator.hpp>
 
+#include "support/host_memory.hpp"
 #include "support/results.hpp"
 
 #include <gpu/memory/copy.hpp>
@@ -107,29 +108,6 @@ TEST_CASE("caching_pinned_allocator: threads use what others freed", "[memory][c
     if (made.has_value()) there = made->data();
   }).join();
   CHECK(there == here);
-  int wrong[4] = {};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      std::vector<pinned_buffer<int>> live;
-      for (int i = 0; i < 500; ++i) {
-        auto made = cache.allocate<int>(static_cast<std::size_t>(100 + i * 7 % 900));
-        if (!made.has_value()) {
-          ++wrong[t];
-          continue;
-        }
-        std::fill(made->begin(), made->end(), t);
-        live.push_back(*std::move(made));
-        if (live.size() > 10) live.erase(live.begin());
-      }
-      for (auto& each : live) {
-        for (const int value : each) wrong[t] += value != t;
-      }
-    });
-  }
-  for (std::thread& each : threads) each.join();
-  for (const int each : wrong) CHECK(each == 0);
-  CHECK(cache.statistics().used_blocks == 0);
 }
 
 TEST_CASE("caching_pinned_allocator: keeps to its limit, and refuses what cannot be",
@@ -198,4 +176,15 @@ TEST_CASE("caching_pinned_allocator: survives every failing call", "[memory][cac
     return cache.free_after(stream, std::move(buffer));
   };
   CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuEventSynchronize"}) == "");
+}
+
+TEST_CASE("caching_pinned_allocator: says that the host has no memory, wherever it needs some",
+          "[memory][caching][faults][cpu]") {
+  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          auto cache = GPU_TRY(caching_pinned_allocator::create(device));
+          auto whole = GPU_TRY(cache.allocate<char>(2 * mebibyte));
+          return cache.free_after(stream, std::move(whole));
+        }) == "");
 }

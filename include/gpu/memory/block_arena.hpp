@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace gpu::detail {
 
@@ -95,7 +96,7 @@ class alignas(128) block_arena {
   ~block_arena() {
     while (slabs_ != nullptr) {
       slab* next = slabs_->next;
-      __builtin_free(slabs_);
+      delete slabs_;
       slabs_ = next;
     }
   }
@@ -326,7 +327,7 @@ class alignas(128) block_arena {
   };
   cached_block* new_block() noexcept {
     if (spare_ == nullptr) {
-      auto* made = static_cast<slab*>(__builtin_malloc(sizeof(slab)));
+      auto* made = new (std::nothrow) slab;
       if (made == nullptr) return nullptr;
       made->next = slabs_;
       slabs_ = made;

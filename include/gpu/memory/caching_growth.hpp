@@ -11,10 +11,20 @@ inline bool is_out_of_memory(const cuda_error& error) noexcept {
   return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/// Moves the smallest common segment that is large enough to `lane`; false where there is none. The
-/// stream waits for the work that may still use it. Under `growing`.
-template <class Result = bool>
-result<Result> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
+/// Adds a segment to `lane` and takes a block of it at once, before another thread that uses the
+/// same stream does; null where the host has no memory for the record.
+inline cached_block* add_and_take(stream_lane& lane, cached_segment& segment,
+                                  std::size_t bytes) noexcept {
+  lane.lock.lock();
+  cached_block* block = lane.add(segment) ? lane.take(bytes) : nullptr;
+  lane.lock.unlock();
+  return block;
+}
+
+/// A block of the smallest common segment that is large enough, which becomes one of `lane`; null
+/// where there is none. The stream waits for the work that may still use it. Under `growing`.
+template <class Block = cached_block>
+result<Block*> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
                            source_location where) noexcept {
   cached_segment** best = nullptr;
   for (cached_segment** each = &state.common; *each != nullptr; each = &(*each)->next) {
@@ -22,7 +32,7 @@ result<Result> take_common(caching_state& state, stream_lane& lane, std::size_t 
       best = each;
     }
   }
-  if (best == nullptr) return false;
+  if (best == nullptr) return nullptr;
   cached_segment& found = **best;
   if (found.pending) {
     GPU_TRY(on_stream(lane.stream, where, [&] {
@@ -33,21 +43,19 @@ result<Result> take_common(caching_state& state, stream_lane& lane, std::size_t 
   }
   *best = found.next;
   found.next = nullptr;
-  lane.lock.lock();
-  const bool added = lane.add(found);
-  lane.lock.unlock();
-  if (!added) {
+  Block* block = add_and_take(lane, found, bytes);
+  if (block == nullptr) {
     state.trim(&found);
-    return false;
+    return nullptr;
   }
   ++state.counts.shared;
-  return true;
+  return block;
 }
 
-/// Moves a new segment of the driver's to `lane`. Under `growing`.
-template <class Builder = text_builder>
-result<> add_segment(caching_state& state, stream_lane& lane, std::size_t bytes,
-                     source_location where) noexcept {
+/// A block of a new segment of the driver's, which becomes one of `lane`. Under `growing`.
+template <class Block = cached_block, class Builder = text_builder>
+result<Block*> take_new(caching_state& state, stream_lane& lane, std::size_t bytes,
+                        source_location where) noexcept {
   constexpr std::size_t unit = caching_state::driver_unit;
   const auto rounded = [](std::size_t n) { return (n + unit - 1) / unit * unit; };
   // Larger steps as the stream has more, so that their number stays small.
@@ -80,15 +88,13 @@ result<> add_segment(caching_state& state, stream_lane& lane, std::size_t bytes,
     GPU_TRY(allocate(state.context, wanted, memory, where));
   }
   auto* segment = new (std::nothrow) cached_segment;
-  bool added = false;
+  Block* block = nullptr;
   if (segment != nullptr) {
     segment->address = static_cast<std::uintptr_t>(memory.get().address);
     segment->bytes = wanted;
-    lane.lock.lock();
-    added = lane.add(*segment);
-    lane.lock.unlock();
+    block = add_and_take(lane, *segment, bytes);
   }
-  if (!added) {
+  if (block == nullptr) {
     delete segment;
     return fail(refusal(errc::out_of_host_memory, "gpu::caching_allocator::allocate",
                         text("the host has no memory for the record of a segment."), where));
@@ -99,7 +105,7 @@ result<> add_segment(caching_state& state, stream_lane& lane, std::size_t bytes,
   if (state.counts.peak_held_bytes < state.counts.held_bytes) {
     state.counts.peak_held_bytes = state.counts.held_bytes;
   }
-  return {};
+  return block;
 }
 
 /// Waits until nothing that was freed is in use any more, and makes all of it common. Where the
@@ -175,27 +181,20 @@ template <class Block = cached_block>
                              "is at hand.",
                              where));
   const scoped_lock held(state.growing);
-  const auto take = [&] {
-    lane.lock.lock();
-    Block* block = lane.take(bytes);
-    lane.lock.unlock();
-    return block;
-  };
-  if (Block* block = take()) return block;  // somebody gave one back in the meantime
-  if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
-  const result<> first = add_segment(state, lane, bytes, where);
-  if (first.has_value()) {
-    ask_others(state, lane);
-    return take();
-  }
-  if (!is_out_of_memory(first.error())) return fail(first.error());
+  lane.lock.lock();
+  Block* given_back = lane.take(bytes);  // in the meantime
+  lane.lock.unlock();
+  if (given_back != nullptr) return given_back;
+  if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
+  const result<Block*> first = take_new<Block>(state, lane, bytes, where);
+  if (first.has_value()) ask_others(state, lane);
+  if (first.has_value() || !is_out_of_memory(first.error())) return first;
   GPU_TRY(gather(state, where));
-  if (GPU_TRY(take_common(state, lane, bytes, where))) return take();
+  if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
   ++state.counts.trims;
   state.trim(exchange(state.common, nullptr));
-  const result<> second = add_segment(state, lane, bytes, where);
-  if (second.has_value()) return take();
-  if (!is_out_of_memory(second.error())) return fail(second.error());
+  const result<Block*> second = take_new<Block>(state, lane, bytes, where);
+  if (second.has_value() || !is_out_of_memory(second.error())) return second;
   return fail(with_map(second.error(), state));
 }
 

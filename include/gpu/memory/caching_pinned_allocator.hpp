@@ -208,23 +208,24 @@ class caching_pinned_allocator {
       if (Block* block = take_anywhere()) return block;
       cache_->collect_waiting(false);
       if (Block* block = take_anywhere()) return block;
-      const result<> grown = grow(lane, bytes, where);
-      if (grown.has_value()) return cache_->take_from(lane, bytes);
-      if (!out_of_memory(grown.error())) return detail::fail(grown.error());
+      const result<Block*> grown = grow<Block>(lane, bytes, where);
+      if (grown.has_value() || !out_of_memory(grown.error())) return grown;
     }
     trim();
     const detail::scoped_lock held(cache_->growing);
     ++cache_->counts.trims;
     if (Block* block = take_anywhere()) return block;
-    GPU_TRY(grow(lane, bytes, where));
-    return cache_->take_from(lane, bytes);
+    return grow<Block>(lane, bytes, where);
   }
 
   static bool out_of_memory(const cuda_error& error) noexcept {
     return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
   }
 
-  result<> grow(detail::pinned_lane& lane, std::size_t bytes, source_location where) noexcept {
+  /// A block of a new segment, taken at once, before another thread does.
+  template <class Block>
+  result<Block*> grow(detail::pinned_lane& lane, std::size_t bytes,
+                      source_location where) noexcept {
     constexpr std::size_t unit = detail::caching_state::driver_unit;
     const std::size_t least = cache_->options.segment_bytes;
     const std::size_t wanted = ((bytes > least ? bytes : least) + unit - 1) / unit * unit;
@@ -246,9 +247,9 @@ class caching_pinned_allocator {
     segment->address = reinterpret_cast<std::uintptr_t>(memory.get().address);
     segment->bytes = wanted;
     lane.lock.lock();
-    const bool added = lane.add(*segment);
+    Block* block = lane.add(*segment) ? lane.take(bytes) : nullptr;
     lane.lock.unlock();
-    if (!added) {
+    if (block == nullptr) {
       delete segment;
       return detail::fail(no_host_memory(where));
     }
@@ -258,7 +259,7 @@ class caching_pinned_allocator {
     if (cache_->counts.peak_held_bytes < cache_->counts.held_bytes) {
       cache_->counts.peak_held_bytes = cache_->counts.held_bytes;
     }
-    return {};
+    return block;
   }
 
   detail::pinned_cache* cache_;

@@ -7,8 +7,6 @@
 #include <gpu/memory/block_arena.hpp>
 #include <gpu/memory/capture_check.hpp>
 
-#include <new>
-
 namespace gpu {
 
 struct caching_options {

@@ -1,0 +1,128 @@
+// The caching allocators, used by several threads at once.
+
+#include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_pinned_allocator.hpp>
+
+#include "support/results.hpp"
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/fill.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+using gpu::caching_allocator;
+using gpu::caching_pinned_allocator;
+using gpu::device_buffer;
+using gpu::pinned_buffer;
+using test::value_of;
+
+namespace {
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// Runs `work` in so many threads; it returns how much was wrong.
+template <class Work> int wrong_in_threads(int count, Work work) {
+  std::vector<int> wrong(static_cast<std::size_t>(count));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < count; ++t)
+    threads.emplace_back([&, t] { wrong[static_cast<std::size_t>(t)] = work(t); });
+  for (std::thread& each : threads) each.join();
+  return std::accumulate(wrong.begin(), wrong.end(), 0);
+}
+
+}  // namespace
+
+TEST_CASE("caching_allocator: many threads, on streams of their own and on one",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream shared = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  const int wrong = wrong_in_threads(4, [&](int t) {
+    int found = 0;
+    auto own = gpu::stream::create(device);
+    std::mt19937 random(static_cast<unsigned>(t));
+    std::vector<device_buffer<int>> live;
+    for (int i = 0; i < 300; ++i) {
+      const gpu::stream_ref on = i % 3 == 0 ? gpu::stream_ref(shared) : gpu::stream_ref(*own);
+      auto made = cache.allocate<int>(on, 1 + random() % 5000);
+      if (!made.has_value() || !fill(on, *made, t).has_value()) {
+        ++found;
+        continue;
+      }
+      live.push_back(*std::move(made));
+      if (live.size() > 20) live.erase(live.begin() + static_cast<int>(random() % 20));
+    }
+    for (auto& each : live) {
+      std::vector<int> back(each.size());
+      if (!copy(each, back).has_value() || back != std::vector<int>(each.size(), t)) ++found;
+    }
+    live.clear();
+    if (!cache.hand_over(*own).has_value()) ++found;
+    return found;
+  });
+  CHECK(wrong == 0);
+  CHECK(cache.statistics().used_blocks == 0);
+}
+
+TEST_CASE("caching_allocator: what one thread had the driver give, no other takes",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  cache.stop_holding();  // so that every request is one to the driver
+  const int wrong = wrong_in_threads(4, [&](int) {
+    int found = 0;
+    for (int i = 0; i < 1000; ++i) {
+      const auto made = cache.allocate<char>(stream, 2 * mebibyte);
+      found += !made.has_value() || made->native() == 0;
+    }
+    return found;
+  });
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("caching_pinned_allocator: many threads", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  const int wrong = wrong_in_threads(4, [&](int t) {
+    int found = 0;
+    std::vector<pinned_buffer<int>> live;
+    for (int i = 0; i < 500; ++i) {
+      auto made = cache.allocate<int>(static_cast<std::size_t>(100 + i * 7 % 900));
+      if (!made.has_value()) {
+        ++found;
+        continue;
+      }
+      std::fill(made->begin(), made->end(), t);
+      live.push_back(*std::move(made));
+      if (live.size() > 10) live.erase(live.begin());
+    }
+    for (auto& each : live)
+      found +=
+          static_cast<int>(each.size()) - static_cast<int>(std::count(each.begin(), each.end(), t));
+    return found;
+  });
+  CHECK(wrong == 0);
+  CHECK(cache.statistics().used_blocks == 0);
+}
+
+TEST_CASE("caching_pinned_allocator: what one thread had the driver give, no other takes",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  cache.stop_holding();
+  // More threads than there are lanes, so that some share one.
+  const int wrong = wrong_in_threads(12, [&](int) {
+    int found = 0;
+    for (int i = 0; i < 100; ++i) {
+      const auto made = cache.allocate<char>(2 * mebibyte);
+      found += !made.has_value() || made->data() == nullptr;
+    }
+    return found;
+  });
+  CHECK(wrong == 0);
+}
