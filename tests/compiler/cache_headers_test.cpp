@@ -10,8 +10,6 @@ using test::set_age;
 using test::temporary_folder;
 using test::write_file;
 
-using text_list = decltype(gpu::detail::cache_conditions::folders);
-
 /// A cache's folder beside two folders for headers, searched in the order `first`, `second`.
 struct project {
   temporary_folder root;
@@ -179,58 +177,6 @@ TEST_CASE("a change of a header right after its use is seen in memory", "[compil
     INFO(made.origin().message().c_str());
     CHECK(made.ptx().contains(("x = " + std::to_string(value)).c_str()));
   }
-}
-
-TEST_CASE("headers that the library cannot list are found by looking", "[compiler][cache]") {
-  const project p;
-  write_file(p.second + "/tile.h", "#include \"nested.h\"\n");
-  write_file(p.second + "/nested.h", "#define TILE 1\n");
-  const gpu::program source(includes_tile);
-  const text_list folders{gpu::text(p.first.c_str()), gpu::text(p.second.c_str())};
-  const gpu::detail::file_clock started =
-      gpu::detail::condition_gatherer::wait_for_fresh_files(source, folders, 0);
-  gpu::detail::cache_conditions listed, looked;
-  const text_list opened{gpu::text((p.second + "/tile.h").c_str()),
-                         gpu::text((p.second + "/nested.h").c_str())};
-  gpu::detail::condition_gatherer with_list(source, folders, started);
-  gpu::detail::condition_gatherer without_list(source, folders, started);
-  CHECK(with_list.gather(opened, true, listed).empty());
-  CHECK(without_list.gather({}, false, looked).empty());
-  REQUIRE(looked.files.size() == 2);
-  CHECK(listed.files.size() == 2);
-  REQUIRE(looked.absent.size() == 1);
-  CHECK(looked.absent[0] == (p.first + "/tile.h").c_str());
-  REQUIRE(listed.absent.size() == 1);
-  CHECK(listed.absent[0] == (p.first + "/tile.h").c_str());
-}
-
-TEST_CASE("a header that was written during the compilation is not believed", "[compiler][cache]") {
-  const project p;
-  const gpu::program source(includes_tile);
-  const text_list folders{gpu::text(p.second.c_str())};
-  write_file(p.second + "/tile.h", "#define TILE 1\n");
-  gpu::detail::file_clock started = gpu::detail::file_clock::now();
-  started.stamp -= 1'000'000'000;
-  started.steady -= 1'000'000'000;
-  gpu::detail::cache_conditions conditions;
-  const text_list opened{gpu::text((p.second + "/tile.h").c_str())};
-  const gpu::text why =
-      gpu::detail::condition_gatherer(source, folders, started).gather(opened, true, conditions);
-  CHECK(why ==
-        ("header " + p.second + "/tile.h was written while the program was compiled").c_str());
-}
-
-TEST_CASE("a clock that was set during the compilation is noticed", "[compiler][cache]") {
-  const gpu::detail::file_clock now = gpu::detail::file_clock::now();
-  gpu::detail::file_clock later = now;
-  CHECK_FALSE(now.was_set_until(later));
-  later.stamp += 500'000'000;
-  later.steady += 503'000'000;
-  CHECK_FALSE(now.was_set_until(later));
-  later.stamp += 3'600'000'000'000;
-  CHECK(now.was_set_until(later));
-  later.stamp -= 2 * 3'600'000'000'000;
-  CHECK(now.was_set_until(later));
 }
 
 }  // namespace

@@ -110,9 +110,14 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
   contents << programs;
   const text sealed = detail::seal(detail::entry_kind::archive, {}, contents.finish());
   const text name = path.to_text();
-  const auto file =
-      file_descriptor::adopt(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file || sealed.empty() || !detail::write_whole(file.native(), sealed)) {
+  errno = ENOMEM;
+  bool written = !sealed.empty();
+  if (written) {
+    auto file = file_descriptor::adopt(
+        ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    written = file && detail::write_whole(file.native(), sealed) && detail::close_file(file);
+  }
+  if (!written) {
     detail::text_builder out;
     out << '"' << name << "\" could not be written: " << std::strerror(errno)
         << ". Check the path and the room there.";

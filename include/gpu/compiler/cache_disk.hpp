@@ -35,7 +35,7 @@ template <class Builder = text_builder> class basic_program_disk {
 
   /// Finds a program that holds now. `work` tells whether another compiler's will do, and has none
   /// on a machine without. Otherwise `reason` says what keeps the stored ones from being used; it
-  /// stays empty where there is none.
+  /// stays as it is where there is none.
   template <class Work> bool find(const Work& work, kept_program& found, text& reason) const {
     text compiler_reason, file_reason, unreadable;
     bool damaged = false;
@@ -82,10 +82,11 @@ template <class Builder = text_builder> class basic_program_disk {
       count_one(counters_.damaged);
       folder_.remove(name.characters);
     }
-    reason = !file_reason.empty()       ? file_reason
-             : !compiler_reason.empty() ? compiler_reason
-             : damaged                  ? text("the stored program was damaged")
-                                        : unreadable;
+    const text why = !file_reason.empty()       ? file_reason
+                     : !compiler_reason.empty() ? compiler_reason
+                     : damaged                  ? text("the stored program was damaged")
+                                                : unreadable;
+    if (!why.empty()) reason = why;
     return false;
   }
 

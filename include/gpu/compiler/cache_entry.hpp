@@ -153,18 +153,7 @@ inline digest key_of(const compile_request& request) noexcept {
 /// The folders where a compilation looks for headers, in order.
 template <class Builder = text_builder>
 inline sequence<text> folders_of(const compile_request& request) {
-  sequence<text> folders;
-  for (std::size_t i = 0; i < request.options.size(); ++i) {
-    const string_ref option = request.options[i];
-    for (const string_ref prefix : {string_ref("--include-path="), string_ref("-I")}) {
-      if (!starts_with(option, prefix)) continue;
-      const string_ref folder = without_front(option, prefix.size());
-      if (!folder.empty()) folders.push_back(folder.to_text());
-      if (folder.empty() && i + 1 < request.options.size())
-        folders.push_back(request.options[i + 1]);
-    }
-  }
-  for (const text& folder : request.folders) folders.push_back(folder);
+  sequence<text> folders = request.folders;
   for (const text& folder : request.found_folders) folders.push_back(folder);
   return folders;
 }

@@ -10,36 +10,60 @@
 
 namespace gpu::detail {
 
+/// What was at a place before a compilation.
+struct place_state {
+  bool there = false;
+  file_identity identity = {};
+  text contents = {};  // of a plain file
+};
+
+/// The places where a compilation would look for the user's headers, as they were before it. What
+/// is not as it was cannot be told from what the compiler saw.
+struct places_before {
+  file_clock started = {};  // the clock of the file system, which may be another machine's
+  text_set paths = {};
+  sequence<place_state> states = {};
+
+  const place_state* find(const text& path) const noexcept {
+    const std::size_t position = paths.position(path);
+    return position == 0 ? nullptr : &states[position - 1];
+  }
+};
+
 /// Gathers the conditions under which a compiled program may be used again. What was opened is
 /// known; where the compiler looked before it found that is worked out from the directives in all
 /// of it, and it does no harm to name too many places.
 template <class Builder = text_builder> class basic_condition_gatherer {
  public:
-  /// `folders` are those with headers, in order; `started` a moment before the compilation.
-  basic_condition_gatherer(const program& source, const sequence<text>& folders, file_clock started)
-      : source_{source}, folders_{folders}, started_{started} {
+  /// `folders` are those with headers, in order.
+  basic_condition_gatherer(const program& source, const sequence<text>& folders,
+                           const places_before& before)
+      : source_{source}, folders_{folders}, before_{before} {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
 
-  /// Waits, for some milliseconds, where a header of the user's was written so lately that its
-  /// stamp could not be told from one given during the compilation. Headers in the last `toolkit`
-  /// folders are older than that. Returns the moment to start from.
-  static file_clock wait_for_fresh_files(const program& source, const sequence<text>& folders,
-                                         std::size_t toolkit) {
-    basic_condition_gatherer all(source, folders, file_clock::now());
+  /// Looks at the user's headers, to be called right before the compilation. Waits, for some
+  /// milliseconds, where one was written so lately that its stamp could not be told from one given
+  /// during the compilation. Headers in the last `toolkit` folders are older than that.
+  static places_before look_before(const program& source, const sequence<text>& folders,
+                                   std::size_t toolkit) {
+    places_before before;
+    basic_condition_gatherer all(source, folders, before);
     all.scan_given();
     std::uint64_t newest = 0;
     const auto see = [&](const text& path) {
+      if (const place_state* known = before.find(path)) return known->there;
       struct stat about{};
-      if (::stat(path.c_str(), &about) != 0) return false;
-      const std::uint64_t changed = nanoseconds(about.st_ctim);
-      if (changed > newest) newest = changed;
-      text contents;
-      file_identity identity;
-      if (all.files_.insert(path) && read_header(path, contents, identity)) {
-        all.scan(contents, path);
+      place_state state;
+      state.there = ::stat(path.c_str(), &about) == 0;
+      if (state.there) {
+        state.identity = identity_of(about);
+        if (state.identity.changed > newest) newest = state.identity.changed;
+        if (read_header(path, state.contents, state.identity)) all.scan(state.contents, path);
       }
-      return true;
+      before.paths.insert(path);
+      before.states.push_back(state);
+      return state.there;
     };
     for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
       const lookup l = all.lookups_[i];
@@ -54,7 +78,8 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       ::nanosleep(&millisecond, nullptr);
       now = file_clock::now();
     }
-    return now;
+    before.started = now;
+    return before;
   }
 
   /// Fills in all but the compiler. `opened` are the files that the compilation opened; where it
@@ -84,7 +109,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     conditions.absent = absent_.list();
     conditions.present = present_.list();
     if (trouble_.empty() && !(files_.list().empty() && absent_.list().empty()) &&
-        started_.was_set_until(file_clock::now())) {
+        before_.started.was_set_until(file_clock::now())) {
       because("the clock was set while the program was compiled");
     }
     return trouble_;
@@ -160,7 +185,9 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     if (!read_header(path, contents, identity)) {
       return because("header ", path, " went away while the program was compiled");
     }
-    if (identity.changed >= started_.stamp) {
+    const place_state* before = before_.find(path);
+    if (identity.changed >= before_.started.stamp ||
+        (before != nullptr && !(before->identity == identity && before->contents == contents))) {
       return because("header ", path, " was written while the program was compiled");
     }
     out_->files.push_back({path, digest_of(contents)});
@@ -175,7 +202,11 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       return true;
     }
     struct stat about{};
+    const place_state* before = before_.find(path);
     if (::stat(path.c_str(), &about) != 0) {
+      if (before != nullptr && before->there) {
+        because("", path, " went away while the program was compiled");
+      }
       note_absent(path);
       return false;
     }
@@ -184,7 +215,8 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       explained_.insert(path);
       return true;
     }
-    if (nanoseconds(about.st_ctim) >= started_.stamp) {
+    if (nanoseconds(about.st_ctim) >= before_.started.stamp ||
+        (before != nullptr && !before->there)) {
       because("", path, " was written while the program was compiled");
     }
     present_.insert(path);
@@ -250,7 +282,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
 
   const program& source_;
   const sequence<text>& folders_;
-  file_clock started_;
+  const places_before& before_;
   bool complete_ = true;
   cache_conditions* out_ = nullptr;
   text trouble_;

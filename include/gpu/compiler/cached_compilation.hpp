@@ -70,10 +70,10 @@ template <class Builder = text_builder> struct cached_compilation {
     }
     made.program = compiled_program_access::adopt(state);
     const sequence<text> searched = folders();
-    const file_clock started = condition_gatherer::wait_for_fresh_files(
-        request.source, searched, request.found_folders.size());
+    const places_before before =
+        condition_gatherer::look_before(request.source, searched, request.found_folders.size());
     GPU_TRY(nvrtc_compile(request, *state, where));
-    condition_gatherer gatherer(request.source, searched, started);
+    condition_gatherer gatherer(request.source, searched, before);
     text why = option_with_files();
     if (why.empty()) {
       why = gatherer.gather(state->headers, state->headers_complete, made.conditions);

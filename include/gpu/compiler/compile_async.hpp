@@ -128,8 +128,8 @@ class [[nodiscard]] pending_compilation {
 
   void drop() noexcept {
     if (work_ == nullptr) return;
-    wait();
-    work_->destroy(*work_);
+    // What a thread of the process was at work on when this one was forked from it stays as it is.
+    if (detail::compile_queue().wait(*work_)) work_->destroy(*work_);
     work_ = nullptr;
   }
 

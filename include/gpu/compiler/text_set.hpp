@@ -41,8 +41,10 @@ template <class Builder = text_builder> class basic_text_set {
     slot = list_.size();
     return true;
   }
-  bool contains(string_ref string) const noexcept {
-    return !slots_.empty() && slots_[find(string)] != 0;
+  bool contains(string_ref string) const noexcept { return position(string) != 0; }
+  /// Its place in `list`, counted from 1; 0 where it is not there.
+  std::size_t position(string_ref string) const noexcept {
+    return slots_.empty() ? 0 : slots_[find(string)];
   }
   const sequence<text>& list() const noexcept { return list_; }
 
