@@ -266,6 +266,27 @@ TEST_CASE("weak, common and internal names are resolved as a device linker does"
   CHECK(shared.completed == CUDA_SUCCESS);
 }
 
+TEST_CASE("aliases of other units are followed, and not round in circles", "[cpu][link]") {
+  driver_fixture f;
+  const auto declared = [](const std::string& name) {
+    return ".visible .func (.param .b32 r) " + name + "();\n";
+  };
+  const auto defined = [](const std::string& linkage, const std::string& name, int value) {
+    return linkage + " .func (.param .b32 r) " + name + "() { .reg .u32 %r<2>; mov.u32 %r1, " +
+           std::to_string(value) + "; st.param.b32 [r], %r1; ret; }\n";
+  };
+  CHECK(tried_link(f, {{"a", ptx(extern_f + call_f)},
+                       {"b", ptx(declared("f") + defined(".visible", "g", 5) + ".alias f, g;\n")}})
+            .run() == 5);
+  // Each unit defines one of two weakly and makes the other an alias of it.
+  tried_link circle(
+      f, {{"a", ptx(declared("f") + defined(".weak", "g", 1) + ".alias f, g;\n" + call_f)},
+          {"b", ptx(declared("g") + defined(".weak", "f", 2) + ".alias g, f;\n")}});
+  CUmodule module = nullptr;
+  if (circle.completed == CUDA_SUCCESS)
+    CHECK(f.cu.module_load_data(&module, circle.image) != CUDA_SUCCESS);
+}
+
 TEST_CASE("addresses of functions and variables of other units hold", "[cpu][link]") {
   driver_fixture f;
   // A table of addresses, filled by the linker: of a function of another unit, and of a variable.

@@ -157,6 +157,57 @@ CONSUMER:
   for (u32 i = 0; i < 32; ++i) CHECK(bench.download<u32>(out, 32)[i] == 3 * i);
 }
 
+TEST_CASE("wrong barriers are faults that say why", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u32 number, .param .u32 threads) {
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [number]; ld.param.u32 %r2, [threads]; bar.sync %r1, %r2; ret; }
+.visible .entry differing() {
+  .reg .b32 %r<3>; .reg .pred %p;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 32; selp.u32 %r2, 64, 96, %p; bar.sync 3, %r2; ret; })");
+  const auto detail = [&](const outcome& o) {
+    REQUIRE(o.error);
+    CHECK(o.error->kind == fault_kind::illegal_instruction);
+    return o.error->detail;
+  };
+  CHECK(kind_of(bench.run("k", {}, {64, 1, 1}, 15u, 64u)) == fault_kind::none);
+  CHECK(detail(bench.run("k", {}, {64, 1, 1}, 16u, 64u)) ==
+        "barrier 16; there are barriers 0 to 15");
+  CHECK(detail(bench.run("k", {}, {64, 1, 1}, 1u, 33u)) ==
+        "a barrier for 33 threads, no multiple of 32");
+  CHECK(detail(bench.run("differing", {}, {96, 1, 1})) ==
+        "threads wait at barrier 3 with different thread counts");
+}
+
+TEST_CASE("a cluster is one block", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .shared .align 4 .b8 room[256];
+  .reg .b64 %rd<6>; .reg .b32 %r<20>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mov.u32 %r2, room; mad.lo.u32 %r3, %r1, 4, %r2;
+  mov.u32 %r4, %ctaid.x; mad.lo.u32 %r5, %r4, 1000, %r1; st.shared.u32 [%r3], %r5;
+  barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+  xor.b32 %r6, %r1, 63; mad.lo.u32 %r6, %r6, 4, %r2;
+  mapa.shared::cluster.u32 %r7, %r6, 0; ld.shared::cluster.u32 %r8, [%r7];
+  getctarank.shared::cluster.u32 %r9, %r7; add.u32 %r8, %r8, %r9;
+  mov.u32 %r10, %cluster_ctaid.x; add.u32 %r8, %r8, %r10;
+  mov.u32 %r10, %cluster_ctarank; add.u32 %r8, %r8, %r10;
+  mov.u32 %r10, %cluster_nctaid.x; mad.lo.u32 %r8, %r10, 100000, %r8;
+  mov.u32 %r10, %cluster_nctarank; mad.lo.u32 %r8, %r10, 1000000, %r8;
+  mov.pred %p1, %is_explicit_cluster; @%p1 add.u32 %r8, %r8, 7;
+  mov.u32 %r11, %clusterid.x; mov.u32 %r12, %nclusterid.x; mov.u32 %r13, %nctaid.x;
+  setp.ne.u32 %p2, %r11, %r4; @%p2 add.u32 %r8, %r8, 9;
+  setp.ne.u32 %p2, %r12, %r13; @%p2 add.u32 %r8, %r8, 11;
+  mad.lo.u32 %r14, %r4, 64, %r1; mad.wide.u32 %rd2, %r14, 4, %rd1;
+  st.global.u32 [%rd2], %r8; ret; })");
+  const address out = bench.allocate(3 * 64 * 4);
+  bench.what.check.shared_races_are_faults = true;  // the barrier orders the threads
+  bench.run_well("k", {3, 1, 1}, {64, 1, 1}, out);
+  const auto result = bench.download<u32>(out, 3 * 64);
+  for (u32 i = 0; i < 3 * 64; ++i) CHECK(result[i] == 1100000 + i / 64 * 1000 + (63 - i % 64));
+}
+
 TEST_CASE("bar.red counts and combines predicates", "[machine]") {
   workbench bench(R"(
 .visible .entry k(.param .u64 out) {

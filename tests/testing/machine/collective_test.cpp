@@ -11,14 +11,15 @@ using u32 = std::uint32_t;
 
 /// The result of `instructions`, which leave it in %d, for each of 32 lanes; %l is the lane, %v is
 /// 100 + lane.
-std::vector<u32> each_lane(const std::string& instructions, u32 threads = 32) {
+std::vector<u32> each_lane(const std::string& instructions, u32 threads = 32,
+                           const std::string& target = "sm_90") {
   const std::string text = R"(
 .visible .entry k(.param .u64 out) {
   .reg .b64 %rd<3>; .reg .b32 %l, %v, %d, %t<8>; .reg .pred %p<8>;
   ld.param.u64 %rd1, [out];
   mov.u32 %l, %laneid; mad.wide.u32 %rd2, %l, 4, %rd1; add.u32 %v, %l, 100; mov.u32 %d, 0;
 )" + instructions + "\n st.global.u32 [%rd2], %d; ret; }";
-  workbench bench(text);
+  workbench bench(text, 1, target);
   const address out = bench.upload(std::vector<u32>(32, 0xdead));
   bench.run_well("k", {}, {threads, 1, 1}, out);
   return bench.download<u32>(out, 32);
@@ -68,6 +69,30 @@ TEST_CASE("votes, ballots, matches, reductions", "[machine]") {
     CHECK(static_cast<std::int32_t>(least[i]) == -28);
     if (i % 2 == 0) CHECK(active[i] == 0x55555555);
     CHECK(elected[i] == (i < 4 ? 0 : i == 4 ? 104 : 4));
+  }
+}
+
+TEST_CASE("the forms without .sync of older targets are of the lanes that execute them",
+          "[machine]") {
+  const std::string odd = "and.b32 %t1, %l, 1; setp.eq.u32 %p1, %t1, 1;";
+  const auto old = [](const std::string& instructions) {
+    return each_lane(instructions, 32, "sm_60");
+  };
+  const auto shuffled = old("shfl.bfly.b32 %d, %v, 3, 31;");
+  const auto checked = old("shfl.down.b32 %d|%p1, %v, 5, 31; @!%p1 add.u32 %d, %d, 1000;");
+  const auto ballot = old("setp.lt.u32 %p2, %l, 12;" + odd +
+                          "@!%p1 bra EVEN;"
+                          "vote.ballot.b32 %d, %p2; EVEN:");
+  const auto all =
+      old("setp.lt.u32 %p2, %l, 12; @!%p2 bra END;"
+          "vote.all.pred %p3, %p2; selp.u32 %d, 1, 2, %p3; END:");
+  const auto uniform = old(odd + "vote.uni.pred %p3, %p1; selp.u32 %d, 1, 2, %p3;");
+  for (u32 i = 0; i < 32; ++i) {
+    CHECK(shuffled[i] == 100 + (i ^ 3));
+    CHECK(checked[i] == (i + 5 < 32 ? 105 + i : 1100 + i));
+    CHECK(ballot[i] == (i % 2 ? 0xaaau : 0u));
+    CHECK(all[i] == (i < 12 ? 1u : 0u));
+    CHECK(uniform[i] == 2);
   }
 }
 

@@ -147,6 +147,65 @@ TEST_CASE("indirect calls go where each lane's pointer says", "[machine]") {
     CHECK(bench.run("nowhere", {}, {}, wrong).error->kind == fault_kind::invalid_call_target);
 }
 
+TEST_CASE("a function called by two kernels finds the shared memory of each", "[machine]") {
+  // `room` lies behind `first` in one kernel and at the beginning in the other, and `sum` is at one
+  // place in both.
+  workbench bench(R"(
+.shared .align 4 .b8 first[64];
+.shared .align 4 .b8 room[256];
+.func (.reg .b32 %out) double(.reg .b32 %in) { add.u32 %out, %in, %in; ret; }
+.func (.reg .b32 %out) through_room(.reg .b32 %in) {
+  .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x; mov.u32 %r2, room; mad.lo.u32 %r2, %r1, 4, %r2;
+  st.shared.u32 [%r2], %in; ld.shared.u32 %r3, [%r2]; call (%out), double, (%r3); ret;
+}
+.visible .entry both(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  mov.u32 %r4, first; mad.lo.u32 %r4, %r1, 4, %r4;
+  st.shared.u32 [%r4], 1000;
+  call (%r2), through_room, (%r1);
+  ld.shared.u32 %r3, [%r4]; add.u32 %r2, %r2, %r3;
+  st.global.u32 [%rd2], %r2; ret;
+}
+.visible .entry alone(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  call (%r2), through_room, (%r1); call (%r3), double, (%r2);
+  st.global.u32 [%rd2], %r3; ret;
+})");
+  const auto both = run_each(bench, "both", 16);
+  const auto alone = run_each(bench, "alone", 64);
+  for (u32 i = 0; i < 16; ++i) CHECK(both[i] == 1000 + 2 * i);
+  for (u32 i = 0; i < 64; ++i) CHECK(alone[i] == 4 * i);
+  CHECK(bench.module->find_kernel("both")->static_shared_bytes == 320);
+  CHECK(bench.module->find_kernel("alone")->static_shared_bytes == 256);
+}
+
+TEST_CASE("a pointer to an alias calls what the alias stands for", "[machine]") {
+  workbench bench(R"(
+.visible .func (.param .b32 result) other(.param .b32 n);
+.visible .func (.param .b32 result) same(.param .b32 n) {
+  .reg .b32 %r; ld.param.u32 %r, [n]; add.u32 %r, %r, 7; st.param.b32 [result], %r; ret; }
+.alias other, same;
+.global .u64 table[1] = {other};
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<8>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  mov.u64 %rd4, other; ld.global.u64 %rd5, [table];
+  shape: .callprototype (.param .b32 _) _ (.param .b32 _);
+  { .param .b32 arg; .param .b32 got;
+    st.param.b32 [arg], %r1; call (got), other, (arg); ld.param.b32 %r3, [got]; }
+  { .param .b32 arg; .param .b32 got;
+    st.param.b32 [arg], %r3; call (got), %rd4, (arg), shape; ld.param.b32 %r3, [got]; }
+  { .param .b32 arg; .param .b32 got;
+    st.param.b32 [arg], %r3; call (got), %rd5, (arg), shape; ld.param.b32 %r3, [got]; }
+  st.global.u32 [%rd2], %r3; ret;
+})");
+  const auto result = run_each(bench, "k", 40);
+  for (u32 i = 0; i < 40; ++i) CHECK(result[i] == i + 21);
+}
+
 TEST_CASE("endless recursion overflows the stack", "[machine]") {
   workbench bench(functions);
   const auto result = bench.run("endless", {}, {});

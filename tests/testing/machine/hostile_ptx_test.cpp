@@ -265,6 +265,12 @@ TEST_CASE("a module of thousands of kernels loads", "[machine]") {
   for (int i = 0; i < 3000; ++i)
     text += ".entry k" + std::to_string(i) + "() { call shared_by_all; ret; }\n";
   workbench bench(text);
-  CHECK(bench.module->kernels().size() == 3000);
+  const std::vector<const executable*> kernels = bench.module->kernels();
+  REQUIRE(kernels.size() == 3000);
+  // What a kernel takes does not grow with the functions of the module.
+  for (const executable* each : kernels) {
+    CHECK(each->own.size() == 1);
+    CHECK(each->common == kernels[0]->common);
+  }
   bench.run_well("k2999", {}, {});
 }

@@ -23,8 +23,8 @@ namespace machine_test {
 using namespace gpu::testing::machine;
 
 /// `body` behind a module header.
-inline std::string module_text(std::string_view body) {
-  return ".version 8.3\n.target sm_90\n.address_size 64\n" + std::string(body);
+inline std::string module_text(std::string_view body, const std::string& target = "sm_90") {
+  return ".version 8.3\n.target " + target + "\n.address_size 64\n" + std::string(body);
 }
 
 /// Defined beside the machine.
@@ -51,9 +51,10 @@ template <class T> void append_argument(std::vector<std::byte>& to, const T& val
 /// A module in a memory of its own, and what it takes to run its kernels.
 class workbench {
  public:
-  explicit workbench(std::string_view body, unsigned threads = 1)
+  explicit workbench(std::string_view body, unsigned threads = 1,
+                     const std::string& target = "sm_90")
       : pool{threads}, heap{memory, 0, 65536} {
-    load_result loaded = load_text(module_text(body), memory);
+    load_result loaded = load_text(module_text(body, target), memory);
     INFO("line " << loaded.diagnostic.line << ": " << loaded.diagnostic.text);
     REQUIRE(loaded);
     module.emplace(std::move(*loaded.module));

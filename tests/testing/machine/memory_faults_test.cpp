@@ -29,6 +29,9 @@ constexpr const char* kernels = R"(
 .visible .entry local(.param .u64 offset) {
   .local .align 4 .b8 room[64];
   .reg .b64 %rd<3>; ld.param.u64 %rd1, [offset]; st.local.u32 [%rd1], 5; ret; }
+.visible .entry own_atomic() {
+  .local .align 4 .b8 room[64]; .reg .b64 %rd<3>;
+  mov.u64 %rd1, room; cvta.local.u64 %rd2, %rd1; red.add.u32 [%rd2], 5; ret; }
 .visible .entry constant() {
   .reg .b64 %rd<3>; mov.u64 %rd1, constants; st.u32 [%rd1], 5; ret; })";
 
@@ -69,6 +72,9 @@ TEST_CASE("every kind of bad address is told from the others", "[machine]") {
   CHECK(kind_of(bench.run("store", {}, {}, a + 32)) == fault_kind::out_of_bounds);
   CHECK(kind_of(bench.run("store", {}, {}, a - 4)) == fault_kind::out_of_bounds);
   CHECK(kind_of(bench.run("constant", {}, {})) == fault_kind::read_only);
+  const outcome local = bench.run("own_atomic", {}, {});
+  REQUIRE(kind_of(local) == fault_kind::wrong_space);
+  CHECK(local.error->detail == "atomic operations work on global and shared memory");
   REQUIRE(bench.memory.free(a) == free_status::freed);
   CHECK(kind_of(bench.run("store", {}, {}, a)) == fault_kind::use_after_free);
   CHECK(kind_of(bench.run("add", {}, {}, local_window)) == fault_kind::local_out_of_bounds);

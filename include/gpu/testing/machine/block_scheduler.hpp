@@ -28,7 +28,6 @@ inline bool start_warp(warp& w, block_state& block, std::uint32_t index) {
   for (auto& f : w.frames) w.spare.push_back(std::move(f));
   w.frames.clear();
   w.stack_top = {};
-  const lowered_function& entry = *kernel.functions[kernel.entry_index];
   w.stack_limit = (kernel.local_bytes + 15) / 16 * 16 + what.limit.stack_bytes;
   const std::uint32_t first = index * warp_size;
   const std::uint32_t lanes = block.threads - first < warp_size ? block.threads - first : warp_size;
@@ -39,7 +38,7 @@ inline bool start_warp(warp& w, block_state& block, std::uint32_t index) {
     w.thread[1][lane] = linear / what.block.x % what.block.y;
     w.thread[2][lane] = linear / what.block.x / what.block.y;
   }
-  frame* const f = push_frame(w, entry, nullptr, w.live);
+  frame* const f = push_frame(w, *kernel.start, nullptr, w.live);
   if (f == nullptr) return false;
   group g;
   g.in = f;

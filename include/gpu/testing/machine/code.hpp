@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -97,19 +98,31 @@ struct lowered_function {
   std::uint32_t frame_bytes = 0;     // local memory of a frame, per lane
 };
 
+/// The functions of a module that are the same in all of its kernels, by index; the others are
+/// null.
+using lowered_functions = std::vector<std::unique_ptr<const lowered_function>>;
+
 /// A kernel with everything it may call. Immutable once loaded; shared by concurrent launches.
 struct executable {
   const ptx::module* module = nullptr;  // alive as long as the executable
   const ptx::function* entry = nullptr;
-  std::vector<std::unique_ptr<lowered_function>>
-      functions;  // by index in the module, null = unused
-  std::uint32_t entry_index = 0;
+  const lowered_function* start = nullptr;  // the lowered entry
+  std::shared_ptr<const lowered_functions> common;
+  /// The entry, and the functions that name shared variables, which lie elsewhere in each kernel.
+  std::map<std::uint64_t, std::unique_ptr<const lowered_function>> own;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_begin = 0;  // static_shared_bytes, aligned as the variables need it
   std::uint32_t local_bytes = 0;           // per thread, of the entry and the deepest direct chain
   std::uint32_t constant_bytes = 0;        // of .const variables in the module
   std::uint32_t registers = 0;             // per thread, an estimate
   std::uint32_t max_threads_per_block = 1024;
+
+  /// The function of that index in the module; null where the kernel cannot reach it.
+  const lowered_function* function(std::uint64_t index) const {
+    if (index < common->size() && (*common)[index] != nullptr) return (*common)[index].get();
+    const auto found = own.find(index);
+    return found == own.end() ? nullptr : found->second.get();
+  }
 };
 
 }  // namespace gpu::testing::machine

@@ -35,10 +35,11 @@ struct module_loader {
                              : " is declared extern but nowhere defined"));
     }
     initialise(memory, places, options.managed_of == nullptr);
+    const auto common = std::make_shared<lowered_functions>(module.functions.size());
     for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
       if (!module.functions[f].entry || !module.functions[f].defined) continue;
       load_result failed;
-      auto kernel = detail::lower_kernel(places, f, failed.diagnostic);
+      auto kernel = detail::lower_kernel(places, f, common, failed.diagnostic);
       if (!kernel) {
         const bool symbol = failed.diagnostic.text.find("nowhere defined") != std::string::npos;
         failed.why =
@@ -137,7 +138,7 @@ struct module_loader {
         if (r.target.kind == ptx::symbol_kind::global) {
           value += places.variables[r.target.index];
         } else if (r.target.kind == ptx::symbol_kind::function) {
-          value += code_window + 16ull * r.target.index;
+          value += detail::code_address(module, r.target.index);
         }
         std::uint32_t size = r.size;
         if (r.mask != 0) {

@@ -1,11 +1,13 @@
 // Lowers kernels: functions to arrays of decoded instructions, shared variables to offsets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -99,13 +101,9 @@ inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, st
   std::vector<std::uint32_t> pending{entry};
   bool indirect = false;
   while (!pending.empty()) {
-    const std::uint32_t index = pending.back();
+    const std::uint32_t index = module.aliased(pending.back());
     pending.pop_back();
     const ptx::function& f = module.functions[index];
-    if (f.alias_of != ptx::no_index) {
-      pending.push_back(f.alias_of);
-      continue;
-    }
     if (!f.defined || !reached.insert(index).second) continue;
     for (const ptx::call_site& call : f.calls) {
       if (call.function != ptx::no_index) {
@@ -124,6 +122,16 @@ inline std::set<std::uint32_t> reachable_functions(const ptx::module& module, st
 inline void used_variables(const ptx::function& f, std::set<std::uint32_t>& used) {
   for (const ptx::operand& o : f.operands)
     if (o.target.kind == ptx::symbol_kind::global) used.insert(o.target.index);
+}
+
+/// Whether the function is another one in each kernel, because it names a shared variable.
+inline bool names_shared(const ptx::module& module, const ptx::function& f) {
+  const auto shared = [](const ptx::variable& v) { return v.space == ptx::state_space::shared; };
+  std::set<std::uint32_t> used;
+  used_variables(f, used);
+  return std::any_of(f.variables.begin(), f.variables.end(), shared) ||
+         std::any_of(used.begin(), used.end(),
+                     [&](std::uint32_t v) { return shared(module.variables[v]); });
 }
 
 /// Gives every shared variable of the kernel's functions a place. Result: the bytes that those
@@ -173,35 +181,32 @@ inline std::uint64_t place_shared(const ptx::module& module,
 }
 
 /// The most local memory that a chain of direct calls takes; recursion counts once.
-inline std::uint64_t deepest_stack(const executable& e, std::uint32_t entry) {
-  enum class mark : std::uint8_t { fresh, open, done };
-  struct visit {
-    std::uint32_t function = 0;
+inline std::uint64_t deepest_stack(const executable& e) {
+  struct node {
+    std::uint64_t deepest = 0;
     std::size_t next_call = 0;
   };
-  std::vector<mark> marks(e.functions.size(), mark::fresh);
-  std::vector<std::uint64_t> deepest(e.functions.size(), 0);
+  std::unordered_map<const lowered_function*, node> nodes;
   // A path of its own instead of recursion: the chain may be as long as the text.
-  std::vector<visit> path{{entry}};
+  std::vector<const lowered_function*> path{e.start};
   while (!path.empty()) {
-    const std::uint32_t index = path.back().function;
-    const std::vector<lowered_call>& calls = e.functions[index]->calls;
-    marks[index] = mark::open;
-    if (path.back().next_call < calls.size()) {
-      const std::uint32_t callee = calls[path.back().next_call++].function;
-      const bool known = callee == ptx::no_index || e.functions[callee] == nullptr;
-      if (!known && marks[callee] == mark::fresh) path.push_back({callee});
+    const lowered_function& f = *path.back();
+    node& here = nodes[&f];
+    if (here.next_call < f.calls.size()) {
+      const std::uint32_t callee = f.calls[here.next_call++].function;
+      const lowered_function* next = callee == ptx::no_index ? nullptr : e.function(callee);
+      if (next != nullptr && nodes.count(next) == 0) path.push_back(next);
       continue;
     }
     std::uint64_t below = 0;
-    for (const lowered_call& call : calls)
-      if (call.function != ptx::no_index && deepest[call.function] > below)
-        below = deepest[call.function];
-    deepest[index] = e.functions[index]->frame_bytes + below;
-    marks[index] = mark::done;
+    for (const lowered_call& call : f.calls)
+      if (const lowered_function* callee =
+              call.function == ptx::no_index ? nullptr : e.function(call.function))
+        below = std::max(below, nodes[callee].deepest);
+    here.deepest = f.frame_bytes + below;
     path.pop_back();
   }
-  return deepest[entry];
+  return nodes[e.start].deepest;
 }
 
 /// What a compiler would need in registers, from what the function declares.
@@ -214,15 +219,16 @@ inline std::uint32_t estimate_registers(const ptx::function& f) {
   return static_cast<std::uint32_t>(estimate < most ? estimate : most);
 }
 
-/// Lowers a kernel with everything it may call. Null, with the diagnostic: not supported.
+/// Lowers a kernel with everything it may call. What other kernels may use as it is goes to
+/// `common`. Null, with the diagnostic: not supported.
 inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint32_t entry,
+                                                const std::shared_ptr<lowered_functions>& common,
                                                 ptx::diagnostic& why) {
   const ptx::module& module = *places.module;
   auto out = std::make_unique<executable>();
   out->module = &module;
   out->entry = &module.functions[entry];
-  out->entry_index = entry;
-  out->functions.resize(module.functions.size());
+  out->common = common;
   const std::set<std::uint32_t> functions = reachable_functions(module, entry);
   const std::uint64_t shared = place_shared(module, functions, places, *out);
   if (shared > most_static_shared_bytes) {
@@ -230,10 +236,14 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
     return nullptr;
   }
   for (const std::uint32_t f : functions) {
-    out->functions[f] = lower_function(places, f, why);
-    if (!out->functions[f]) return nullptr;
+    const bool mine = f == entry || names_shared(module, module.functions[f]);
+    if (!mine && (*common)[f] != nullptr) continue;
+    std::unique_ptr<lowered_function> lowered = lower_function(places, f, why);
+    if (!lowered) return nullptr;
+    (mine ? out->own[f] : (*common)[f]) = std::move(lowered);
   }
-  const std::uint64_t local = deepest_stack(*out, entry);
+  out->start = out->function(entry);
+  const std::uint64_t local = deepest_stack(*out);
   if (local > most_local_bytes) {
     why = refuse_memory(*out->entry, "local memory of a thread", local, most_local_bytes);
     return nullptr;

@@ -37,15 +37,12 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
   call.results = transfers(site.results, true);
   handler run = &run_call;
   if (site.function != ptx::no_index) {
-    const ptx::function* callee = &module.functions[site.function];
-    while (callee->alias_of != ptx::no_index) {
-      call.function = callee->alias_of;
-      callee = &module.functions[callee->alias_of];
-    }
-    if (!callee->defined) {
-      run = runtime_function(*callee);
+    call.function = module.aliased(site.function);
+    const ptx::function& callee = module.functions[call.function];
+    if (!callee.defined) {
+      run = runtime_function(callee);
       if (run == nullptr) {
-        c.trouble = "the function " + callee->name + " is declared but nowhere defined";
+        c.trouble = "the function " + callee.name + " is declared but nowhere defined";
         return false;
       }
     }

@@ -31,6 +31,11 @@ struct symbol_address {
   std::uint64_t value = 0;
 };
 
+/// What a pointer to a function holds.
+inline address code_address(const ptx::module& module, std::uint32_t function) {
+  return code_window + 16ull * module.aliased(function);
+}
+
 constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -83,7 +88,7 @@ class lowering_context {
       case ptx::symbol_kind::global:
         return symbol_address{false, places_.variables[s.index]};
       case ptx::symbol_kind::function:
-        return symbol_address{false, code_window + 16ull * s.index};
+        return symbol_address{false, code_address(*places_.module, s.index)};
       case ptx::symbol_kind::variable: {
         const ptx::state_space space = source.variables[s.index].space;
         if (space == ptx::state_space::shared)

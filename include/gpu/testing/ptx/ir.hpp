@@ -225,6 +225,16 @@ struct module {
   std::string_view text_of(const instruction& i) const {
     return std::string_view(source).substr(i.text_begin, i.text_length);
   }
+
+  /// The function that one stands for: itself, but for an alias. Linked aliases may go in a circle;
+  /// then it is one of them, which is not defined.
+  std::uint32_t aliased(std::uint32_t index) const {
+    for (std::size_t hops = 0; hops < functions.size(); ++hops) {
+      if (functions[index].alias_of == no_index) break;
+      index = functions[index].alias_of;
+    }
+    return index;
+  }
 };
 
 /// What sort of refusal a diagnostic is; a driver has a code for each.

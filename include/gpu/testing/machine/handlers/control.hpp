@@ -36,7 +36,7 @@ inline action run_branch_table(warp& w, const decoded& d, lane_mask mask) {
 }
 
 inline action run_call(warp& w, const decoded& d, lane_mask mask) {
-  const auto& functions = w.block->grid->what->kernel->functions;
+  const executable& kernel = *w.block->grid->what->kernel;
   const lowered_call& call = w.function->calls[d.list];
   for (; mask != 0; mask &= mask - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -45,7 +45,7 @@ inline action run_call(warp& w, const decoded& d, lane_mask mask) {
       const auto a = read_lane<std::uint64_t>(w.registers, call.target_slot, lane);
       index = a >= code_window && (a - code_window) % 16 == 0 ? (a - code_window) / 16 : ~0ull;
     }
-    const lowered_function* callee = index < functions.size() ? functions[index].get() : nullptr;
+    const lowered_function* callee = kernel.function(index);
     if (callee == nullptr || callee->source->entry ||
         callee->parameters.size() != call.arguments.size() ||
         callee->returns.size() != call.results.size())
