@@ -130,6 +130,8 @@ TEST_CASE("peer: copies between contexts can be captured", "[memory][copy][peer]
   auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
   value_of(gpu::fill(t.on_first, from.span(), 3));
   value_of(t.on_first.synchronize());
+  value_of(gpu::fill(t.on_second, to.span(), 4));
+  value_of(t.on_second.synchronize());
   auto capture = value_of(gpu::stream_capture::begin(t.on_first));
   value_of(gpu::copy(t.on_first, t.a, t.b));
   value_of(gpu::copy(t.on_first, value_of(gpu::peer(t.first, from.span())),

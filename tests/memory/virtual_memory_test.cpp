@@ -236,6 +236,7 @@ TEST_CASE("virtual_memory: two processes have the same memory", "[memory][virtua
   std::vector<int> here(1000);
   for (int i = 0; i < 1000; ++i) here[static_cast<std::size_t>(i)] = i * 3;
   REQUIRE(copy(here, mapping.span<int>().first(1000)).has_value());
+  REQUIRE(copy(here, mapping.span<int>().last(1000)).has_value());
   const test::descriptor_socket socket;
   socket.send(value_of(gpu::export_memory(memory)), bytes);
   const test::program_outcome other =
