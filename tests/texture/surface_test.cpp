@@ -3,6 +3,7 @@
 #include "support/results.hpp"
 
 #include <gpu/texture/mipmapped_array.hpp>
+#include <gpu/texture/texture.hpp>
 
 #include <type_traits>
 

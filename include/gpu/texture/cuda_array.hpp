@@ -3,9 +3,9 @@
 /// CUDA arrays, the memory that textures sample and surfaces write: `cuda_array` owns one,
 /// `cuda_array_ref` names one.
 
-#include <gpu/core/unique_handle.hpp>
 #include <gpu/memory/allocation.hpp>
 #include <gpu/texture/array_checks.hpp>
+#include <gpu/texture/array_owner.hpp>
 
 namespace gpu {
 
@@ -26,12 +26,6 @@ struct array_sparse_properties {
 template <class T = void> class cuda_array_ref;
 
 namespace detail {
-
-/// The T of arrays whose format is known at run time only.
-template <class T>
-concept untyped_texel = is_void<T>;
-template <class T>
-concept array_texel = untyped_texel<T> || (texel<T> && same<T, remove_cv_t<T>>);
 
 /// `errc::invalid_argument` where an array of some format is taken for one of another.
 template <class T, class Builder = text_builder>
@@ -148,11 +142,10 @@ template <class Self> class cuda_array_operations {
 
 /// Names an array that something else keeps alive; copy it freely. `T` is the type of its texels,
 /// or `void` where their format is known at run time only. Default constructed it is empty.
-template <class T> class cuda_array_ref : public cuda_array_operations<cuda_array_ref<T>> {
-  static_assert(
-      detail::array_texel<T>,
-      "a texel has 1, 2 or 4 channels of integers up to 32 bits, float or gpu::half_bits, "
-      "or a gpu::texel_format_of");
+template <class T>
+class cuda_array_ref : public cuda_array_operations<cuda_array_ref<T>>,
+                       public detail::array_name<CUarray> {
+  static_assert(detail::texel_check<T>::passed);
 
  public:
   using value_type = T;
@@ -162,10 +155,7 @@ template <class T> class cuda_array_ref : public cuda_array_operations<cuda_arra
   template <class U>
     requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
   constexpr cuda_array_ref(const cuda_array_ref<U>& other) noexcept
-      : native_{other.native()},
-        context_{other.context()},
-        shape_{other.shape()},
-        format_{other.format()} {}
+      : array_name{other.native(), other.context(), other.shape(), other.format()} {}
 
   /// An array made elsewhere; asks the driver what it is. (cuArray3DGetDescriptor)
   /// **Errors**: `errc::invalid_argument` where its texels are no `T`.
@@ -185,29 +175,17 @@ template <class T> class cuda_array_ref : public cuda_array_operations<cuda_arra
   static constexpr cuda_array_ref from_native(CUarray native, context_ref context,
                                               const array_shape& shape,
                                               texel_format format) noexcept {
-    cuda_array_ref ref;
-    ref.native_ = native;
-    ref.context_ = context;
-    ref.shape_ = shape;
-    ref.format_ = format;
-    return ref;
+    return cuda_array_ref{native, context, shape, format};
   }
 
-  constexpr CUarray native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
-  constexpr gpu::device device() const noexcept { return context_.device(); }
-  constexpr const array_shape& shape() const noexcept { return shape_; }
-  constexpr texel_format format() const noexcept { return format_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
   friend constexpr bool operator==(const cuda_array_ref& a, const cuda_array_ref& b) noexcept {
-    return a.native_ == b.native_;
+    return a.native() == b.native();
   }
 
  private:
-  CUarray native_ = nullptr;
-  context_ref context_;
-  array_shape shape_;
-  texel_format format_;
+  constexpr cuda_array_ref(CUarray native, context_ref context, const array_shape& shape,
+                           texel_format format) noexcept
+      : array_name{native, context, shape, format} {}
 };
 
 namespace detail {
@@ -224,10 +202,13 @@ struct destroy_array {
 /// Owns an array. Move-only; empty after a move. What is in it is undefined until something is
 /// copied or written into it. `T` is the type of its texels, or `void`.
 /// **Ordering**: the array has to live until the work that uses it has finished.
-template <class T = void> class cuda_array : public cuda_array_operations<cuda_array<T>> {
- public:
-  using value_type = T;
+template <class T = void>
+class cuda_array
+    : public cuda_array_operations<cuda_array<T>>,
+      public detail::array_owner<cuda_array<T>, cuda_array_ref, T, detail::destroy_array> {
+  using owner = detail::array_owner<cuda_array, cuda_array_ref, T, detail::destroy_array>;
 
+ public:
   /// An array of texels `T` on a device, or in a context of the caller's choice:
   ///
   ///     auto image = GPU_TRY(gpu::cuda_array<float>::create(device, {.width = 64, .height = 32}));
@@ -266,31 +247,9 @@ template <class T = void> class cuda_array : public cuda_array_operations<cuda_a
     return make(in, format, shape, where);
   }
 
-  /// Takes over an array that cuArrayCreate or cuArray3DCreate made.
-  static cuda_array adopt(const cuda_array_ref<T>& owned) noexcept { return cuda_array{owned}; }
-  /// Gives the array up; the caller destroys it.
-  [[nodiscard]] cuda_array_ref<T> release() noexcept { return handle_.release(); }
-
-  CUarray native() const noexcept { return handle_.get().native(); }
-  /// The context that the array belongs to; empty after a move.
-  context_ref context() const noexcept { return handle_.get().context(); }
-  gpu::device device() const noexcept { return handle_.get().device(); }
-  const array_shape& shape() const noexcept { return handle_.get().shape(); }
-  texel_format format() const noexcept { return handle_.get().format(); }
-
-  operator cuda_array_ref<T>() const& noexcept { return handle_.get(); }
-  operator cuda_array_ref<T>() const&& = delete;  // a name must not outlive its owner
-  operator cuda_array_ref<>() const& noexcept
-    requires(!detail::untyped_texel<T>)
-  {
-    return handle_.get();
-  }
-  operator cuda_array_ref<>() const&&
-    requires(!detail::untyped_texel<T>)
-  = delete;
-
  private:
-  explicit cuda_array(const cuda_array_ref<T>& owned) noexcept : handle_{owned} {}
+  friend owner;
+  explicit cuda_array(const cuda_array_ref<T>& owned) noexcept : owner{owned} {}
 
   static result<cuda_array> make(context_ref in, texel_format format, const array_shape& shape,
                                  source_location where) noexcept {
@@ -308,8 +267,6 @@ template <class T = void> class cuda_array : public cuda_array_operations<cuda_a
     return detail::fail(detail::with_memory_info(detail::move(made).error(), in,
                                                  detail::array_bytes(shape, format)));
   }
-
-  unique_handle<cuda_array_ref<T>, detail::destroy_array> handle_;
 };
 
 }  // namespace gpu

@@ -67,11 +67,9 @@ template <class Self, class T> class mipmapped_array_operations {
 /// Names a mipmapped array that something else keeps alive; copy it freely. `T` is the type of its
 /// texels, or `void` where their format is known at run time only. Default constructed it is empty.
 template <class T>
-class mipmapped_array_ref : public mipmapped_array_operations<mipmapped_array_ref<T>, T> {
-  static_assert(
-      detail::array_texel<T>,
-      "a texel has 1, 2 or 4 channels of integers up to 32 bits, float or gpu::half_bits, "
-      "or a gpu::texel_format_of");
+class mipmapped_array_ref : public mipmapped_array_operations<mipmapped_array_ref<T>, T>,
+                            public detail::array_name<CUmipmappedArray> {
+  static_assert(detail::texel_check<T>::passed);
 
  public:
   using value_type = T;
@@ -88,33 +86,21 @@ class mipmapped_array_ref : public mipmapped_array_operations<mipmapped_array_re
   static constexpr mipmapped_array_ref from_native(CUmipmappedArray native, context_ref context,
                                                    const array_shape& shape, texel_format format,
                                                    unsigned levels) noexcept {
-    mipmapped_array_ref ref;
-    ref.native_ = native;
-    ref.context_ = context;
-    ref.shape_ = shape;
-    ref.format_ = format;
-    ref.levels_ = levels;
-    return ref;
+    return mipmapped_array_ref{native, context, shape, format, levels};
   }
 
-  constexpr CUmipmappedArray native() const noexcept { return native_; }
-  constexpr context_ref context() const noexcept { return context_; }
-  constexpr gpu::device device() const noexcept { return context_.device(); }
-  /// The shape of the first level.
-  constexpr const array_shape& shape() const noexcept { return shape_; }
-  constexpr texel_format format() const noexcept { return format_; }
   constexpr unsigned levels() const noexcept { return levels_; }
-  constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
   friend constexpr bool operator==(const mipmapped_array_ref& a,
                                    const mipmapped_array_ref& b) noexcept {
-    return a.native_ == b.native_;
+    return a.native() == b.native();
   }
 
  private:
-  CUmipmappedArray native_ = nullptr;
-  context_ref context_;
-  array_shape shape_;
-  texel_format format_;
+  constexpr mipmapped_array_ref(CUmipmappedArray native, context_ref context,
+                                const array_shape& shape, texel_format format,
+                                unsigned levels) noexcept
+      : array_name{native, context, shape, format}, levels_{levels} {}
+
   unsigned levels_ = 0;
 };
 
@@ -133,10 +119,13 @@ struct destroy_mipmapped_array {
 /// something is copied or written into its levels. `T` is the type of its texels, or `void`.
 /// **Ordering**: the array has to live until the work that uses it has finished.
 template <class T = void>
-class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T> {
- public:
-  using value_type = T;
+class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>,
+                        public detail::array_owner<mipmapped_array<T>, mipmapped_array_ref, T,
+                                                   detail::destroy_mipmapped_array> {
+  using owner =
+      detail::array_owner<mipmapped_array, mipmapped_array_ref, T, detail::destroy_mipmapped_array>;
 
+ public:
   /// An array of texels `T` whose first level has that shape, on a device or in a context of the
   /// caller's choice; `levels` is how many there are, 0 for as many as halve to one texel.
   /// Not allowed while a stream is captured.
@@ -177,35 +166,11 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     return make(in, format, shape, levels, where);
   }
 
-  /// Takes over an array that cuMipmappedArrayCreate made.
-  static mipmapped_array adopt(const mipmapped_array_ref<T>& owned) noexcept {
-    return mipmapped_array{owned};
-  }
-  /// Gives the array up; the caller destroys it.
-  [[nodiscard]] mipmapped_array_ref<T> release() noexcept { return handle_.release(); }
-
-  CUmipmappedArray native() const noexcept { return handle_.get().native(); }
-  /// The context that the array belongs to; empty after a move.
-  context_ref context() const noexcept { return handle_.get().context(); }
-  gpu::device device() const noexcept { return handle_.get().device(); }
-  /// The shape of the first level.
-  const array_shape& shape() const noexcept { return handle_.get().shape(); }
-  texel_format format() const noexcept { return handle_.get().format(); }
-  unsigned levels() const noexcept { return handle_.get().levels(); }
-
-  operator mipmapped_array_ref<T>() const& noexcept { return handle_.get(); }
-  operator mipmapped_array_ref<T>() const&& = delete;  // a name must not outlive its owner
-  operator mipmapped_array_ref<>() const& noexcept
-    requires(!detail::untyped_texel<T>)
-  {
-    return handle_.get();
-  }
-  operator mipmapped_array_ref<>() const&&
-    requires(!detail::untyped_texel<T>)
-  = delete;
+  unsigned levels() const noexcept { return owner::name().levels(); }
 
  private:
-  explicit mipmapped_array(const mipmapped_array_ref<T>& owned) noexcept : handle_{owned} {}
+  friend owner;
+  explicit mipmapped_array(const mipmapped_array_ref<T>& owned) noexcept : owner{owned} {}
 
   static result<mipmapped_array> make(context_ref in, texel_format format, const array_shape& shape,
                                       unsigned levels, source_location where) noexcept {
@@ -234,8 +199,6 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
     for (unsigned i = 0; i < levels; ++i) bytes += detail::array_bytes(shape.level(i), format);
     return detail::fail(detail::with_memory_info(detail::move(made).error(), in, bytes));
   }
-
-  unique_handle<mipmapped_array_ref<T>, detail::destroy_mipmapped_array> handle_;
 };
 
 }  // namespace gpu

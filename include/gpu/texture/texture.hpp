@@ -5,75 +5,36 @@
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/texture/image_object.hpp>
 #include <gpu/texture/resource_view.hpp>
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>
 
 namespace gpu {
 
-namespace detail {
-
-/// What `texture_ref` and `surface_ref` have in common: the driver's number for the object.
-class image_handle {
- public:
-  constexpr unsigned long long native() const noexcept { return native_; }
-  constexpr explicit operator bool() const noexcept { return native_ != 0; }
-  /// To the parameter that device code has, and to no other number.
-  template <class U>
-    requires same<U, unsigned long long>
-  constexpr operator U() const noexcept {
-    return native_;
-  }
-
- protected:
-  constexpr explicit image_handle(unsigned long long native) noexcept : native_{native} {}
-
- private:
-  unsigned long long native_;
-};
-static_assert(same<CUtexObject, unsigned long long> && same<CUsurfObject, unsigned long long>);
-
-}  // namespace detail
-
 /// Names a texture in a kernel's parameters, 8 bytes: state it where the kernel has a
 /// `cudaTextureObject_t`, and a texture of other texels is refused. `T` is the type of the texels
 /// in memory; a `texture_ref<>` takes any. Copy it freely; it does not keep the texture alive.
-template <class T = void> class texture_ref : public detail::image_handle {
+template <class T = void> class texture_ref : public detail::image_name<texture_ref<T>> {
  public:
-  constexpr texture_ref() noexcept : image_handle{0} {}
+  constexpr texture_ref() noexcept = default;
   template <class U>
     requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
-  constexpr texture_ref(texture_ref<U> other) noexcept : image_handle{other.native()} {}
-
-  static constexpr texture_ref from_native(CUtexObject native) noexcept {
-    return texture_ref{native};
-  }
-  friend constexpr bool operator==(texture_ref a, texture_ref b) noexcept {
-    return a.native() == b.native();
-  }
-
- private:
-  constexpr explicit texture_ref(CUtexObject native) noexcept : image_handle{native} {}
+  constexpr texture_ref(texture_ref<U> other) noexcept
+      : detail::image_name<texture_ref>{other.native()} {}
 };
 
 namespace detail {
 
-/// A texture or surface object and the context that it belongs to.
-struct image_object {
-  unsigned long long native = 0;
-  context_ref context;
-
-  friend constexpr bool operator==(const image_object& a, const image_object& b) noexcept {
-    return a.native == b.native && a.context == b.context;
-  }
+/// The array that was moved into a texture.
+template <class T> struct kept_image {
+  unique_handle<cuda_array_ref<T>, destroy_array> array;
+  unique_handle<mipmapped_array_ref<T>, destroy_mipmapped_array> mipmapped_array;
 };
 
-struct destroy_texture {
-  void operator()(const image_object& object) const noexcept {
-    driver::destroy_in<&driver::entry_points::tex_object_destroy>(object.context.native(),
-                                                                  object.native);
-  }
-};
+template <class T>
+using texture_owner =
+    image_owner<texture_ref<T>, kept_image<T>, &driver::entry_points::tex_object_destroy>;
 
 /// All that a texture is made from.
 struct texture_request {
@@ -176,11 +137,9 @@ inline result<> make_texture(texture_request request, texture_options options,
 /// **Ordering**: the texture, and what it samples, has to live until the work that uses it has
 /// finished. A kernel sees what was written before its launch.
 /// **Threads**: any thread may call any member.
-template <class T = void> class texture {
-  static_assert(
-      detail::array_texel<T>,
-      "a texel has 1, 2 or 4 channels of integers up to 32 bits, float or gpu::half_bits, "
-      "or a gpu::texel_format_of");
+template <class T = void> class texture : public detail::texture_owner<T> {
+  static_assert(detail::texel_check<T>::passed);
+  using owner = detail::texture_owner<T>;
 
  public:
   using value_type = T;
@@ -205,14 +164,14 @@ template <class T = void> class texture {
                                 const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
     texture made = GPU_TRY(create(array, options, view, where));
-    made.array_.reset(array.release());
+    made.kept_.array.reset(array.release());
     return made;
   }
   static result<texture> create(mipmapped_array<T>&& array, const texture_options& options,
                                 const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
     texture made = GPU_TRY(create(array, options, view, where));
-    made.mipmapped_array_.reset(array.release());
+    made.kept_.mipmapped_array.reset(array.release());
     return made;
   }
 
@@ -257,39 +216,21 @@ template <class T = void> class texture {
   static texture adopt(texture_ref<T> owned, context_ref context) noexcept {
     return texture{{owned.native(), context}};
   }
-  /// Gives the texture up; the caller destroys it. An array that was moved into it stays, and goes
-  /// with this object.
-  [[nodiscard]] texture_ref<T> release() noexcept {
-    return texture_ref<T>::from_native(handle_.release().native);
-  }
-
-  texture(texture&&) noexcept = default;
-  texture& operator=(texture&& other) noexcept {
-    handle_ = detail::move(other.handle_);  // before what it samples
-    array_ = detail::move(other.array_);
-    mipmapped_array_ = detail::move(other.mipmapped_array_);
-    return *this;
-  }
-
-  CUtexObject native() const noexcept { return handle_.get().native; }
-  /// The context that the texture belongs to; empty after a move.
-  context_ref context() const noexcept { return handle_.get().context; }
-  gpu::device device() const noexcept { return context().device(); }
 
   /// How it samples. The driver tells all but the border colour. (cuTexObjectGetTextureDesc)
   template <class Options = texture_options>
   result<Options> options(source_location where = source_location::current()) const noexcept {
     CUDA_TEXTURE_DESC native{};
-    GPU_TRY(get<&driver::entry_points::tex_object_get_texture_desc>("gpu::texture::options", where,
-                                                                    &native));
+    GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_texture_desc>(
+        "gpu::texture::options", "texture", where, &native));
     return Options{detail::options_of(native)};
   }
   /// What it samples. (cuTexObjectGetResourceDesc)
   template <class Resource = texture_resource>
   result<Resource> resource(source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_DESC native{};
-    GPU_TRY(get<&driver::entry_points::tex_object_get_resource_desc>("gpu::texture::resource",
-                                                                     where, &native));
+    GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_resource_desc>(
+        "gpu::texture::resource", "texture", where, &native));
     return Resource{detail::resource_of(native)};
   }
   /// Which part of it; a `resource_view{}` where none was asked for.
@@ -297,18 +238,15 @@ template <class T = void> class texture {
   template <class View = resource_view>
   result<View> view(source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_VIEW_DESC native{};
-    GPU_TRY(get<&driver::entry_points::tex_object_get_resource_view_desc>("gpu::texture::view",
-                                                                          where, &native));
+    GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_resource_view_desc>(
+        "gpu::texture::view", "texture", where, &native));
     // The driver leaves it as it was where there is no view.
     if (native.format == CU_RES_VIEW_FORMAT_NONE) return View{};
     return View{detail::view_of(native)};
   }
 
-  operator texture_ref<T>() const& noexcept { return texture_ref<T>::from_native(native()); }
-  operator texture_ref<T>() const&& = delete;  // a name must not outlive its owner
-
  private:
-  explicit texture(const detail::image_object& owned) noexcept : handle_{owned} {}
+  explicit texture(const detail::image_object& owned) noexcept : owner{owned} {}
 
   static result<texture> make(const detail::texture_request& request,
                               const texture_options& options, const resource_view& view,
@@ -334,17 +272,6 @@ template <class T = void> class texture {
     return make(detail::texture_request(box, format, box.size.width / elements), options, {},
                 where);
   }
-
-  template <auto Member, class Native>
-  result<> get(const char* function, source_location where, Native* native) const noexcept {
-    if (!handle_) [[unlikely]]
-      return detail::fail(detail::empty_handle_error(function, "texture", where));
-    return driver::call_in<Member>(context().native(), where, native, this->native());
-  }
-
-  unique_handle<cuda_array_ref<T>, detail::destroy_array> array_;
-  unique_handle<mipmapped_array_ref<T>, detail::destroy_mipmapped_array> mipmapped_array_;
-  unique_handle<detail::image_object, detail::destroy_texture> handle_;
 };
 
 template <class T> struct kernel_argument<texture<T>> {
