@@ -3,8 +3,7 @@
 // First in instructions, over a driver table that does nothing: a child process launches, and this
 // one steps through it and counts. Then, where there is a GPU, in time: launches in pairs, raw and
 // through gpu, each with a stream that is kept short. Exit code 1 where the instructions are more
-// than 40 above the raw call's; a shape of which nothing is known costs more with Clang, and is
-// then not held.
+// than 40 above the raw call's.
 
 #include <gpu/gpu.hpp>
 
@@ -224,13 +223,8 @@ int report_instructions() {
   std::printf("  one-dimensional   raw %.0f   gpu::launch %.0f   %+.0f\n", raw, ours, ours - raw);
   std::printf("  any shape         raw %.0f   gpu::launch %.0f   %+.0f\n", raw_any, ours_any,
               ours_any - raw_any);
-#if defined(__clang__)
-  const bool within = ours - raw <= 40;
-  std::printf("  at most 40 above raw in one dimension: %s\n", within ? "yes" : "NO");
-#else
   const bool within = ours - raw <= 40 && ours_any - raw_any <= 40;
   std::printf("  at most 40 above raw: %s\n", within ? "yes" : "NO");
-#endif
   return within ? 0 : 1;
 }
 

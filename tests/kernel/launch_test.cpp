@@ -105,6 +105,47 @@ TEST_CASE("a cluster and attributes go through cuLaunchKernelEx", "[kernel][laun
   CHECK(uneven.error().details().contains("{9, 1, 1}"));
 }
 
+TEST_CASE("more attributes than there are to choose from are refused", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<>(module);
+  const auto stream = test::recording_driver::stream();
+  CUlaunchAttribute priority{};
+  priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  const std::vector<CUlaunchAttribute> many(31, priority);
+  // Twice: what a kernel may is not yet known at its first launch.
+  for (int round = 0; round < 2; ++round) {
+    for (const unsigned cluster : {1u, 2u}) {
+      for (const std::size_t count : {std::size_t{32}, ~std::size_t{0}, std::size_t{1} << 32}) {
+        const gpu::launch_config config{.grid = 2,
+                                        .block = 1,
+                                        .cluster = cluster,
+                                        .attribute_count = count,
+                                        .attributes = many.data()};
+        const auto refused = gpu::launch(stream, config, kernel);
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error() == gpu::errc::invalid_launch);
+        CHECK(refused.error().asked() == count);
+        CHECK(refused.error().limit() == 31);
+        CHECK(refused.error().details().contains("kernel recorded"));
+        CHECK(refused.error().details().contains(std::to_string(count).c_str()));
+      }
+      CHECK(test::recording().launches.size() == static_cast<std::size_t>(2 * round));
+    }
+    for (const unsigned cluster : {1u, 2u}) {
+      REQUIRE(gpu::launch(stream,
+                          {.grid = 2,
+                           .block = 1,
+                           .cluster = cluster,
+                           .attribute_count = many.size(),
+                           .attributes = many.data()},
+                          kernel)
+                  .has_value());
+      CHECK(test::recording().launches.back().attributes.size() == 30 + cluster);
+    }
+  }
+}
+
 TEST_CASE("shapes outside the limits are refused before the driver is asked", "[kernel][launch]") {
   const test::recording_driver driver;
   test::recording().max_threads = 640;

@@ -1,7 +1,9 @@
 #include <gpu/compiler/compile.hpp>
 #include <gpu/driver/primary_context_control.hpp>
+#include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/kernel/occupancy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include "support/results.hpp"
 
@@ -38,6 +40,14 @@ struct kernels {
     REQUIRE(test::driver().device_get_attribute(&value, which, device.native()) == CUDA_SUCCESS);
     return value;
   }
+  /// The dynamic shared memory that the kernel may have as things stand.
+  int allowed(const gpu::untyped_kernel& kernel) const {
+    int value = -1;
+    REQUIRE(test::driver().kernel_get_attribute(&value,
+                                                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                kernel.native(), device.native()) == CUDA_SUCCESS);
+    return value;
+  }
   int raw_blocks(const gpu::untyped_kernel& kernel, int size, std::size_t shared) const {
     int blocks = -1;
     REQUIRE(test::driver().occupancy_max_active_blocks_per_multiprocessor(
@@ -53,10 +63,11 @@ TEST_CASE("occupancy: resident blocks are the driver's", "[kernel][occupancy]") 
   const kernels k;
   for (const int size : {1, 32, 33, 256, 1024}) {
     for (const std::size_t shared : {0u, 1024u, 40000u}) {
-      CHECK(value_of(gpu::max_active_blocks(k.light, k.device, size, shared)) ==
-            k.raw_blocks(k.light, size, shared));
-      CHECK(value_of(gpu::max_active_blocks(k.shared_heavy, k.device, size, shared)) ==
-            k.raw_blocks(k.shared_heavy, size, shared));
+      for (const gpu::untyped_kernel& kernel : {k.light, k.shared_heavy}) {
+        // First, since it allows the kernel so much.
+        const int blocks = value_of(gpu::max_active_blocks(kernel, k.device, size, shared));
+        CHECK(blocks == k.raw_blocks(kernel, size, shared));
+      }
     }
   }
   CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, 0,
@@ -146,6 +157,96 @@ TEST_CASE("occupancy: what shared memory is left for so many blocks", "[kernel][
   }
 }
 
+TEST_CASE("occupancy: each question allows the kernel the shared memory that it is about",
+          "[kernel][occupancy]") {
+  constexpr std::size_t much =
+      100'000;  // as every device has that can be asked for more than 48 KiB
+  using question = std::size_t (*)(const kernels&, const gpu::untyped_kernel&);
+  const question questions[] = {
+      [](const kernels& k, const gpu::untyped_kernel& kernel) {
+        return static_cast<std::size_t>(
+            value_of(gpu::max_active_blocks(kernel, k.device, 64, much)));
+      },
+      [](const kernels& k, const gpu::untyped_kernel& kernel) {
+        const gpu::occupancy found = value_of(gpu::get_occupancy(kernel, k.device, 64, much));
+        CHECK(found.limited_by == gpu::occupancy_limit::shared_memory);
+        CHECK(found.allowed_by[static_cast<int>(found.limited_by)] == found.blocks);
+        return static_cast<std::size_t>(found.blocks);
+      },
+      [](const kernels& k, const gpu::untyped_kernel& kernel) {
+        return static_cast<std::size_t>(
+            value_of(gpu::suggest_block_size(kernel, k.device, {.dynamic_shared = much}))
+                .block_size);
+      },
+      [](const kernels& k, const gpu::untyped_kernel& kernel) {
+        return static_cast<std::size_t>(value_of(gpu::suggest_block_size(kernel, k.device, [](int) {
+                                          return much;
+                                        })).block_size);
+      },
+      [](const kernels& k, const gpu::untyped_kernel& kernel) {
+        return value_of(gpu::available_dynamic_shared(kernel, k.device, 1, 64)) / much;
+      },
+  };
+  for (const question ask : questions) {
+    const kernels k;
+    const int most = k.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    CHECK(k.raw_blocks(k.light, 64, much) == 0);
+    CHECK(ask(k, k.light) > 0);
+    CHECK(k.raw_blocks(k.light, 64, much) > 0);
+    CHECK(k.allowed(k.light) == most);
+    // What the kernel declares itself is not to be had twice.
+    CHECK(ask(k, k.shared_heavy) > 0);
+    CHECK(k.allowed(k.shared_heavy) == most - 8192 * 4);
+    // The answer can be launched.
+    const gpu::stream stream = value_of(gpu::stream::create(k.device));
+    const auto x = value_of(gpu::device_buffer<float>::create(k.device, 32));
+    value_of(gpu::launch(stream, {1, 32, much}, k.light, x));
+    value_of(stream.synchronize());
+  }
+}
+
+TEST_CASE("occupancy: what needs no more shared memory than usual leaves the kernel as it is",
+          "[kernel][occupancy]") {
+  const kernels k;
+  const int before = k.allowed(k.light);
+  const int most = k.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  REQUIRE(before < most);
+  value_of(gpu::max_active_blocks(k.light, k.device, 64, 48 << 10));
+  value_of(gpu::get_occupancy(k.light, k.device, 64));
+  value_of(gpu::suggest_block_size(k.light, k.device, {.dynamic_shared = 1024}));
+  CHECK(k.allowed(k.light) == before);
+  // Nor does what no block can have.
+  const auto more = static_cast<std::size_t>(most) + 1;
+  CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, more)) == 0);
+  CHECK(value_of(gpu::get_occupancy(k.light, k.device, 64, more)).blocks == 0);
+  CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, ~std::size_t{0} / 2)) == 0);
+  CHECK(k.allowed(k.light) == before);
+}
+
+TEST_CASE("occupancy: a capture goes on", "[kernel][occupancy][capture]") {
+  const kernels k;
+  const gpu::stream stream = value_of(gpu::stream::create(k.device));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  const auto blocks = gpu::max_active_blocks(k.light, k.device, 64, 100'000);
+  const auto picture = gpu::get_occupancy(k.narrow, k.device, 64, 100'000);
+  const auto suggested = gpu::suggest_block_size(k.light, k.device);
+  const auto left = gpu::available_dynamic_shared(k.shared_heavy, k.device, 1, 64);
+  CUgraph graph = nullptr;
+  const CUresult ended = test::driver().stream_end_capture(stream.native(), &graph);
+  std::size_t nodes = 1;
+  if (ended == CUDA_SUCCESS) {
+    CHECK(test::driver().graph_get_nodes(graph, nullptr, &nodes) == CUDA_SUCCESS);
+    CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
+  }
+  CHECK(ended == CUDA_SUCCESS);
+  CHECK(nodes == 0);
+  CHECK(value_of(blocks) > 0);
+  CHECK(value_of(picture).blocks > 0);
+  CHECK(value_of(suggested).block_size > 0);
+  CHECK(value_of(left) > 0);
+}
+
 TEST_CASE("occupancy: bad sizes and empty kernels are refused", "[kernel][occupancy]") {
   const kernels k;
   for (const int size : {0, -1, 1025}) {
@@ -172,7 +273,11 @@ TEST_CASE("occupancy: every call that fails is told", "[kernel][occupancy]") {
     const gpu::untyped_kernel light = GPU_TRY(module.kernel("light"));
     GPU_TRY(gpu::get_occupancy(light, device, 64));
     GPU_TRY(gpu::suggest_block_size(light, device));
-    GPU_TRY(gpu::available_dynamic_shared(light, device, 1, 64));
+    GPU_TRY(gpu::max_active_blocks(light, device, 64, 60'000));
+    const gpu::untyped_kernel narrow = GPU_TRY(module.kernel("narrow"));
+    GPU_TRY(gpu::suggest_block_size(narrow, device, [](int) { return 60'000; }));
+    const gpu::untyped_kernel heavy = GPU_TRY(module.kernel("shared_heavy"));
+    GPU_TRY(gpu::available_dynamic_shared(heavy, device, 1, 64));
     return {};
   };
   CHECK(test::sweep(

@@ -41,11 +41,15 @@ constexpr std::uint32_t edges[] = {
     0x7fffffff, 49153, 99328, 232448, 232449, 0x80000000, 0x80000001, 0xffffffff};
 
 void set(launch_config& config, std::size_t field, std::uint32_t value) {
-  std::uint32_t* const fields[] = {&config.grid.x,       &config.grid.y,         &config.grid.z,
-                                   &config.block.x,      &config.block.y,        &config.block.z,
-                                   &config.cluster.x,    &config.cluster.y,      &config.cluster.z,
-                                   &config.shared_bytes, &config.attribute_count};
-  *fields[field] = value;
+  std::uint32_t* const fields[] = {&config.grid.x,      &config.grid.y,    &config.grid.z,
+                                   &config.block.x,     &config.block.y,   &config.block.z,
+                                   &config.cluster.x,   &config.cluster.y, &config.cluster.z,
+                                   &config.shared_bytes};
+  if (field < std::size(fields)) {
+    *fields[field] = value;
+  } else {
+    config.attribute_count = value;
+  }
 }
 
 TEST_CASE("the launch path knows the limits at their edges", "[kernel][launch]") {
@@ -66,6 +70,15 @@ TEST_CASE("the launch path knows the limits at their edges", "[kernel][launch]")
         }
       }
     }
+  }
+}
+
+TEST_CASE("the launch path sees every bit of the number of attributes", "[kernel][launch]") {
+  const auto limits = gpu::detail::make_plain_launch_limits(1024, 49152);
+  for (int bit = 0; bit < 64; ++bit) {
+    launch_config config{{3, 2, 2}, {4, 2, 1}};
+    config.attribute_count = std::size_t{1} << bit;
+    check_one(config, limits);
   }
 }
 

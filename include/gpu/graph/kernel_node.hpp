@@ -62,21 +62,21 @@ template <class... Parameters> class kernel_node {
   }
 
   static result<> check(const detail::prepared_launch& launch) noexcept {
-    const detail::kernel_limits& limits = *GPU_TRY(detail::find_limits(launch));
+    const detail::kernel_limits& limits = *GPU_TRY(detail::find_limits(launch.on_device()));
     GPU_TRY(detail::check_shape(launch, limits));
     return detail::allow_shared_memory(launch, limits);
   }
 
   result<> describe_attributes(detail::node_parameters& to, source_location where) noexcept {
     const bool has_cluster = config_.cluster.volume() != 1;
-    if (config_.attribute_count + (has_cluster ? 1u : 0u) > most_attributes) {
+    if (config_.attribute_count > most_attributes - (has_cluster ? 1 : 0)) {
       detail::text_builder out;
       out << config_.attribute_count << " launch attributes are more than the limit of "
           << most_attributes << " of a node, the cluster included. Pass each attribute once.";
       return detail::fail(detail::refusal(errc::invalid_launch, "gpu::kernel_node", out.finish(),
                                           where, config_.attribute_count, most_attributes));
     }
-    for (std::uint32_t i = 0; i < config_.attribute_count; ++i)
+    for (std::size_t i = 0; i < config_.attribute_count; ++i)
       attributes_[to.attribute_count++] = config_.attributes[i];
     if (has_cluster) attributes_[to.attribute_count++] = detail::cluster_attribute(config_.cluster);
     to.attributes = attributes_;

@@ -11,6 +11,14 @@ namespace gpu {
 
 namespace detail {
 
+/// Clang finds out that a launch which succeeded has no error to look for where its failures come
+/// from one call only; GCC finds out anyway, and better where each has its own.
+#if defined(__clang__)
+inline constexpr bool failures_have_one_call = true;
+#else
+inline constexpr bool failures_have_one_call = false;
+#endif
+
 /// Launches with the arguments in place: checks the shape against what is known of kernel and
 /// device, notes the launch, and calls the driver. Always inlined, because the checks of a shape
 /// that is known at compile time fold away then.
@@ -21,27 +29,32 @@ template <class Record>
                                                      source_location where) noexcept {
   const std::size_t place = stream_access::limits_place(stream);
   const kernel_limits& limits = *__atomic_load_n(&kernel->limits[place], __ATOMIC_ACQUIRE);
+  alignas(prepared_launch) unsigned char room[sizeof(prepared_launch)];
+  const prepared_launch* otherwise = nullptr;
+  CUresult code = CUDA_SUCCESS;
+  std::uint64_t ticket = 0;
   if (is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
+    ticket = note_launch(process->launches, &limits.label, stream.native(), where);
     const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
-    const std::uint64_t ticket =
-        note_launch(process->launches, &limits.label, stream.native(), where);
-    const CUresult code =
-        function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
-                 config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,
-                 stream.native(), arguments, nullptr);
+    code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
+                    config.grid.z, config.block.x, config.block.y, config.block.z,
+                    config.shared_bytes, stream.native(), arguments, nullptr);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
-    constexpr auto member = &driver::entry_points::launch_kernel;
-    return launch_failed(code, driver::entry_point_index(member), ticket, where.line());
+    if constexpr (!failures_have_one_call) return launch_failed(code, ticket, where.line());
+  } else {
+    // Copies, so that the originals can stay in registers on the path above.
+    otherwise = ::new (static_cast<void*>(room))
+        prepared_launch{stream,
+                        {config.grid, config.block, config.shared_bytes, config.cluster,
+                         config.attribute_count, config.attributes},
+                        kernel,
+                        arguments,
+                        where};
+    if constexpr (!failures_have_one_call) return launch_otherwise(*otherwise);
   }
-  // Copies, so that the originals can stay in registers on the path above.
-  return launch_otherwise({stream,
-                           {config.grid, config.block, config.shared_bytes, config.cluster,
-                            config.attribute_count, config.attributes},
-                           kernel,
-                           arguments,
-                           where});
+  return launch_unsuccessful(otherwise, code, ticket, where.line());
 }
 
 template <class... P, class... A>

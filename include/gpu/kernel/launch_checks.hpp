@@ -9,6 +9,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/shared_memory_opt_in.hpp>
 
 namespace gpu::detail {
 
@@ -19,6 +20,10 @@ struct prepared_launch {
   kernel_record* kernel;
   void** arguments;
   source_location where;
+
+  kernel_on_device on_device() const noexcept {
+    return {kernel, stream.context().native(), stream.device().native(), where};
+  }
 };
 
 inline void write(text_builder& out, const dims& d) noexcept {
@@ -88,39 +93,24 @@ template <class Builder = text_builder>
   return {};
 }
 
-/// Sees to it that the kernel may use `config.shared_bytes` on its device; the first request beyond
-/// the usual limit raises it to all that the device has, once.
+/// Sees to it that the kernel may use `config.shared_bytes` on its device.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(
     const prepared_launch& launch, const kernel_limits& limits) noexcept {
   const std::uint32_t asked = launch.config.shared_bytes;
   if (asked <= limits.dynamic_shared) return {};
-  const std::uint32_t opt_in = limits.opt_in_shared;
-  const std::uint32_t most = opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
-  const CUdevice device = launch.stream.device().native();
+  const std::uint32_t most = most_dynamic_shared(limits);
   if (asked > most) {
     Builder out;
     out << "kernel " << launch.kernel->name << ": " << asked
         << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
-        << opt_in << " which a block can have on device " << device
+        << limits.opt_in_shared << " which a block can have on device " << limits.label.device
         << ", since the kernel itself declares " << limits.static_shared
         << ". Ask for less, or split the work into smaller tiles.";
     return fail(
         refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, asked, most));
   }
-  const scoped_lock lock(kernel_lock());
-  GPU_TRY(driver::call_in<&driver::entry_points::kernel_set_attribute>(
-      launch.stream.context().native(), launch.where,
-      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(most),
-      launch.kernel->native, device));
-  kernel_limits raised = limits;
-  raised.dynamic_shared = most;
-  const kernel_limits* kept = keep_limits(raised, launch.kernel->name, device);
-  if (kept == nullptr)
-    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), launch.where));
-  if (const std::size_t place = limits_place(device); place != 0)
-    __atomic_store_n(&launch.kernel->limits[place], kept, __ATOMIC_RELEASE);
-  return {};
+  return raise_dynamic_shared(launch.on_device(), limits);
 }
 
 /// Without a driver, or in a forked child, says why there is no launch.
@@ -137,9 +127,9 @@ result<> require_launch_function(source_location where) noexcept {
 /// be known is read from the record, so that the launch path need not keep it: even the name of the
 /// file, which is lost where 256 other launches were made since.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> launch_failed(int code, std::size_t call,
-                                                           std::uint64_t ticket,
-                                                           std::uint32_t line) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<> launch_failed(
+    int code, std::uint64_t ticket, std::uint32_t line,
+    std::size_t call = driver::entry_point_index(&driver::entry_points::launch_kernel)) noexcept {
   launch_ring& ring = launches();
   const launch_record& record = ring.records[ticket % launch_ring::size];
   const launch_label* label = __atomic_load_n(&record.label, __ATOMIC_RELAXED);
@@ -164,10 +154,26 @@ template <class Builder = text_builder>
                   .with_details(out.finish()));
 }
 
+/// More than there are to choose from; a cluster is one beside these.
+inline constexpr std::size_t most_launch_attributes = 31;
+
+template <class Builder = text_builder>
+inline result<> check_attributes(const prepared_launch& launch) noexcept {
+  const std::size_t count = launch.config.attribute_count;
+  if (count <= most_launch_attributes) [[likely]]
+    return {};
+  Builder out;
+  out << "kernel " << launch.kernel->name << ": " << count
+      << " launch attributes are more than the limit of " << most_launch_attributes
+      << ". Pass each attribute once.";
+  return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, count,
+                      most_launch_attributes));
+}
+
 /// Launches with cuLaunchKernelEx and these attributes.
 template <class Builder = text_builder>
 inline result<> launch_extended(const prepared_launch& launch, const kernel_limits& limits,
-                                const CUlaunchAttribute* attributes, unsigned count) noexcept {
+                                const CUlaunchAttribute* attributes, std::size_t count) noexcept {
   const CUlaunchConfig native =
       native_config(launch.config, launch.stream.native(), attributes, count);
   constexpr auto member = &driver::entry_points::launch_kernel_ex;
@@ -183,7 +189,7 @@ inline result<> launch_extended(const prepared_launch& launch, const kernel_limi
   const CUresult code = function(&native, kernel, launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) [[likely]]
     return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.line());
+  return launch_failed(code, ticket, launch.where.line(), driver::entry_point_index(member));
 }
 
 /// The same for a cluster, which is an attribute more.
@@ -191,17 +197,8 @@ template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_clusters(const prepared_launch& launch,
                                                              const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
-  constexpr std::uint32_t most = 32;
-  if (config.attribute_count >= most) {
-    Builder out;
-    out << config.attribute_count
-        << " launch attributes beside a cluster are more than the limit of " << most - 1
-        << ". Pass each attribute once.";
-    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
-                        config.attribute_count, most - 1));
-  }
-  CUlaunchAttribute attributes[most];
-  for (std::uint32_t i = 0; i < config.attribute_count; ++i) attributes[i] = config.attributes[i];
+  CUlaunchAttribute attributes[most_launch_attributes + 1];
+  for (std::size_t i = 0; i < config.attribute_count; ++i) attributes[i] = config.attributes[i];
   attributes[config.attribute_count] = cluster_attribute(config.cluster);
   return launch_extended(launch, limits, attributes, config.attribute_count + 1);
 }
@@ -219,36 +216,7 @@ inline result<> launch_plainly(const prepared_launch& launch,
       reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
       block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
   if (code == CUDA_SUCCESS) return {};
-  return launch_failed(code, driver::entry_point_index(member), ticket, launch.where.line());
-}
-
-/// What the stream's device allows the kernel, which is asked at the first launch there and then
-/// kept; of devices that the record has no room for, at every launch.
-template <class Limits = const kernel_limits*>
-[[gnu::cold, gnu::noinline]] inline result<Limits> find_limits(
-    const prepared_launch& launch) noexcept {
-  kernel_record& kernel = *launch.kernel;
-  const CUdevice device = launch.stream.device().native();
-  // The limits come from where the kernel will run.
-  const auto read = [&] {
-    return driver::in_context(launch.stream.context().native(), launch.where, [&] {
-      return read_limits<Limits>(kernel.native, kernel.name, device, launch.where);
-    });
-  };
-  const std::size_t place = limits_place(device);
-  if (place == 0) {
-    const scoped_lock lock(kernel_lock());
-    return read();
-  }
-  const kernel_limits*& kept = kernel.limits[place];
-  const kernel_limits* limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
-  if (limits != &no_limits) return limits;
-  const scoped_lock lock(kernel_lock());
-  limits = __atomic_load_n(&kept, __ATOMIC_ACQUIRE);
-  if (limits != &no_limits) return limits;
-  limits = GPU_TRY(read());
-  __atomic_store_n(&kept, limits, __ATOMIC_RELEASE);
-  return limits;
+  return launch_failed(code, ticket, launch.where.line());
 }
 
 /// Does the whole of a launch of which nothing is known.
@@ -260,8 +228,9 @@ template <class Builder = text_builder>
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.
   GPU_TRY(require_launch_function(launch.where));
-  const kernel_limits& limits = *GPU_TRY(find_limits(launch));
+  const kernel_limits& limits = *GPU_TRY(find_limits(launch.on_device()));
   GPU_TRY(check_shape(launch, limits));
+  GPU_TRY(check_attributes(launch));
   GPU_TRY(allow_shared_memory(launch, limits));
   return on_stream(launch.stream, launch.where, [&] {
     const launch_config& config = launch.config;
@@ -279,9 +248,18 @@ template <class Builder = text_builder>
   const launch_config& config = launch.config;
   const std::size_t place = stream_access::limits_place(launch.stream);
   const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
-  if (is_plain_shape(config, limits.plain))
-    return launch_extended(launch, limits, config.attributes, config.attribute_count);
-  return launch_carefully(launch);
+  if (!is_plain_shape(config, limits.plain)) return launch_carefully(launch);
+  GPU_TRY(check_attributes(launch));
+  return launch_extended(launch, limits, config.attributes, config.attribute_count);
+}
+
+/// Either of the two: a launch that is not plain, or one that the driver refused.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(const prepared_launch* otherwise,
+                                                                 int code, std::uint64_t ticket,
+                                                                 std::uint32_t line) noexcept {
+  if (otherwise != nullptr) return launch_otherwise(*otherwise);
+  return launch_failed(code, ticket, line);
 }
 
 }  // namespace gpu::detail

@@ -24,7 +24,7 @@ struct launch_config {
   std::uint32_t shared_bytes = 0;
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
-  std::uint32_t attribute_count = 0;  ///< of `attributes`
+  std::size_t attribute_count = 0;  ///< of `attributes`
   /// Further attributes as the driver defines them (cooperative launch, priority, programmatic
   /// dependencies); they have to live until the launch returns.
   const CUlaunchAttribute* attributes = nullptr;
@@ -34,7 +34,8 @@ namespace detail {
 
 /// The shape in the driver's words, with these attributes.
 inline CUlaunchConfig native_config(const launch_config& config, CUstream stream,
-                                    const CUlaunchAttribute* attributes, unsigned count) noexcept {
+                                    const CUlaunchAttribute* attributes,
+                                    std::size_t count) noexcept {
   CUlaunchConfig native;
   native.gridDimX = config.grid.x;
   native.gridDimY = config.grid.y;
@@ -45,7 +46,7 @@ inline CUlaunchConfig native_config(const launch_config& config, CUstream stream
   native.sharedMemBytes = config.shared_bytes;
   native.hStream = stream;
   native.attrs = const_cast<CUlaunchAttribute*>(attributes);
-  native.numAttrs = count;
+  native.numAttrs = static_cast<unsigned>(count);
   return native;
 }
 

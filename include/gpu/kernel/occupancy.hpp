@@ -5,6 +5,7 @@
 
 #include <gpu/driver/context.hpp>
 #include <gpu/kernel/kernel.hpp>
+#include <gpu/kernel/shared_memory_opt_in.hpp>
 
 namespace gpu {
 
@@ -52,14 +53,29 @@ struct block_size_suggestion {
 
 namespace detail {
 
+/// More bytes than any block can have: for `ask_about_kernel`.
+inline constexpr std::size_t all_dynamic_shared = ~std::size_t{0};
+
 /// Calls a function about a kernel where the primary context of `on` is current: the driver answers
-/// for the device of the current context.
+/// for the device of the current context, and about as much dynamic shared memory as the kernel has
+/// opted in to. So the opt-in comes first, where `dynamic_shared` bytes need it, as `launch` would
+/// make it.
 template <auto Member, class... Arguments>
-result<> call_about_kernel(const char* function, const kernel_handle& kernel, device on,
-                           source_location where, Arguments... arguments) noexcept {
+result<> ask_about_kernel(const char* function, const kernel_handle& kernel, device on,
+                          std::size_t dynamic_shared, source_location where,
+                          Arguments... arguments) noexcept {
   if (!kernel) return fail(empty_handle_error(function, "kernel", where));
   CUcontext context = nullptr;
   GPU_TRY(find_primary_context(on.native(), context, where));
+  if (dynamic_shared != 0) {
+    const kernel_on_device place{kernel_access::record(kernel), context, on.native(), where};
+    const kernel_limits& limits = *GPU_TRY(find_limits(place));
+    const std::uint32_t most = most_dynamic_shared(limits);
+    const std::size_t wanted = dynamic_shared == all_dynamic_shared ? most : dynamic_shared;
+    // What no block can have is left to the driver's answer.
+    if (wanted > limits.dynamic_shared && wanted <= most)
+      GPU_TRY(raise_dynamic_shared(place, limits));
+  }
   return driver::call_in<Member>(context, where, arguments...);
 }
 
@@ -90,10 +106,11 @@ constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1)
 }  // namespace detail
 
 /// Resident blocks of a multiprocessor for blocks of so many threads; 0 where not one fits.
-/// `dynamic_shared` is in bytes a block.
+/// `dynamic_shared` is in bytes a block; where it is more than the usual 48 KiB, the kernel is
+/// allowed as much, as `launch` would.
 /// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
-/// the driver's. **Capture**: not affected. **Threads**: any.
-/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags)
+/// the driver's. **Capture**: not affected, and goes on. **Threads**: any.
+/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuKernelSetAttribute)
 template <class Number = int>
 result<Number> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
                                  std::size_t dynamic_shared = 0,
@@ -102,10 +119,10 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
   constexpr const char* function = "gpu::max_active_blocks";
   Number blocks = 0;
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
-  GPU_TRY(detail::call_about_kernel<
+  GPU_TRY(detail::ask_about_kernel<
           &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
-      function, kernel, on, where, &blocks, detail::as_function(kernel), block_size, dynamic_shared,
-      static_cast<unsigned>(flags)));
+      function, kernel, on, dynamic_shared, where, &blocks, detail::as_function(kernel), block_size,
+      dynamic_shared, static_cast<unsigned>(flags)));
   return blocks;
 }
 
@@ -178,8 +195,10 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
     GPU_TRY(require_block_size(function, kernel, request.largest, where));
   }
   Suggestion found;
-  GPU_TRY(call_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
-      function, kernel, on, where, &found.grid_size, &found.block_size, as_function(kernel),
+  const std::size_t shared =
+      shared_of_size != nullptr ? all_dynamic_shared : request.dynamic_shared;
+  GPU_TRY(ask_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
+      function, kernel, on, shared, where, &found.grid_size, &found.block_size, as_function(kernel),
       shared_of_size, request.dynamic_shared, request.largest,
       static_cast<unsigned>(request.flags)));
   return found;
@@ -197,8 +216,8 @@ template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) no
 /// The block size at which a multiprocessor holds most threads of the kernel; of equals the
 /// largest.
 /// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::empty_handle`; the
-/// driver's. **Capture**: not affected. **Threads**: any.
-/// (cuOccupancyMaxPotentialBlockSizeWithFlags)
+/// driver's. **Capture**: not affected, and goes on. **Threads**: any.
+/// (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
 template <class Suggestion = block_size_suggestion>
 result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
                                       const block_size_request& request = {},
@@ -208,6 +227,7 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
 
 /// The same where the dynamic shared memory depends on the block size: `shared_of_size(threads)`
 /// gives the bytes. It is called in this thread, before the function returns, and must not throw.
+/// The kernel is allowed all the dynamic shared memory that the device has, as `launch` would.
 template <class SharedOfSize, class Suggestion = block_size_suggestion>
   requires requires(SharedOfSize& f) { static_cast<std::size_t>(f(1)); }
 result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
@@ -223,10 +243,12 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
   return found;
 }
 
-/// The dynamic shared memory, in bytes, that each of so many resident blocks can have.
+/// The dynamic shared memory, in bytes, that each of so many resident blocks can have. The kernel
+/// is allowed all that the device has, as `launch` would, so that the answer can be launched.
 /// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
 /// CUDA_ERROR_INVALID_VALUE where so many blocks do not fit whatever they are given.
-/// **Capture**: not affected. **Threads**: any. (cuOccupancyAvailableDynamicSMemPerBlock)
+/// **Capture**: not affected, and goes on. **Threads**: any.
+/// (cuOccupancyAvailableDynamicSMemPerBlock, cuKernelSetAttribute)
 template <class Size = std::size_t>
 result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, int blocks,
                                       int block_size,
@@ -235,8 +257,9 @@ result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, in
   Size bytes = 0;
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
   GPU_TRY(
-      detail::call_about_kernel<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
-          function, kernel, on, where, &bytes, detail::as_function(kernel), blocks, block_size));
+      detail::ask_about_kernel<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
+          function, kernel, on, detail::all_dynamic_shared, where, &bytes,
+          detail::as_function(kernel), blocks, block_size));
   return bytes;
 }
 

@@ -52,7 +52,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
          within(config.cluster, dims{1, 1, 1});
 }
 
-#if defined(__SSE2__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#if defined(__SSE2__) && defined(__GNUC__) && !defined(__CUDACC__)
 
 /// For a shape of which the compiler knows nothing: four numbers at a time.
 [[gnu::always_inline]] inline bool is_plain_vector(const launch_config& config,
@@ -60,32 +60,38 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
   typedef std::int32_t lanes __attribute__((vector_size(16)));
   typedef std::uint32_t counts __attribute__((vector_size(16)));
   typedef char bytes __attribute__((vector_size(16)));
-  typedef long long words __attribute__((vector_size(16)));
   static_assert(__builtin_offsetof(launch_config, block) == 12 &&
                 __builtin_offsetof(launch_config, shared_bytes) == 24 &&
                 __builtin_offsetof(launch_config, cluster) == 28 &&
                 __builtin_offsetof(launch_config, attribute_count) == 40);
+  // First, or Clang takes the three numbers out of the vectors. The product may overflow for blocks
+  // that the vectors refuse.
+  if (config.block.x * config.block.y * config.block.z > limits.threads) return false;
+  // These do not overlap, so that Clang can keep a shape that it knows out of memory.
   const auto* numbers = reinterpret_cast<const char*>(&config);
   counts first, second;
   lanes last, first_limits, second_limits;
   __builtin_memcpy(&first, numbers, sizeof first);
   __builtin_memcpy(&second, numbers + 16, sizeof second);
-  __builtin_memcpy(&last, numbers + 28, sizeof last);
+  __builtin_memcpy(&last, numbers + 32, sizeof last);
   __builtin_memcpy(&first_limits, __builtin_assume_aligned(limits.first, 16), sizeof first_limits);
   __builtin_memcpy(&second_limits, __builtin_assume_aligned(limits.second, 16),
                    sizeof second_limits);
-  // One less for the extents, and into the order of signed numbers. The block may still be zero or
-  // too large as a whole.
+  // One less for the extents, and into the order of signed numbers.
   constexpr std::uint32_t extent = 0x7fff'ffff, size = std::uint32_t{1} << 31;
   const auto first_lanes = reinterpret_cast<lanes>(first + counts{extent, extent, extent, extent});
   const auto second_lanes = reinterpret_cast<lanes>(second + counts{extent, extent, size, extent});
   const lanes bad = (first_lanes > first_limits) | (second_lanes > second_limits);
-  const lanes plain = last == lanes{1, 1, 1, 0};  // the cluster, and no attributes
+  const lanes plain = last == lanes{1, 1, 0, 0};  // the cluster, and no attributes
+#  if defined(__clang__)
+  const lanes good = ~bad & plain;
+#  else
   // The builtin, because GCC writes `plain & ~bad` with two instructions more.
+  typedef long long words __attribute__((vector_size(16)));
   const auto good = __builtin_ia32_pandn128(reinterpret_cast<words>(bad),  //
                                             reinterpret_cast<words>(plain));
-  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)) == 0xffff &&
-         config.block.x * config.block.y * config.block.z <= limits.threads;
+#  endif
+  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)) == 0xffff;
 }
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
