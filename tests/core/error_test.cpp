@@ -63,6 +63,9 @@ TEST_CASE("error: names are those of cuda.h and nvrtc.h", "[core][error]") {
   CHECK(name(error_domain::driver, CUDA_ERROR_NOT_READY) == "CUDA_ERROR_NOT_READY");
   CHECK(name(error_domain::driver, CUDA_ERROR_UNKNOWN) == "CUDA_ERROR_UNKNOWN");
   CHECK(name(error_domain::nvrtc, NVRTC_ERROR_COMPILATION) == "NVRTC_ERROR_COMPILATION");
+  CHECK(name(error_domain::nvjitlink, 13) == "NVJITLINK_ERROR_ARCH_MISMATCH");
+  CHECK(name(error_domain::nvjitlink, 18) == "NVJITLINK_ERROR_LTO_NOT_ENABLED");
+  CHECK(name(error_domain::curand, 1) == "unknown");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::no_driver)) == "no_driver");
   CHECK(name(error_domain::gpu, static_cast<int>(errc::capture_prohibited)) ==
         "capture_prohibited");
@@ -81,6 +84,10 @@ TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]")
         error_kind::compile);
   CHECK(cuda_error(error_domain::nvrtc, NVRTC_ERROR_OUT_OF_MEMORY, "x", {}).kind() ==
         error_kind::memory);
+  CHECK(cuda_error(error_domain::nvjitlink, 13, "x", {}).kind() == error_kind::compile);
+  CHECK(cuda_error(error_domain::curand, 102, "x", {}).kind() == error_kind::runtime);
+  CHECK(driver_error(CUDA_ERROR_ECC_UNCORRECTABLE).kind() == error_kind::runtime);
+  CHECK(driver_error(CUDA_ERROR_CONTEXT_IS_DESTROYED).kind() == error_kind::logic);
   CHECK(own_error(errc::out_of_host_memory).kind() == error_kind::memory);
   CHECK(own_error(errc::invalid_launch).kind() == error_kind::launch);
   CHECK(own_error(errc::compile_failed).kind() == error_kind::compile);
@@ -89,10 +96,14 @@ TEST_CASE("error: kinds are those that a caller handles alike", "[core][error]")
 }
 
 TEST_CASE("error: sticky are those that lose the context", "[core][error]") {
+  // Those of which cuda.h says that the process has to be launched anew, or the context is gone.
   for (const int code :
-       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_ASSERT, CUDA_ERROR_MISALIGNED_ADDRESS,
-        CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_TIMEOUT,
-        CUDA_ERROR_HARDWARE_STACK_ERROR}) {
+       {CUDA_ERROR_CONTAINED, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT,
+        CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR,
+        CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
+        CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC, CUDA_ERROR_LAUNCH_FAILED,
+        CUDA_ERROR_TENSOR_MEMORY_LEAK, CUDA_ERROR_MPS_CLIENT_TERMINATED}) {
+    INFO(code);
     CHECK(driver_error(code).is_sticky());
   }
   for (const int code : {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_NOT_READY,
@@ -114,12 +125,33 @@ TEST_CASE("error: equal by domain and code", "[core][error]") {
 
 TEST_CASE("error: every code that has advice has a name", "[core][error]") {
   for (int code = 1; code < 1000; ++code) {
-    for (const error_domain domain : {error_domain::driver, error_domain::nvrtc}) {
+    for (const error_domain domain :
+         {error_domain::driver, error_domain::nvrtc, error_domain::nvjitlink}) {
       if (gpu::detail::error_advice(domain, code) != nullptr) {
         CHECK(gpu::detail::error_code_name(domain, code) != nullptr);
       }
     }
   }
+}
+
+TEST_CASE("error: the advice is about the code", "[core][error]") {
+  const auto advice = [](error_domain domain, int code) {
+    return std::string(cuda_error(domain, code, "x", {}).message().c_str());
+  };
+  const auto has = [](const std::string& message, const char* words) {
+    INFO(message);
+    CHECK(message.find(words) != std::string::npos);
+  };
+  has(advice(error_domain::nvjitlink, 3), "INVALID_INPUT (3). Pass a cubin");
+  has(advice(error_domain::nvjitlink, 6), "INTERNAL (6). nvJitLink failed internally");
+  has(advice(error_domain::nvjitlink, 8), "UNRECOGNIZED_INPUT (8). Pass a cubin");
+  has(advice(error_domain::nvjitlink, 13), "ARCH_MISMATCH (13). Compile the inputs for the arch");
+  has(advice(error_domain::nvjitlink, 14), "OUTDATED_LIBRARY (14). The LTO-IR is of a newer");
+  has(advice(error_domain::nvjitlink, 17), "UNSUPPORTED_ARCH (17). This nvJitLink does not know");
+  has(advice(error_domain::nvjitlink, 18), "LTO_NOT_ENABLED (18). Set link_time_optimization");
+  has(advice(error_domain::nvrtc, 7), "BUILTIN_OPERATION_FAILURE (7). libnvrtc-builtins");
+  has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");
+  CHECK(advice(error_domain::curand, 102) == "x: unknown (102)");
 }
 
 TEST_CASE("error: the library's own codes have the names of their enumerators", "[core][error]") {

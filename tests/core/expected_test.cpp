@@ -71,6 +71,9 @@ TEMPLATE_TEST_CASE("expected converts from an expected of other types", "[expect
   REQUIRE_FALSE(target);
   CHECK(*target.error() == 5);
   CHECK(source.error() == nullptr);
+
+  // Nothing of one kind is nothing of another, too.
+  CHECK(expected_of<TestType, void, std::string>(expected_of<TestType, void, const char*>()));
 }
 
 TEMPLATE_TEST_CASE("an expected bool keeps its state when it is converted", "[expected]", stand_in,
@@ -158,7 +161,11 @@ TEMPLATE_TEST_CASE("an expected void changes state without leaks", "[expected]",
     *b;
     b.emplace();
     b = failure<TestType>(error_type(2));
-    b = failure<TestType>(error_type(3));
+    {
+      const auto failed = failure<TestType>(error_type(3));
+      b = failed;
+      CHECK(failed.error().value == 3);
+    }
     CHECK(b.error().value == 3);
     a = b;
     CHECK(a == b);
@@ -256,6 +263,7 @@ TEMPLATE_TEST_CASE("the operations of expected chain", "[expected]", stand_in, c
   CHECK(error.transform([] { return 3; }).error() == "no");
   CHECK(error.transform_error(&std::string::size).error() == 2);
   CHECK(error.or_else([](const std::string&) { return nothing(); }).has_value());
+  CHECK(nothing().or_else([&](const std::string&) { return error; }).has_value());
   CHECK(nothing().transform_error(&std::string::size).has_value());
 }
 

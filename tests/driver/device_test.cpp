@@ -1,6 +1,7 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/stream.hpp>
 
 #include <cstring>
 
@@ -153,12 +154,23 @@ TEST_CASE("device: a driver too old and a missing function are other errors", "[
     CHECK(error == gpu::errc::driver_too_old);
     CHECK(says(error, "12.0", "CUDA 11.4", "Update the NVIDIA driver"));
   }
+  gpu::driver::entry_points exiting{};
+  exiting.unavailable = gpu::errc::process_exiting;
+  {
+    gpu::driver::scoped_entry_points in_force(exiting);
+    const gpu::cuda_error error = error_of(gpu::device::count());
+    CHECK(error == gpu::errc::process_exiting);
+    CHECK(says(error, "process exit has begun", "before main returns"));
+  }
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
   gpu::driver::entry_points lacking = test::driver();
   lacking.device_get_uuid = nullptr;
+  lacking.stream_query = nullptr;
   gpu::driver::scoped_entry_points in_force(lacking);
   const gpu::device device = test::first_device();
   const gpu::cuda_error error = error_of(device.uuid());
   CHECK(error == gpu::errc::not_supported);
   CHECK(says(error, "cuDeviceGetUuid", "CUDA 11.4"));
   CHECK(device.name().has_value());
+  CHECK(error_of(stream.is_done()) == gpu::errc::not_supported);
 }

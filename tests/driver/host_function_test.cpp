@@ -1,3 +1,4 @@
+#include "support/host_memory.hpp"
 #include "support/results.hpp"
 
 #include <gpu/driver/host_function.hpp>
@@ -114,6 +115,18 @@ TEST_CASE("host function: it works on the default streams, and an empty one is r
   const gpu::cuda_error error = error_of(gpu::launch_host_function(gpu::stream_ref{}, [shared] {}));
   CHECK(error == gpu::errc::empty_handle);
   CHECK(test::says(error, "gpu::launch_host_function"));
+  CHECK(shared.use_count() == 1);
+}
+
+TEST_CASE("host function: where there is no memory to keep it, that is said",
+          "[driver][host][faults][cpu]") {
+  const auto shared = std::make_shared<int>(0);
+  CHECK(test::sweep_host_memory([&]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          GPU_TRY(gpu::launch_host_function(stream, [shared] { ++*shared; }));
+          return stream.synchronize();
+        }) == "");
   CHECK(shared.use_count() == 1);
 }
 

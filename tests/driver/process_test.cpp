@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 using test::error_of;
 using test::value_of;
@@ -89,13 +90,24 @@ TEST_CASE("process: child that goes past the end of a span", "[.child]") {
   std::printf("NOT REACHED %zu\n", part.size());
 }
 
+TEST_CASE("process: child that goes past the end of a span in pinned memory", "[.child]") {
+  int values[3] = {};
+  const auto part = gpu::pinned_span<int>::from_native(values, 3).last(4);
+  std::printf("NOT REACHED %zu\n", part.size());
+}
+
 TEST_CASE("process: going past the end of a span ends the program with a message",
           "[driver][process]") {
-  const test::program_outcome outcome =
-      test::run_child("process: child that goes past the end of a span");
-  INFO(outcome.output);
-  CHECK(!outcome.succeeded());
-  CHECK(outcome.output.find("NOT REACHED") == std::string::npos);
-  CHECK(outcome.output.find("gpu::device_span::subspan") != std::string::npos);
-  CHECK(outcome.output.find("process_test.cpp") != std::string::npos);
+  const std::pair<const char*, const char*> cases[] = {
+      {"process: child that goes past the end of a span", "gpu::device_span::subspan"},
+      {"process: child that goes past the end of a span in pinned memory",
+       "gpu::pinned_span::last"}};
+  for (const auto& [child, function] : cases) {
+    const test::program_outcome outcome = test::run_child(child);
+    INFO(outcome.output);
+    CHECK(outcome.signal == SIGABRT);
+    CHECK(outcome.output.find("NOT REACHED") == std::string::npos);
+    CHECK(outcome.output.find(function) != std::string::npos);
+    CHECK(outcome.output.find("process_test.cpp") != std::string::npos);
+  }
 }

@@ -358,6 +358,26 @@ TEST_CASE("caching_allocator: says that the host has no memory, wherever it need
         }) == "");
 }
 
+TEST_CASE("caching_allocator: does without what others have where the host has no memory for it",
+          "[memory][caching][faults][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(device);
+  value_of(cache.allocate<char>(one, 2 * mebibyte));
+  value_of(cache.hand_over(one));
+  {
+    const test::failing_allocation failing(1);  // after the record of the stream, that of a block
+    const auto buffer = value_of(cache.allocate<char>(two, 2 * mebibyte));
+    CHECK(failing.happened());
+    CHECK(buffer.native() != 0);
+  }
+  CHECK(cache.statistics().shared == 0);
+  CHECK(cache.statistics().segments == 1);
+  CHECK(cache.statistics().held_bytes == 2 * mebibyte);
+}
+
 TEST_CASE("caching_allocator: a failing wait for the device loses nothing",
           "[memory][caching][cpu]") {
   test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});

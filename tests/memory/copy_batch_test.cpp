@@ -1,5 +1,6 @@
 #include <gpu/memory/copy_batch.hpp>
 
+#include "support/host_memory.hpp"
 #include "support/results.hpp"
 
 #include <gpu/graph/capture.hpp>
@@ -185,6 +186,21 @@ TEST_CASE("copy: every order of access has a name", "[memory][copy][batch]") {
     CHECK(gpu::name_of(static_cast<gpu::source_access_order>(i)) != nullptr);
   CHECK(std::string(gpu::name_of(gpu::source_access_order::during_call)) == "during_call");
   CHECK(gpu::name_of(static_cast<gpu::source_access_order>(0)) == nullptr);
+}
+
+TEST_CASE("copy: a batch says that the host has no memory for its lists",
+          "[memory][copy][batch][faults][cpu]") {
+  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          auto a = GPU_TRY(device_buffer<int>::create(device, 3));
+          auto b = GPU_TRY(device_buffer<int>::create(device, 3));
+          const auto rows = gpu::pitched_span<int>::from_native(a.data(), {3});
+          const auto columns = gpu::pitched_span<int>::from_native(b.data(), {3});
+          GPU_TRY(gpu::copy(stream, {range_copy(a, b)}));
+          GPU_TRY(gpu::copy(stream, {box_copy(rows, columns)}));
+          return stream.synchronize();
+        }) == "");
 }
 
 TEST_CASE("copy: each driver call of a batch may fail", "[memory][copy][batch][faults][cpu]") {

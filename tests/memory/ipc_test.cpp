@@ -42,6 +42,14 @@ class sharing_driver {
       ++opened;
       return CUDA_SUCCESS;
     };
+    table.ipc_get_event_handle = [](CUipcEventHandle* handle, CUevent event) {
+      std::memcpy(handle->reserved, &event, sizeof event);
+      return CUDA_SUCCESS;
+    };
+    table.ipc_open_event_handle = [](CUevent* event, CUipcEventHandle handle) {
+      std::memcpy(event, handle.reserved, sizeof *event);
+      return CUDA_SUCCESS;
+    };
     table.ipc_close_mem_handle = [](CUdeviceptr) {
       ++closed;
       return CUDA_SUCCESS;
@@ -151,6 +159,21 @@ TEST_CASE("ipc: the CPU driver shares nothing and says so", "[memory][ipc][cpu]"
         CUDA_ERROR_NOT_SUPPORTED);
 }
 
+TEST_CASE("ipc: an imported event is one to record and to wait for", "[memory][ipc][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  gpu::event event = value_of(gpu::event::create(device, {.timing = false, .interprocess = true}));
+  const gpu::event_handle handle = value_of(gpu::export_event(event));
+  gpu::event imported = value_of(gpu::import_event(device, handle));
+  CHECK(imported.native() == event.native());
+  CHECK(imported.context() == event.context());
+  CHECK_FALSE(imported.has_timing());
+  static_cast<void>(event.release());  // there is one event, in the end
+  CHECK(gpu::record(stream, imported).has_value());
+  CHECK(imported.synchronize().has_value());
+}
+
 TEST_CASE("ipc: every call that fails is told and nothing stays mapped", "[memory][ipc][cpu]") {
   const sharing_driver driver;
   const gpu::device device = test::first_device();
@@ -162,6 +185,11 @@ TEST_CASE("ipc: every call that fails is told and nothing stays mapped", "[memor
       gpu::testing::sweep_faults(faults, [&]() -> gpu::result<> {
         const gpu::memory_handle handle = GPU_TRY(gpu::export_memory(buffer.span()));
         auto imported = GPU_TRY(gpu::imported_memory<int>::open(device, handle));
+        gpu::event event =
+            GPU_TRY(gpu::event::create(device, {.timing = false, .interprocess = true}));
+        const gpu::event_handle mark = GPU_TRY(gpu::export_event(event));
+        gpu::event again = GPU_TRY(gpu::import_event(device, mark));
+        static_cast<void>(again.release());
         return imported.close();
       });
   CHECK(outcome.text() == "");

@@ -1,5 +1,6 @@
 #include <gpu/memory/registered_memory.hpp>
 
+#include "support/lacking_device.hpp"
 #include "support/results.hpp"
 
 #include <gpu/memory/aligned_buffer.hpp>
@@ -89,6 +90,25 @@ TEST_CASE("registered_memory: refuses what cannot be", "[memory][registered]") {
         gpu::errc::empty_handle);
 }
 
+TEST_CASE("registered_memory: what the device cannot do is said", "[memory][registered]") {
+  const gpu::device device = test::first_device();
+  const std::vector<int> values(100);
+  const auto create = [&] {
+    return registered_memory<const int>::create(device, values, registration_flags::read_only);
+  };
+  {
+    const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED);
+    const gpu::cuda_error error = error_of(create());
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(says(error, "device 0 cannot use registered host memory", "gpu::pinned_vector"));
+  }
+  const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
+  const gpu::cuda_error error = error_of(create());
+  CHECK(error == gpu::errc::not_supported);
+  CHECK(says(error, "may only read", "Leave read_only out"));
+  CHECK(registered_memory<const int>::create(device, values).has_value());
+}
+
 TEST_CASE("registered_memory: is given back once, and each call may fail",
           "[memory][registered][cpu]") {
   {
@@ -151,3 +171,12 @@ TEST_CASE("aligned_buffer: begins where it was asked to", "[memory][registered]"
   CHECK(moved.size() == 10);
   CHECK(buffer.empty());
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which end the program there
+TEST_CASE("aligned_buffer: says that the host has no such memory", "[memory][registered]") {
+  const gpu::cuda_error error =
+      error_of(aligned_buffer<std::byte>::create(std::size_t{1} << 60, 1 << 21));
+  CHECK(error == gpu::errc::out_of_host_memory);
+  CHECK(says(error, "no 1152921504606846976 bytes aligned to 2097152"));
+}
+#endif

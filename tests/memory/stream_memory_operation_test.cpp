@@ -2,6 +2,7 @@
 
 #include <gpu/memory/stream_memory_operation.hpp>
 
+#include "support/lacking_device.hpp"
 #include "support/results.hpp"
 
 #include <gpu/graph.hpp>
@@ -61,6 +62,7 @@ TEST_CASE("memory operation: a stream waits for another stream", "[memory][memor
   fixture f;
   const gpu::stream other = value_of(gpu::stream::create(f.device));
   value_of(gpu::perform(f.stream, op::wait(f.words, 2u, gpu::wait_condition::equal)));
+  value_of(gpu::perform(f.stream, op::barrier()));  // by itself, as the others
   value_of(gpu::perform(f.stream, op::write(f.words, 3u)));
   CHECK_FALSE(value_of(f.stream.is_done()));
   value_of(gpu::perform(other, op::write(f.words, 2u)));
@@ -139,33 +141,26 @@ TEST_CASE("memory operation: memory that a stream cannot use is refused with the
   }
 }
 
-TEST_CASE("memory operation: what the device lacks is said by name",
-          "[memory][memory_operation][cpu]") {
-  test::own_cpu_driver driver;
-  static CUdevice_attribute missing;
-  static const gpu::driver::entry_points* real;
-  real = &driver.table();
-  gpu::driver::entry_points table = driver.table();
-  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice on) {
-    if (which != missing) return real->device_get_attribute(value, which, on);
-    *value = 0;
-    return CUDA_SUCCESS;
-  };
-  const gpu::driver::scoped_entry_points in_force(table);
+TEST_CASE("memory operation: what the device lacks is said by name", "[memory][memory_operation]") {
   fixture f;
   auto wide = value_of(device_buffer<unsigned long long>::create(f.device, 1));
-  missing = CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES;
-  gpu::cuda_error error = error_of(gpu::perform(f.stream, op::flush_remote_writes()));
+  {
+    const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES);
+    const gpu::cuda_error error = error_of(gpu::perform(f.stream, op::flush_remote_writes()));
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(says(error, "device 0 cannot flush", "gpu::flush_remote_writes"));
+  }
+  {
+    const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS);
+    const gpu::cuda_error error = error_of(gpu::perform(f.stream, op::write(wide, 1ull)));
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(says(error, "device 0 cannot use words of 8 bytes", "Use 4"));
+  }
+  const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR);
+  const gpu::cuda_error error =
+      error_of(gpu::perform(f.stream, op::wait(f.words, 1u, gpu::wait_condition::bitwise_nor)));
   CHECK(error == gpu::errc::not_supported);
-  CHECK(says(error, "device 0 cannot flush", "gpu::flush_remote_writes"));
-  missing = CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS;
-  error = error_of(gpu::perform(f.stream, op::write(wide, 1ull)));
-  CHECK(error == gpu::errc::not_supported);
-  CHECK(says(error, "words of 8 bytes", "Use 4"));
-  missing = CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR;
-  error = error_of(gpu::perform(f.stream, op::wait(f.words, 1u, gpu::wait_condition::bitwise_nor)));
-  CHECK(error == gpu::errc::not_supported);
-  CHECK(says(error, "bitwise_nor", "bitwise_and"));
+  CHECK(says(error, "device 0 cannot wait for bitwise_nor", "bitwise_and"));
   CHECK(gpu::perform(f.stream, op::wait(f.words, 1u, gpu::wait_condition::greater_or_equal))
             .has_value());
   const gpu::stream other = value_of(gpu::stream::create(f.device));

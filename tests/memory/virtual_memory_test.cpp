@@ -155,6 +155,13 @@ TEST_CASE("virtual_memory: what is nowhere or moved from is refused", "[memory][
   CHECK(error_of(memory.properties()) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::export_memory(memory)) == gpu::errc::empty_handle);
   memory = physical_memory::adopt(native, unit);
+  auto others = value_of(address_reservation::create(device, unit));
+  const auto elsewhere = std::move(others);
+  const gpu::cuda_error nowhere = error_of(memory_mapping::create(others, 0, memory));
+  CHECK(nowhere == gpu::errc::empty_handle);
+  CHECK(says(nowhere, "the address reservation is empty"));
+  const auto strange = memory_location::from_native({static_cast<CUmemLocationType>(77), 0});
+  CHECK(says(error_of(physical_memory::create(strange, unit)), "a location of unknown type 77"));
   const gpu::cuda_error too_much = error_of(physical_memory::create(device, std::size_t{1} << 45));
   CHECK(too_much.code() == CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(says(too_much, "asked for 35184372088832 bytes of physical memory on device 0"));

@@ -3,6 +3,7 @@
 /// `registered_memory<T>`: page-locks host memory that is there already.
 
 #include <gpu/core/flags.hpp>
+#include <gpu/driver/device_ability.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
@@ -46,24 +47,11 @@ struct unregister_memory {
   }
 };
 
-/// `errc::not_supported` where the device lacks `which`.
-template <class Builder = text_builder>
-result<> require_registration(context_ref context, CUdevice_attribute which, const char* what,
-                              source_location where) noexcept {
-  int supported = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(where, &supported, which,
-                                                                    context.device().native()));
-  if (supported != 0) return {};
-  Builder out;
-  out << "device " << context.device().native() << " cannot " << what
-      << ". Copy into a gpu::pinned_vector instead.";
-  return fail(refusal(errc::not_supported, "gpu::registered_memory::create", out.finish(), where));
-}
-
 /// Refuses what the driver would, with a sentence.
 template <class Builder = text_builder>
 result<> check_registration(context_ref context, registration_flags flags, bool writes,
                             source_location where) noexcept {
+  constexpr const char* function = "gpu::registered_memory::create";
   constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
   const unsigned bits = static_cast<unsigned>(flags);
@@ -74,14 +62,15 @@ result<> check_registration(context_ref context, registration_flags flags, bool 
     out << "memory that devices only read was given as a range that they could write. Pass it as "
            "const, with std::as_const, or leave read_only out.";
   } else {
-    GPU_TRY(require_registration(context, CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
-                                 "use registered host memory", where));
+    GPU_TRY(require_ability(function, context.device(), CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+                            "use registered host memory. Copy into a gpu::pinned_vector instead.",
+                            where));
     if (!has(flags, registration_flags::read_only)) return {};
-    return require_registration(context, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
-                                "use host memory that it may only read", where);
+    return require_ability(function, context.device(),
+                           CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+                           "use host memory that it may only read. Leave read_only out.", where);
   }
-  return fail(refusal(errc::invalid_argument, "gpu::registered_memory::create", out.finish(), where,
-                      bits, known));
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 
 }  // namespace detail

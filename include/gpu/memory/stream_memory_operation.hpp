@@ -3,6 +3,7 @@
 /// Streams that wait for a value in memory, and write one: `memory_operation` says what, `perform`
 /// queues it.
 
+#include <gpu/driver/device_ability.hpp>
 #include <gpu/memory/copy.hpp>
 
 #include <initializer_list>
@@ -129,20 +130,6 @@ namespace detail {
 
 inline constexpr std::size_t most_memory_operations = 255;
 
-/// `errc::not_supported` where the device lacks an ability.
-template <class Builder = text_builder>
-result<> require_ability(const char* function, device on, CUdevice_attribute which,
-                         const char* what, source_location where) noexcept {
-  int has = 0;
-  GPU_TRY(
-      driver::call<&driver::entry_points::device_get_attribute>(where, &has, which, on.native()));
-  if (has != 0) [[likely]]
-    return {};
-  Builder out;
-  out << "device " << on.native() << " " << what;
-  return fail(refusal(errc::not_supported, function, out.finish(), where));
-}
-
 template <class Builder = text_builder>
 result<> check_memory_operation(const char* function, const memory_operation& operation,
                                 context_ref in, source_location where) noexcept {
@@ -161,7 +148,7 @@ result<> check_memory_operation(const char* function, const memory_operation& op
   }
   if (native.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES) {
     return require_ability(function, in.device(), CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES,
-                           "cannot flush remote writes in a stream. Use gpu::flush_remote_writes, "
+                           "flush remote writes in a stream. Use gpu::flush_remote_writes, "
                            "or leave the operation out.",
                            where);
   }
@@ -190,12 +177,12 @@ result<> check_memory_operation(const char* function, const memory_operation& op
   if (wide) {
     GPU_TRY(require_ability(function, in.device(),
                             CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
-                            "cannot use words of 8 bytes in streams. Use 4.", where));
+                            "use words of 8 bytes in streams. Use 4.", where));
   }
   if (waits && native.waitValue.flags == CU_STREAM_WAIT_VALUE_NOR) {
     GPU_TRY(require_ability(function, in.device(),
                             CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
-                            "cannot wait for bitwise_nor. Invert the meaning of the bits, and wait "
+                            "wait for bitwise_nor. Invert the meaning of the bits, and wait "
                             "for bitwise_and.",
                             where));
   }
