@@ -75,6 +75,12 @@ int main(int argc, char** argv) {
     return 2;
   }
 
+  // A list is of all tests, whatever the driver.
+  const Catch::ConfigData& given = session.configData();
+  if (given.listTests || given.listTags || given.listReporters || given.showHelp) {
+    return session.run();
+  }
+
   const std::string other_driver = test::on_hardware() ? "[cpu]" : "[hardware]";
   const std::vector<std::string> asked = session.configData().testsOrTags;
   std::string left_out = '~' + other_driver;
@@ -83,24 +89,18 @@ int main(int argc, char** argv) {
     skipped += count_matching(session, both(left_out + "[two_devices]", asked));
     left_out += "~[two_devices]";
   }
-  Catch::ConfigData data = session.configData();
-  data.testsOrTags = both(left_out, asked);
-
-  const bool lists = data.listTests || data.listTags || data.listReporters || data.showHelp;
-  if (!lists) std::printf("driver: %s\n", test::driver_name());
+  std::printf("driver: %s\n", test::driver_name());
   std::fflush(stdout);
 
-  const std::size_t wanted = count_matching(session, data.testsOrTags);
+  const std::size_t wanted = count_matching(session, both(left_out, asked));
   if (wanted == 0 && skipped == 0) {
     std::fprintf(stderr, "no test case matches\n");
     return 2;
   }
   const int failed = wanted != 0 ? session.run() : 0;
-  if (!lists) {
-    std::printf("driver %s: %llu passed, %llu failed, %llu skipped\n", test::driver_name(),
-                static_cast<unsigned long long>(test_cases.passed),
-                static_cast<unsigned long long>(test_cases.failed),
-                static_cast<unsigned long long>(skipped));
-  }
+  std::printf("driver %s: %llu passed, %llu failed, %llu skipped\n", test::driver_name(),
+              static_cast<unsigned long long>(test_cases.passed),
+              static_cast<unsigned long long>(test_cases.failed),
+              static_cast<unsigned long long>(skipped));
   return failed;
 }
