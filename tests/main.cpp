@@ -54,6 +54,13 @@ std::vector<std::string> both(const std::string& condition, std::vector<std::str
   return asked;
 }
 
+template <class Config> bool only_lists(const Config& config) {
+  if constexpr (requires { config.listTestNamesOnly; }) {  // Catch2 2
+    if (config.listTestNamesOnly) return true;
+  }
+  return config.listTests || config.listTags || config.listReporters || config.showHelp;
+}
+
 std::size_t count_matching(Catch::Session& session, const std::vector<std::string>& tests) {
   Catch::ConfigData data = session.configData();
   data.testsOrTags = tests;
@@ -76,10 +83,7 @@ int main(int argc, char** argv) {
   }
 
   // A list is of all tests, whatever the driver.
-  const Catch::ConfigData& given = session.configData();
-  if (given.listTests || given.listTags || given.listReporters || given.showHelp) {
-    return session.run();
-  }
+  if (only_lists(session.configData())) return session.run();
 
   const std::string other_driver = test::on_hardware() ? "[cpu]" : "[hardware]";
   const std::vector<std::string> asked = session.configData().testsOrTags;
