@@ -222,6 +222,13 @@ TEST_CASE("cuda_array: memory that is mapped later", "[texture][array]") {
   CHECK(tiles.mip_tail_level == raw_tiles.miptailFirstLevel);
   CHECK(tiles.mip_tail_size == raw_tiles.miptailSize);
   CHECK(tiles.single_mip_tail == (raw_tiles.flags == CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL));
+  CHECK_FALSE(tiles.single_mip_tail);
+  const auto narrow = value_of(cuda_array<unsigned char>::create(
+      device, {.width = 100, .height = 1000, .flags = array_flags::sparse}));  // less than a tile
+  REQUIRE(test::driver().array_get_sparse_properties(&raw_tiles, narrow.native()) == CUDA_SUCCESS);
+  CHECK(raw_tiles.flags == CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL);
+  CHECK(value_of(narrow.sparse_properties()).single_mip_tail);
+  CHECK(value_of(narrow.sparse_properties()).mip_tail_size == raw_tiles.miptailSize);
   CHECK(error_of(cuda_array_ref<float>{}.sparse_properties()) == gpu::errc::empty_handle);
   CHECK(error_of(cuda_array_ref<float>{}.memory_requirements()) == gpu::errc::empty_handle);
 }

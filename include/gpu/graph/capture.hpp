@@ -126,8 +126,9 @@ struct capture_info {
 };
 
 /// What a stream is being captured to; all but the status is empty where the capture is not active.
-/// **Errors**: `errc::empty_handle`, the driver's. **Threads**: as the capture.
-/// (cuStreamGetCaptureInfo)
+/// The capture goes on.
+/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`, the driver's. **Threads**: as the
+/// capture. (cuStreamGetCaptureInfo)
 template <class Info = capture_info>
 result<Info> capture_of(stream_ref stream,
                         source_location where = source_location::current()) noexcept {

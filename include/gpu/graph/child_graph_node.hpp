@@ -33,8 +33,9 @@ class child_graph_node {
   graph_ref child_;
 };
 
-/// The graph inside a node, which the node keeps alive. **Errors**: CUDA_ERROR_INVALID_VALUE for a
-/// node of another kind. (cuGraphChildGraphNodeGetGraph)
+/// The graph inside a node, which the node keeps alive. **Errors**: `errc::empty_handle`;
+/// CUDA_ERROR_INVALID_VALUE for a node of another kind. **Capture**, **Threads**: as `kind_of`.
+/// (cuGraphChildGraphNodeGetGraph)
 template <class Graph = graph_ref>
 result<Graph> child_of(graph_node node,
                        source_location where = source_location::current()) noexcept {

@@ -35,6 +35,7 @@ class graph_condition {
   constexpr graph_condition() noexcept = default;
 
   /// A condition of `of` that keeps its value from launch to launch; before the first it has none.
+  /// **Errors**: `errc::empty_handle`, the driver's. **Capture**: allowed.
   /// (cuGraphConditionalHandleCreate)
   template <class Condition = graph_condition>
   static result<Condition> create(graph_ref of,

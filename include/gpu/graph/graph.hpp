@@ -262,7 +262,7 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
 /// Gives a node of a graph another description of its kind. What was instantiated from the graph
 /// before stays as it is: see `graph_exec::set` and `graph_exec::update`.
 /// **Ownership**, **Errors**: as `graph::add`; a description of another kind, or of memory or of a
-/// condition, is CUDA_ERROR_INVALID_VALUE. (cuGraphNodeSetParams)
+/// condition, is CUDA_ERROR_INVALID_VALUE. **Capture**: allowed. (cuGraphNodeSetParams)
 template <node_description Description>
 result<> set(graph_ref graph, graph_node node, Description&& description,
              source_location where = source_location::current()) noexcept {

@@ -35,8 +35,7 @@ constexpr const char* name_of(graph_update_result result) noexcept {
                                    "function_changed",  "parameters_changed",
                                    "not_supported",     "unsupported_function_change",
                                    "attributes_changed"};
-  const auto index = static_cast<unsigned>(result);
-  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+  return detail::name_at(names, static_cast<int>(result));
 }
 
 /// Why a graph could not be instantiated.
@@ -57,8 +56,7 @@ constexpr const char* name_of(graph_instantiate_result result) noexcept {
                                    "node_operation_not_supported",
                                    "multiple_contexts_not_supported",
                                    "conditional_handle_unused"};
-  const auto index = static_cast<unsigned>(result);
-  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+  return detail::name_at(names, static_cast<int>(result));
 }
 
 class graph_exec;
@@ -304,7 +302,9 @@ inline result<> require(const graph_exec& exec, const char* function,
   });
 }
 
-/// Queues the preparation that the first launch of a graph would do. (cuGraphUpload)
+/// Queues the preparation that the first launch of a graph would do.
+/// **Ordering**, **Capture**, **Threads**: as `launch`. **Errors**: `errc::empty_handle`, the
+/// driver's. (cuGraphUpload)
 inline result<> upload(stream_ref stream, const graph_exec& exec,
                        source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::upload", where));

@@ -29,6 +29,16 @@ enum class graph_node_kind : int {
   conditional = CU_GRAPH_NODE_TYPE_CONDITIONAL,
 };
 
+namespace detail {
+
+/// The name of an enumerator, which count up from 0; null for a value that is none.
+template <std::size_t N>
+constexpr const char* name_at(const char* const (&names)[N], int value) noexcept {
+  return static_cast<unsigned>(value) < N ? names[value] : nullptr;
+}
+
+}  // namespace detail
+
 /// The kind's name, such as "host_function"; null for a value that is none.
 constexpr const char* name_of(graph_node_kind kind) noexcept {
   constexpr const char* names[] = {"kernel",
@@ -45,8 +55,7 @@ constexpr const char* name_of(graph_node_kind kind) noexcept {
                                    "free",
                                    "batch_memory_operation",
                                    "conditional"};
-  const auto index = static_cast<unsigned>(kind);
-  return index < sizeof names / sizeof *names ? names[index] : nullptr;
+  return detail::name_at(names, static_cast<int>(kind));
 }
 
 namespace detail {
@@ -216,8 +225,8 @@ result<List> list_nodes(Of of, context_ref context, source_location where, More.
 
 }  // namespace detail
 
-/// What the node does. **Errors**: `errc::empty_handle`, the driver's. **Threads**: a graph is used
-/// by one thread at a time. (cuGraphNodeGetType)
+/// What the node does. **Errors**: `errc::empty_handle`, the driver's. **Capture**: not affected.
+/// **Threads**: a graph is used by one thread at a time. (cuGraphNodeGetType)
 template <class Kind = graph_node_kind>
 result<Kind> kind_of(graph_node node, source_location where = source_location::current()) noexcept {
   CUgraphNodeType type{};
@@ -226,7 +235,8 @@ result<Kind> kind_of(graph_node node, source_location where = source_location::c
   return static_cast<Kind>(type);
 }
 
-/// The nodes that come right before a node. (cuGraphNodeGetDependencies)
+/// The nodes that come right before a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
+/// `errc::out_of_host_memory`. (cuGraphNodeGetDependencies)
 template <class List = graph_node_list>
 result<List> dependencies_of(graph_node node,
                              source_location where = source_location::current()) noexcept {
@@ -235,7 +245,8 @@ result<List> dependencies_of(graph_node node,
       node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
 }
 
-/// The nodes that come right after a node. (cuGraphNodeGetDependentNodes)
+/// The nodes that come right after a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
+/// `errc::out_of_host_memory`. (cuGraphNodeGetDependentNodes)
 template <class List = graph_node_list>
 result<List> dependents_of(graph_node node,
                            source_location where = source_location::current()) noexcept {

@@ -52,6 +52,17 @@ result<> check_alignment(std::size_t alignment, const char* function) noexcept {
       refusal(errc::invalid_argument, function, out.finish(), source_location{}, alignment, most));
 }
 
+inline result<> check_source(context_ref context, std::size_t alignment,
+                             const char* function) noexcept {
+  GPU_TRY(require(context, function, source_location{}));
+  return check_alignment(alignment, function);
+}
+
+/// The address that devices have of managed memory: the host's.
+inline CUdeviceptr managed_address(const void* elements) noexcept {
+  return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements));
+}
+
 /// Where page-locked memory comes from: each allocation is one of the driver's.
 struct pinned_source {
   using option = pinned_flags;
@@ -61,9 +72,7 @@ struct pinned_source {
   option flags = usual;
 
   result<void*> allocate(std::size_t bytes, std::size_t alignment) const noexcept {
-    constexpr const char* function = "gpu::pinned_allocator::allocate";
-    GPU_TRY(require(context, function, source_location{}));
-    GPU_TRY(check_alignment(alignment, function));
+    GPU_TRY(check_source(context, alignment, "gpu::pinned_allocator::allocate"));
     pinned_memory memory;
     GPU_TRY(allocate_pinned(context, bytes, flags, memory, source_location{}));
     return memory.release().address;
@@ -85,17 +94,15 @@ struct managed_source {
   option attach = usual;
 
   result<void*> allocate(std::size_t bytes, std::size_t alignment) const noexcept {
-    constexpr const char* function = "gpu::managed_allocator::allocate";
-    GPU_TRY(require(context, function, source_location{}));
-    GPU_TRY(check_alignment(alignment, function));
+    GPU_TRY(check_source(context, alignment, "gpu::managed_allocator::allocate"));
     device_memory memory;
     GPU_TRY(allocate_managed(context, bytes, attach, memory, source_location{}));
     return as_pointer(memory.release().address);
   }
   void deallocate(void* address, std::size_t) const noexcept {
-    static_cast<void>(
-        adopt_memory(static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(address)),
-                     stream_ref::from_native(nullptr, context), allocation_kind::plain));
+    static_cast<void>(adopt_memory(managed_address(address),
+                                   stream_ref::from_native(nullptr, context),
+                                   allocation_kind::plain));
   }
   friend bool operator==(const managed_source& a, const managed_source& b) noexcept {
     return a.context == b.context && a.attach == b.attach;
@@ -176,13 +183,12 @@ inline constexpr bool enable_pinned_range<std::vector<T, pinned_allocator<T>>> =
 /// The elements of a vector in managed memory as devices see them.
 template <class T>
 device_span<T> as_device_span(std::vector<T, managed_allocator<T>>& elements) noexcept {
-  return device_span<T>::from_native(
-      static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements.data())), elements.size());
+  return device_span<T>::from_native(detail::managed_address(elements.data()), elements.size());
 }
 template <class T>
 device_span<const T> as_device_span(const std::vector<T, managed_allocator<T>>& elements) noexcept {
-  return device_span<const T>::from_native(
-      static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements.data())), elements.size());
+  return device_span<const T>::from_native(detail::managed_address(elements.data()),
+                                           elements.size());
 }
 template <class T> void as_device_span(const std::vector<T, managed_allocator<T>>&&) = delete;
 

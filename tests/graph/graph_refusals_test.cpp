@@ -1,0 +1,227 @@
+// What graphs refuse by themselves, what they say of the driver's refusals, and what a capture does
+// to the calls about them.
+
+#include "graph/graph_fixture.hpp"
+#include "support/host_memory.hpp"
+
+#include <initializer_list>
+#include <memory>
+
+using test::error_of;
+using test::graph_fixture;
+using test::says;
+using test::value_of;
+
+namespace {
+
+/// Whether a refusal is about an empty handle, and names the function and what is empty.
+template <class T> bool is_empty(gpu::result<T> outcome, const char* function, const char* what) {
+  const gpu::cuda_error error = error_of(std::move(outcome));
+  return error == gpu::errc::empty_handle && says(error, function, what, "is empty");
+}
+
+}  // namespace
+
+TEST_CASE("graph: every call names the handle that is empty", "[graph][refusals]") {
+  graph_fixture f;
+  const gpu::graph_ref none;
+  const gpu::graph_node no_node;
+  const auto node = value_of(f.graph.add({}, gpu::empty_node{}));
+  CHECK(is_empty(none.add({}, gpu::empty_node{}), "gpu::graph::add", "graph"));
+  CHECK(is_empty(f.graph.add({node, no_node}, gpu::empty_node{}), "gpu::graph::add", "graph node"));
+  CHECK(is_empty(none.remove(node), "gpu::graph::remove", "graph"));
+  CHECK(is_empty(f.graph.remove(no_node), "gpu::graph::remove", "graph node"));
+  CHECK(is_empty(none.connect(node, node), "gpu::graph::connect", "graph"));
+  CHECK(is_empty(f.graph.connect(no_node, node), "gpu::graph::connect", "graph node"));
+  CHECK(is_empty(f.graph.connect(node, no_node), "gpu::graph::connect", "graph node"));
+  CHECK(is_empty(none.disconnect(node, node), "gpu::graph::disconnect", "graph"));
+  CHECK(is_empty(f.graph.disconnect(node, no_node), "gpu::graph::disconnect", "graph node"));
+  CHECK(is_empty(none.nodes(), "gpu::graph::nodes", "graph"));
+  CHECK(is_empty(none.root_nodes(), "gpu::graph::root_nodes", "graph"));
+  CHECK(is_empty(none.find_clone_of(node), "gpu::graph::find_clone_of", "graph"));
+  CHECK(is_empty(f.graph.find_clone_of(no_node), "gpu::graph::find_clone_of", "graph node"));
+  CHECK(is_empty(none.keep(1), "gpu::graph::keep", "graph"));
+  CHECK(is_empty(none.write_dot("/dev/null"), "gpu::graph::write_dot", "graph"));
+  CHECK(is_empty(gpu::graph::clone(none), "gpu::graph::clone", "graph"));
+  CHECK(is_empty(gpu::graph::create(gpu::context_ref{}), "gpu::graph::create", "context"));
+  CHECK(is_empty(gpu::set(none, node, gpu::empty_node{}), "gpu::set", "graph"));
+  CHECK(is_empty(gpu::set(f.graph, no_node, gpu::empty_node{}), "gpu::set", "graph node"));
+  CHECK(is_empty(gpu::kind_of(no_node), "gpu::kind_of", "graph node"));
+  CHECK(is_empty(gpu::child_of(no_node), "gpu::child_of", "graph node"));
+  CHECK(is_empty(gpu::dependencies_of(no_node), "gpu::dependencies_of", "graph node"));
+  CHECK(is_empty(gpu::dependents_of(no_node), "gpu::dependents_of", "graph node"));
+  CHECK(is_empty(gpu::graph_condition::create(none), "gpu::graph_condition::create", "graph"));
+
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(is_empty(gpu::graph_exec::instantiate(none), "gpu::graph_exec::instantiate", "graph"));
+  CHECK(is_empty(exec.update(none), "gpu::graph_exec::update", "graph"));
+  CHECK(is_empty(exec.set(no_node, gpu::empty_node{}), "gpu::graph_exec::set", "graph node"));
+  CHECK(is_empty(exec.set_enabled(no_node, true), "gpu::graph_exec::set_enabled", "graph node"));
+  CHECK(is_empty(exec.is_enabled(no_node), "gpu::graph_exec::is_enabled", "graph node"));
+  CHECK(is_empty(gpu::launch(gpu::stream_ref{}, exec), "gpu::launch", "stream"));
+  CHECK(is_empty(gpu::upload(gpu::stream_ref{}, exec), "gpu::upload", "stream"));
+  const gpu::graph_exec owner = std::move(exec);
+  CHECK(is_empty(exec.update(f.graph), "gpu::graph_exec::update", "executable graph"));
+  CHECK(is_empty(exec.set(node, gpu::empty_node{}), "gpu::graph_exec::set", "executable graph"));
+  CHECK(is_empty(exec.set_enabled(node, true), "gpu::graph_exec::set_enabled", "executable graph"));
+  CHECK(is_empty(exec.is_enabled(node), "gpu::graph_exec::is_enabled", "executable graph"));
+  CHECK(is_empty(exec.options(), "gpu::graph_exec::options", "executable graph"));
+  CHECK(is_empty(gpu::launch(f.stream, exec), "gpu::launch", "executable graph"));
+  CHECK(is_empty(gpu::upload(f.stream, exec), "gpu::upload", "executable graph"));
+}
+
+TEST_CASE("capture: every call names the handle that is empty", "[graph][capture][refusals]") {
+  graph_fixture f;
+  const gpu::stream_ref none;
+  const gpu::graph_node no_node;
+  CHECK(is_empty(gpu::stream_capture::begin(none), "gpu::stream_capture::begin", "stream"));
+  CHECK(is_empty(gpu::stream_capture::begin(f.stream, gpu::graph_ref{}),
+                 "gpu::stream_capture::begin", "graph"));
+  CHECK(is_empty(gpu::stream_capture::begin(f.stream, f.graph, no_node),
+                 "gpu::stream_capture::begin", "graph node"));
+  CHECK(is_empty(gpu::capture_of(none), "gpu::capture_of", "stream"));
+  CHECK(
+      is_empty(gpu::add_capture_dependencies(none, {}), "gpu::add_capture_dependencies", "stream"));
+  CHECK(is_empty(gpu::add_capture_dependencies(f.stream, no_node), "gpu::add_capture_dependencies",
+                 "graph node"));
+  CHECK(
+      is_empty(gpu::set_capture_dependencies(none, {}), "gpu::set_capture_dependencies", "stream"));
+  CHECK(is_empty(gpu::set_capture_dependencies(f.stream, no_node), "gpu::set_capture_dependencies",
+                 "graph node"));
+}
+
+TEST_CASE("graph: no room for nodes, callables and objects on the host",
+          "[graph][refusals][faults][cpu]") {
+  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+          GPU_TRY(graph.add({}, gpu::host_node([] {})));
+          GPU_TRY(graph.keep(GPU_TRY(gpu::event::create(device))));
+          for (int i = 0; i < 9; ++i) GPU_TRY(graph.add({}, gpu::empty_node{}));
+          const auto join = GPU_TRY(graph.add(GPU_TRY(graph.nodes()), gpu::empty_node{}));
+          auto capture = GPU_TRY(gpu::stream_capture::begin(stream, graph, join));
+          GPU_TRY(gpu::capture_of(stream));
+          GPU_TRY(capture.end());
+          return {};
+        }) == "");
+  // The sentence, and that it names the function.
+  test::own_cpu_driver driver;
+  const gpu::graph graph = value_of(gpu::graph::create(test::first_device()));
+  for (int i = 0; i < 9; ++i) value_of(graph.add({}, gpu::empty_node{}));
+  const auto nine = value_of(graph.nodes());
+  {
+    const test::failing_allocation failing(0);
+    const gpu::cuda_error error = error_of(graph.nodes());
+    CHECK(says(error, "gpu::graph::nodes", "no room for 9 nodes", "Free host memory"));
+  }
+  const auto join = value_of(graph.add(nine, gpu::empty_node{}));
+  {
+    const test::failing_allocation list(0);
+    CHECK(error_of(gpu::dependencies_of(join)) == gpu::errc::out_of_host_memory);
+  }
+  {
+    const test::failing_allocation edge_data(1);  // nobody needs it
+    CHECK(value_of(gpu::dependencies_of(join)).size() == 9);
+  }
+  const test::failing_allocation failing(0);
+  CHECK(says(error_of(graph.add(nine, gpu::empty_node{})), "gpu::graph::add", "9 nodes"));
+}
+
+TEST_CASE("graph: what the driver says of an instantiation becomes a sentence",
+          "[graph][refusals]") {
+  static CUgraphInstantiateResult answer;
+  struct expected_words {
+    CUgraphInstantiateResult answer;
+    const char* words;
+  };
+  graph_fixture f;
+  gpu::driver::entry_points table = test::driver();
+  table.graph_instantiate_with_params = [](CUgraphExec*, CUgraph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+    parameters->result_out = answer;
+    return CUDA_ERROR_INVALID_VALUE;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  for (const expected_words& each :
+       {expected_words{CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, "in a circle"},
+        {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, "cannot hold such a node"},
+        {CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, "belong to different contexts"},
+        {CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, "no node that looks at it"}}) {
+    answer = each.answer;
+    const gpu::cuda_error error = error_of(gpu::graph_exec::instantiate(f.graph));
+    CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
+    CHECK(error.asked() == static_cast<std::uint64_t>(each.answer));
+    CHECK(says(error, each.words));
+  }
+  answer = CUDA_GRAPH_INSTANTIATE_ERROR;  // no more than the code
+  CHECK(error_of(gpu::graph_exec::instantiate(f.graph)).asked() == 0);
+}
+
+TEST_CASE("graph: each option of an instantiation reaches the driver", "[graph]") {
+  graph_fixture f;
+  value_of(f.graph.add({}, f.adds(2)));
+  const auto exec = value_of(gpu::graph_exec::instantiate(f.graph, {.use_node_priority = true}));
+  cuuint64_t flags = 0;
+  REQUIRE(test::driver().graph_exec_get_flags(exec.native(), &flags) == CUDA_SUCCESS);
+  CHECK((flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0);
+  CHECK((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0);
+  CHECK(value_of(exec.options()).use_node_priority);
+  CHECK_FALSE(value_of(exec.options()).device_launch);
+  CHECK(f.run(exec) == 2);
+}
+
+TEST_CASE("graph: lists know what they do not have", "[graph]") {
+  graph_fixture f;
+  const auto a = value_of(f.graph.add({}, gpu::empty_node{}));
+  const auto b = value_of(f.graph.add(a, gpu::empty_node{}));
+  gpu::graph_node_list roots = value_of(f.graph.root_nodes());
+  CHECK(roots.contains(a));
+  CHECK_FALSE(roots.contains(b));
+  gpu::graph_node_list all = value_of(f.graph.nodes());
+  all = std::move(roots);
+  CHECK(all.size() == 1);
+  CHECK(roots.empty());
+  CHECK_FALSE(roots.contains(a));
+}
+
+TEST_CASE("graph: objects, pictures and conditions are not captured", "[graph][capture]") {
+  graph_fixture f;
+  const gpu::graph inner = value_of(gpu::graph::create(f.device));
+  const auto child = value_of(f.graph.add({}, gpu::child_graph_node(inner)));
+  const gpu::graph clone = value_of(gpu::graph::clone(f.graph));
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  CHECK(gpu::child_of(child).has_value());
+  CHECK(clone.find_clone_of(child).has_value());
+  CHECK(f.graph.keep(std::make_unique<int>(1)).has_value());
+  CHECK(f.graph.write_dot("/dev/null").has_value());
+  CHECK(gpu::graph_condition::create(f.graph, 1).has_value());
+  CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::active);
+  CHECK(value_of(value_of(capture.end()).nodes()).empty());
+}
+
+TEST_CASE("graph: an upload cannot be captured", "[graph][capture]") {
+  graph_fixture f;
+  value_of(f.graph.add({}, f.adds(2)));
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  CHECK_FALSE(gpu::upload(f.stream, exec).has_value());
+  CHECK_FALSE(capture.end().has_value());
+  CHECK(f.run(exec) == 2);
+}
+
+TEST_CASE("graph: an update that is refused may fail to say why", "[graph][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::graph first = GPU_TRY(gpu::graph::create(device));
+              const gpu::graph second = GPU_TRY(gpu::graph::create(device));
+              GPU_TRY(first.add({}, gpu::empty_node{}));
+              GPU_TRY(second.add({}, gpu::host_node([] {})));
+              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(first));
+              if (const auto updated = exec.update(second); updated.has_value()) return updated;
+              return {};
+            },
+            {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxGetDevice",
+             "cuGraphExecUpdate", "cuGraphNodeGetType"}) == "");
+}
