@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// `exchange` and `swap_values`: what the library needs of `<utility>`, which costs two thirds of
-/// what `cuda.h` does.
+/// what `cuda.h` does; and `cleared`.
 
 #include <gpu/core/traits.hpp>
 
@@ -19,6 +19,14 @@ template <class T> constexpr void swap_values(T& a, T& b) noexcept {
   T old = detail::move(a);
   a = detail::move(b);
   b = detail::move(old);
+}
+
+/// A structure of the driver's in which every byte is zero. Braces clear of a union the first
+/// member alone, and leave the rest of it as the stack had it: the driver reads that as reserved.
+template <class Struct> Struct cleared() noexcept {
+  Struct made;
+  __builtin_memset(&made, 0, sizeof made);
+  return made;
 }
 
 }  // namespace gpu::detail

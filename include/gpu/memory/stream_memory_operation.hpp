@@ -100,8 +100,7 @@ class memory_operation {
   context_ref context() const noexcept { return context_; }
 
  private:
-  // All bytes: braces would set those of the union's first member alone.
-  memory_operation() noexcept { __builtin_memset(&native_, 0, sizeof native_); }
+  memory_operation() noexcept = default;
 
   /// The operations on 64 bits have the numbers of those on 32, plus 3.
   template <class Range, class T>
@@ -122,7 +121,7 @@ class memory_operation {
     return made;
   }
 
-  CUstreamBatchMemOpParams native_;
+  CUstreamBatchMemOpParams native_ = detail::cleared<CUstreamBatchMemOpParams>();
   context_ref context_;
 };
 

@@ -250,8 +250,7 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
   GPU_TRY(require_no_capture(
       stream, function, "Do it before the capture begins, and keep it for as long as the graph.",
       where));
-  CUarrayMapInfo info;
-  __builtin_memset(&info, 0, sizeof info);  // braces would clear the unions' first members alone
+  auto info = cleared<CUarrayMapInfo>();
   kind::name(array, info);
   mapped_bytes bytes;
   GPU_TRY(describe_part(function, array, part, info, bytes, where));

@@ -38,7 +38,7 @@ result<std::size_t> max_linear_texture_width(
 namespace detail {
 
 inline CUDA_RESOURCE_DESC native_resource(const texture_resource& resource) noexcept {
-  CUDA_RESOURCE_DESC native{};
+  auto native = cleared<CUDA_RESOURCE_DESC>();
   native.resType = static_cast<CUresourcetype>(resource.type);
   const auto format = static_cast<CUarray_format>(resource.format.format);
   const auto channels = static_cast<unsigned>(resource.format.channels);
