@@ -157,6 +157,17 @@ TEST_CASE("a damaged archive is refused as a whole", "[compiler][cache]") {
   }
   test::write_file(archive, whole.substr(0, whole.size() - 5));
   CHECK(error_of(gpu::import_programs(target, archive)) == gpu::errc::file_error);
+  // One that is whole and holds something else.
+  const gpu::text note = gpu::detail::seal(gpu::detail::entry_kind::summary, {}, gpu::text("note"));
+  for (const gpu::text& inside : {note, gpu::text("no envelope")}) {
+    gpu::detail::byte_writer contents;
+    contents << gpu::sequence<gpu::text>{inside};
+    const gpu::text sealed =
+        gpu::detail::seal(gpu::detail::entry_kind::archive, {}, contents.finish());
+    test::write_file(archive, std::string(sealed.data(), sealed.size()));
+    CHECK(test::says(error_of(gpu::import_programs(target, archive)),
+                     "holds something that is no program", "Export it again"));
+  }
   CHECK(programs_in(to.path()).empty());
 }
 
@@ -190,6 +201,16 @@ TEST_CASE("a machine without a compiler runs what was shipped", "[compiler][cach
   gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
   const gpu::compile_options options{.architecture = gpu::architecture::sm(90), .cache = &cache};
   CHECK(error_of(gpu::compile(kernel(2), options)) == gpu::errc::no_nvrtc);
+  // Of headers that this machine lacks nothing can be said; one that differs is another program's.
+  REQUIRE(std::remove((headers / "tile.h").c_str()) == 0);
+  gpu::compile_options here = with_folder;
+  here.architecture = gpu::architecture::sm(90);
+  here.cache = &cache;
+  for (int i = 0; i < 2; ++i) {
+    CHECK(value_of(gpu::compile(with_header, here)).origin().message() == "from disk");
+  }
+  test::write_file(headers / "tile.h", "#define TILE 2\n");
+  CHECK(error_of(gpu::compile(with_header, here)) == gpu::errc::no_nvrtc);
 }
 
 }  // namespace

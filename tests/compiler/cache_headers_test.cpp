@@ -161,6 +161,43 @@ TEST_CASE("headers are checked in memory too", "[compiler][cache]") {
   write_file(p.first + "/tile.h", "#define TILE 3\n");
   CHECK(kind() == gpu::origin_kind::compiled);
   CHECK(kind() == gpu::origin_kind::memory);
+  std::remove((p.first + "/tile.h").c_str());
+  CHECK(kind() == gpu::origin_kind::disk);
+  CHECK(kind() == gpu::origin_kind::memory);
+}
+
+TEST_CASE("a header that is gone counts, and so does the number of folders", "[compiler][cache]") {
+  const project p;
+  write_file(p.first + "/tile.h", "#define TILE 1\n");
+  write_file(p.second + "/tile.h", "#define TILE 2\n");
+  p.origin(includes_tile);
+  std::remove((p.first + "/tile.h").c_str());
+  CHECK(p.origin(includes_tile) == "compiled: header " + p.first + "/tile.h is not there any more");
+  const std::string fewer = origin_of(p.cache, includes_tile, {.include_folders = {p.second}});
+  CHECK(fewer.find("compiled: ") == 0);
+  CHECK(fewer.find(" include folders instead of ") != std::string::npos);
+}
+
+TEST_CASE("eight states of the headers are kept, and the least lately used goes",
+          "[compiler][cache]") {
+  const project p;
+  const auto state = [&](int number) {
+    write_file(p.second + "/tile.h", "#define TILE " + std::to_string(number) + "\n");
+    return p.origin(includes_tile);
+  };
+  for (int i = 0; i < 8; ++i) {
+    CHECK(state(i).find("compiled: ") == 0);
+    // Each is a minute older than the next, but for the first, which is used again.
+    for (const std::string& name : test::programs_in(p.cache)) {
+      if (name.back() == '0' + i) set_age(p.cache + '/' + name, 6000 - 60 * i);
+    }
+  }
+  CHECK(state(0) == "from disk");  // which notes the use
+  CHECK(state(8).find("compiled: ") == 0);
+  CHECK(test::programs_in(p.cache).size() == 8);
+  CHECK(state(0) == "from disk");
+  for (int i = 2; i <= 8; ++i) CHECK(state(i) == "from disk");
+  CHECK(state(1).find("compiled: ") == 0);
 }
 
 TEST_CASE("a change of a header right after its use is seen in memory", "[compiler][cache]") {

@@ -87,6 +87,31 @@ TEST_CASE("nothing waits for the compilation of another program", "[compiler][ca
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
 }
 
+TEST_CASE("what was wrong with a stored program is told by who had to wait, too",
+          "[compiler][cache]") {
+  const temporary_folder folder;
+  test::compile_fresh(folder.path(), source);
+  const std::string path = folder / programs_in(folder.path()).at(0);
+  const std::string whole = test::read_file(path);
+  gpu::detail::entry_kind kind{};
+  gpu::detail::digest key;
+  gpu::string_ref contents;
+  REQUIRE(gpu::detail::read_seal(whole, kind, key, contents));
+  test::write_file(path, whole.substr(0, 100));
+  gpu::text trouble;
+  const auto open =
+      gpu::detail::cache_folder::open(gpu::text(folder.path().c_str()), true, trouble);
+  std::atomic<bool> held{false};
+  std::thread other([&] {  // as a process that is at work on the same program, and fails
+    const gpu::detail::cache_lock lock(open, key);
+    held = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  });
+  while (!held) std::this_thread::yield();
+  CHECK(test::origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+  other.join();
+}
+
 TEST_CASE("the cache keeps a program small in memory", "[compiler][cache]") {
   gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 20000});
   const gpu::compile_options options{.architecture = gpu::architecture::sm(90), .cache = &cache};

@@ -3,12 +3,17 @@
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/compile_async.hpp>
 
+#include "compiler/refused_calls.hpp"
 #include "support/catch.hpp"
+#include "support/subprocess.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -91,21 +96,103 @@ TEST_CASE("many programs come back in their order", "[compiler][async]") {
   CHECK(gpu::compile_all(std::vector<gpu::program>{}, for_90).empty());
 }
 
-TEST_CASE("a forked child compiles for itself", "[compiler][async]") {
-  gpu::pending_compilation pending = gpu::compile_async(kernel_named("parent"), for_90);
+/// NVRTC that begins to compile and goes on when it is told to.
+struct waiting_nvrtc {
+  static std::atomic<bool>& begun() {
+    static std::atomic<bool> value{false};
+    return value;
+  }
+  static std::atomic<bool>& open() {
+    static std::atomic<bool> value{false};
+    return value;
+  }
+  static const gpu::nvrtc::entry_points*& inner() {
+    static const gpu::nvrtc::entry_points* table = nullptr;
+    return table;
+  }
+  static gpu::nvrtc::entry_points make() {
+    inner() = &gpu::nvrtc::current_entry_points();
+    begun() = open() = false;
+    gpu::nvrtc::entry_points table = *inner();
+    table.compile_program = [](gpu::nvrtc::nvrtc_program program, int size,
+                               const char* const* options) {
+      begun() = true;
+      while (!open()) std::this_thread::yield();
+      return inner()->compile_program(program, size, options);
+    };
+    return table;
+  }
+  gpu::nvrtc::entry_points table = make();
+  gpu::nvrtc::scoped_entry_points scope{table};
+};
+
+/// The exit code of a forked child that does `work`, or -1.
+template <class Work> int exit_code_of_child(Work work) {
   const pid_t child = ::fork();
-  REQUIRE(child >= 0);
   if (child == 0) {
-    // What the parent had done by now it has; what not, the child will not wait for.
-    const auto made = pending.get();
-    const bool right = made.has_value() || made.error() == gpu::errc::process_forked;
-    ::_exit(right ? 0 : 1);
+    ::alarm(20);
+    ::_exit(work());
   }
   int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
-  CHECK(pending.get().has_value());
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_CASE("a forked child has what was done, and waits for nothing else", "[compiler][async]") {
+  gpu::pending_compilation done = gpu::compile_async(kernel_named("done"), for_90);
+  done.wait();
+  const waiting_nvrtc waiting;
+  gpu::pending_compilation pending = gpu::compile_async(kernel_named("pending"), for_90);
+  while (!waiting_nvrtc::begun()) std::this_thread::yield();
+  CHECK_FALSE(pending.ready());
+  CHECK(exit_code_of_child([&] {
+          const auto made = done.get();
+          if (!made.has_value() || !made->ptx().contains(".entry done(")) return 1;
+          if (!pending.ready()) return 2;
+          const auto none = pending.get();
+          if (none.has_value() || none.error() != gpu::errc::process_forked) return 3;
+          if (!none.error().message().contains("Compile after the fork")) return 4;
+          {
+            const gpu::pending_compilation dropped = std::move(pending);
+          }
+          return 0;
+        }) == 0);
+  waiting_nvrtc::open() = true;
+  CHECK(pending.get()->ptx().contains(".entry pending("));
+  CHECK(done.get().has_value());
+}
+
+TEST_CASE("child: compiles without new threads", "[.child]") {
+  // Whatever NVRTC starts once is there already.
+  REQUIRE(gpu::compile(kernel_named("first"), for_90).has_value());
+#if defined(__NR_clone3)
+  const test::system_calls start_thread = {{{__NR_clone, __NR_clone3}}};
+#else
+  const test::system_calls start_thread = {{{__NR_clone}}};
+#endif
+  if (!test::fail_calls(start_thread, EAGAIN)) {
+    std::printf("[refused]");
+    return;
+  }
+  gpu::pending_compilation pending = gpu::compile_async(kernel_named("alone"), for_90);
+  CHECK(pending.ready());
+  CHECK(pending.get()->ptx().contains(".entry alone("));
+  const auto made =
+      gpu::compile_all(std::vector<std::string>{kernel_named("a"), "no program"}, for_90);
+  CHECK(made[0].has_value());
+  CHECK(made[1].error() == gpu::errc::compile_failed);
+  std::printf("[done]");
+}
+
+TEST_CASE("where no thread can be started the caller compiles", "[compiler][async]") {
+  const auto child = test::run_child("child: compiles without new threads");
+  INFO(child.output);
+  if (child.output.find("[refused]") != std::string::npos) {
+    WARN("skipped: this system lets no process refuse system calls");
+    return;
+  }
+  CHECK(child.succeeded());
+  CHECK(child.output.find("[done]") != std::string::npos);
 }
 
 }  // namespace

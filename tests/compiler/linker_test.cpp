@@ -34,27 +34,6 @@ TEST_CASE("functions and variables of one program are used by another", "[compil
   }
 }
 
-TEST_CASE("the driver links where there is no nvJitLink", "[compiler][link]") {
-  const without_nvjitlink scope;
-  const gpu::linked_program linked =
-      value_of(gpu::link({ptx_of(math), compile(kernels, false, gpu::architecture::compute(80))},
-                         {.max_registers = 64, .verbose = true}));
-  CHECK(run(value_of(gpu::module::load(linked))) == 52);
-  CHECK(linked.cubin().size() > 64);
-}
-
-TEST_CASE("what only nvJitLink does is refused without it, with where it was looked for",
-          "[compiler][link]") {
-  const gpu::compiled_program a = compile(math, true), b = compile(kernels, true);
-  const without_nvjitlink scope;
-  const gpu::cuda_error lto = test::error_of(gpu::link({a, b}));
-  CHECK(lto == gpu::errc::no_nvjitlink);
-  CHECK(test::says(lto, "LTO-IR", "looked in", "relocatable = true"));
-  const gpu::cuda_error extra = test::error_of(gpu::link({ptx_of(math)}, {.extra = {"-time"}}));
-  CHECK(extra == gpu::errc::no_nvjitlink);
-  CHECK(test::says(extra, "further options", "leave the options out"));
-}
-
 TEST_CASE("instances are asked for by the names that their programs gave", "[compiler][link]") {
   const gpu::compiled_program a =
       value_of(gpu::compile(gpu::program(math).instance("fill<float>"), {.relocatable = true}));
@@ -165,80 +144,6 @@ TEST_CASE("arithmetic is chosen with LTO-IR only", "[compiler][link]") {
   CHECK_FALSE(ptx(false).contains("div.rn.f32"));
 }
 
-TEST_CASE("an undefined name is told in the words of the source, with who asks",
-          "[compiler][link]") {
-  const auto target = gpu::architecture::sm(90);
-  const gpu::link_input asking(compile(kernels, false, target), "kernels.cu");
-  const gpu::cuda_error error = test::error_of(gpu::link({asking}, {.architecture = target}));
-  CHECK(error == gpu::errc::link_failed);
-  CHECK(error.kind() == gpu::error_kind::compile);
-  CHECK(error.asked() == 3);
-  CHECK(test::says(error, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it.",
-                   "base is undefined", "table is undefined", "relocatable = true"));
-  const gpu::cuda_error lto =
-      test::error_of(gpu::link({compile(kernels, true, target)}, {.architecture = target}));
-  CHECK(lto == gpu::errc::link_failed);
-  CHECK(test::says(lto, "add_one(int) (_Z7add_onei) is undefined"));
-
-  const without_nvjitlink scope;
-  const gpu::cuda_error driver =
-      test::error_of(gpu::link({gpu::link_input(ptx_of(kernels), "kernels.cu")}));
-  CHECK(driver == gpu::errc::link_failed);
-  CHECK(test::says(driver, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it."));
-}
-
-TEST_CASE("a name that two inputs define is refused before a linker sees it", "[compiler][link]") {
-  const auto target = gpu::architecture::sm(90);
-  const auto link = [&](const std::vector<gpu::link_input>& inputs) {
-    return test::error_of(gpu::link(inputs, {.architecture = target}));
-  };
-  const gpu::compiled_program cubin = compile(math, false, target);
-  const gpu::text ptx = ptx_of(math);
-  for (const gpu::link_input& second : {gpu::link_input(cubin, "b"), gpu::link_input(ptx, "b")}) {
-    for (const gpu::link_input& first : {gpu::link_input(cubin, "a"), gpu::link_input(ptx, "a")}) {
-      const gpu::cuda_error error = link({first, second, compile(kernels, false, target)});
-      CHECK(error == gpu::errc::link_failed);
-      CHECK(test::says(error, "add_one(int) (_Z7add_onei) is defined in a and in b.",
-                       "base is defined in a and in b."));
-    }
-  }
-  const gpu::cuda_error lto = link({compile(math, true, target), compile(math, true, target)});
-  CHECK(test::says(lto, "multiply defined"));
-  const gpu::cuda_error mixed = link({compile(math, true, target), ptx});
-  CHECK(mixed == gpu::errc::link_failed);
-  CHECK(test::says(mixed, "Multiple definition"));
-}
-
-TEST_CASE("names that inputs disagree about are refused", "[compiler][link]") {
-  const auto target = gpu::architecture::sm(90);
-  const auto link = [&](const char* a, const char* b) {
-    return test::error_of(
-        gpu::link({{ptx_of(a), "a"}, {ptx_of(b), "b"}}, {.architecture = target}));
-  };
-  constexpr const char* user =
-      "extern __device__ int v[4]; extern \"C\" __device__ int f(int); "
-      "extern \"C\" __global__ void k(int* x) { *x = f(v[2]); }";
-  const gpu::cuda_error size =
-      link(user, "__device__ int v[5]; extern \"C\" __device__ int f(int x) { return x; }");
-  CHECK(size == gpu::errc::link_failed);
-  CHECK(test::says(size, "v has not the same size in a and in b"));
-  const gpu::cuda_error space =
-      link(user, "__constant__ int v[4]; extern \"C\" __device__ int f(int x) { return x; }");
-  CHECK(test::says(space, "v is not in the same memory space in a and in b"));
-  const gpu::cuda_error parameters =
-      link(user, "__device__ int v[4]; extern \"C\" __device__ int f(double x) { return x; }");
-  CHECK(test::says(parameters, "f has other parameters or another result in a and in b"));
-  // Templates are in several inputs, and names of a unit's own may be alike.
-  constexpr const char* first =
-      "template <class T> __device__ __noinline__ T twice(T x) { return x + x; } "
-      "static __device__ int own = 1; extern \"C\" __global__ void p(int* x) { *x = twice(own); }";
-  constexpr const char* second =
-      "template <class T> __device__ __noinline__ T twice(T x) { return x + x; } "
-      "static __device__ double own = 1; "
-      "extern \"C\" __global__ void q(int* x) { *x = twice(2) + own; }";
-  CHECK(gpu::link({ptx_of(first), ptx_of(second)}, {.architecture = target}).has_value());
-}
-
 TEST_CASE("code for another device is refused with both names", "[compiler][link]") {
   const gpu::compiled_program newer = compile(math, false, gpu::architecture::sm(100));
   const gpu::cuda_error error =
@@ -279,6 +184,22 @@ TEST_CASE("threads link at the same time", "[compiler][link]") {
   }
   for (std::thread& each : threads) each.join();
   CHECK(good == 40);
+}
+
+TEST_CASE("numbers that no linker can take are refused with theirs", "[compiler][link]") {
+  const gpu::text a = ptx_of(math);
+  const gpu::cuda_error large = test::error_of(gpu::link({a}, {.max_registers = 256}));
+  CHECK(large.asked() == 256);
+  CHECK(large.limit() == 255);
+  for (const int registers : {-1, 256, 100000}) {
+    const gpu::cuda_error error = test::error_of(gpu::link({a}, {.max_registers = registers}));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(test::says(error, "link_options::max_registers is ", std::to_string(registers).c_str(),
+                     "from 1 to 255"));
+  }
+  const gpu::cuda_error threads = test::error_of(gpu::link({a}, {.compiler_threads = -2}));
+  CHECK(threads == gpu::errc::invalid_argument);
+  CHECK(test::says(threads, "link_options::compiler_threads is -2", "0 for as many"));
 }
 
 TEST_CASE("each driver call of a link and of its loading may fail", "[compiler][link]") {
@@ -332,6 +253,17 @@ TEST_CASE("each call of nvJitLink may fail", "[compiler][link]") {
       &table::get_linked_cubin_size, [](handle, std::size_t*) { return 6; },
       "nvJitLinkGetLinkedCubinSize");
   fails(&table::get_linked_cubin, [](handle, char*) { return 6; }, "nvJitLinkGetLinkedCubin");
+  if (test::malloc_may_refuse) {
+    table huge = *inner;
+    huge.get_linked_cubin_size = [](handle, std::size_t* size) {
+      *size = std::size_t{1} << 60;
+      return 0;
+    };
+    const gpu::nvjitlink::scoped_entry_points in_force(huge);
+    const gpu::cuda_error error = test::error_of(link());
+    CHECK(error == gpu::errc::out_of_host_memory);
+    CHECK(test::says(error, "no 1152921504606846976 bytes left for what nvJitLink made"));
+  }
   // Without its logs a link is as good.
   table silent = *inner;
   silent.get_error_log_size = [](handle, std::size_t*) { return 6; };

@@ -176,6 +176,25 @@ TEST_CASE("the options in use are told in one order", "[compiler][options]") {
   for (std::size_t i = 0; i < list.size(); ++i) CHECK(again->options()[i] == list[i].c_str());
 }
 
+TEST_CASE("macros and options with a choice of values are taken as NVRTC takes them",
+          "[compiler][options]") {
+  gpu::compile_options options = for_90();
+  options.extra = {"-D A=1", "-D=B=2", "-DC"};
+  CHECK(gpu::compile("static_assert(A == 1 && B == 2 && C == 1, \"\");", options).has_value());
+  // NVRTC would take the option behind a bare --dopt for its value.
+  options.debug = true;
+  for (const std::vector<gpu::option_text>& spelled :
+       {std::vector<gpu::option_text>{"--dopt=on"}, {"-dopt=on"}, {"--dopt", "on"}}) {
+    options.extra = spelled;
+    const auto made = gpu::compile("", options);
+    REQUIRE(made.has_value());
+    bool handed_on = false;
+    for (const gpu::text& option : made->options()) handed_on = handed_on || option == "--dopt=on";
+    CHECK(handed_on);
+  }
+  CHECK(has(refusal_of_extra({"-G", "--dopt"}), "--dopt (compile_options::extra) needs a value"));
+}
+
 TEST_CASE("an unknown option is refused with the nearest there is", "[compiler][options]") {
   std::string sentence = refusal_of_extra({"--use_fastmath"});
   CHECK(has(sentence, "\"--use_fastmath\""));
@@ -333,6 +352,7 @@ TEST_CASE("every option in the list is one that NVRTC takes", "[compiler][option
         written += name == "--gpu-architecture" ? "=compute_100"
                    : name == "--std"            ? "=c++17"
                    : name == "--Ofast-compile"  ? "=min"
+                   : name == "--dopt"           ? "=on"
                    : name == "--ptxas-options"  ? "=-v"
                    : name == "-Xcudafe"         ? "=--diag_suppress=177"
                    : number                     ? "=32"

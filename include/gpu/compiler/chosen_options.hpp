@@ -106,12 +106,9 @@ template <class Builder = text_builder> class option_chooser {
       value << "c++" << (year < 10 ? "0" : "") << year;
       member("--std", value.finish(), "compile_options::standard");
     }
-    if (options.max_registers < 0 || options.max_registers > 255) {
-      Builder out;
-      out << "compile_options::max_registers is " << options.max_registers
-          << ", but a thread has from 1 to 255 registers. Choose a number of these, or 0 for no "
-             "limit.";
-      return refuse(out, static_cast<std::uint64_t>(options.max_registers), 255);
+    Builder sentence;
+    if (write_register_refusal(sentence, "compile_options", options.max_registers)) {
+      return refuse(sentence, static_cast<std::uint64_t>(options.max_registers), 255);
     }
     if (options.max_registers != 0) {
       member("--maxrregcount", (Builder() << options.max_registers).finish(),
@@ -347,8 +344,6 @@ template <class Builder = text_builder> class option_chooser {
         if (!parsed.value.empty()) return {};
         out << " needs a value behind an equals sign. Give it one.";
         break;
-      case option_value::optional:
-        return {};
     }
     return refuse(out);
   }

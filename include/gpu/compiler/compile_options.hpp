@@ -82,4 +82,16 @@ struct compile_options {
   compile_cache* cache = nullptr;
 };
 
+namespace detail {
+
+/// Writes why a cap on registers is none; false where it is one, or 0 for none.
+template <class Builder>
+bool write_register_refusal(Builder& out, const char* options, int max_registers) {
+  if (max_registers >= 0 && max_registers <= 255) return false;
+  out << options << "::max_registers is " << max_registers
+      << ", but a thread has from 1 to 255 registers. Choose a number of these, or 0 for no limit.";
+  return true;
+}
+
+}  // namespace detail
 }  // namespace gpu

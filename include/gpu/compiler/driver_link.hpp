@@ -28,15 +28,12 @@ constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
 /// The options of a link that the driver's compiler knows.
 inline jit_options driver_link_options(const link_options& options) noexcept {
   jit_options jit;
-  jit.max_registers =
-      options.max_registers > 0 ? static_cast<std::uint32_t>(options.max_registers) : 0;
+  jit.max_registers = static_cast<std::uint32_t>(options.max_registers);
   jit.optimization_level = options.optimize ? 4 : 0;
   jit.line_info = options.line_info;
   jit.debug = options.debug;
   jit.verbose = options.verbose;
-  if (options.compiler_threads > 1) {
-    jit.compiler_threads = static_cast<std::uint32_t>(options.compiler_threads);
-  }
+  jit.compiler_threads = static_cast<std::uint32_t>(options.compiler_threads);
   return jit;
 }
 

@@ -11,9 +11,8 @@ namespace gpu::detail {
 /// What an option is followed by.
 enum class option_value : unsigned char {
   none,
-  boolean,   ///< `true` or `false`
-  text,      ///< anything
-  optional,  ///< anything, or nothing
+  boolean,  ///< `true` or `false`
+  text,     ///< anything
 };
 
 struct known_option {
@@ -34,7 +33,7 @@ inline constexpr known_option known_options[] = {
     {"--extensible-whole-program", "-ewp", option_value::none, false},
     {"--device-debug", "-G", option_value::none, false},
     {"--generate-line-info", "-lineinfo", option_value::none, false},
-    {"--dopt", "-dopt", option_value::optional, false},
+    {"--dopt", "-dopt", option_value::text, false},
     {"--Ofast-compile", "-Ofc", option_value::text, false},
     {"--ptxas-options", "-Xptxas", option_value::text, true},
     {"--maxrregcount", nullptr, option_value::text, false},

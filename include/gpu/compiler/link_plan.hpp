@@ -108,13 +108,24 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
     out << "there is nothing to link: the list of inputs has 0 elements. Pass at least 1.";
     return fail(link_refusal(errc::invalid_argument, out, where, 0, 1));
   }
-  plan.architecture = plan.options.architecture;
+  const link_options& o = plan.options;
+  if (write_register_refusal(out, "link_options", o.max_registers)) {
+    return fail(link_refusal(errc::invalid_argument, out, where,
+                             static_cast<std::uint64_t>(o.max_registers), 255));
+  }
+  if (o.compiler_threads < 0) {
+    out << "link_options::compiler_threads is " << o.compiler_threads
+        << ". Give a number of threads, or 0 for as many as the machine has cores.";
+    return fail(link_refusal(errc::invalid_argument, out, where,
+                             static_cast<std::uint64_t>(o.compiler_threads)));
+  }
+  plan.architecture = o.architecture;
   if (plan.architecture.kind() == architecture::kind_type::of_device) {
     int number = 0;
     GPU_TRY(get_compute_capability(plan.architecture.number(), number, where));
     plan.architecture = architecture::sm(number);
   }
-  plan.link_time_optimization = plan.options.link_time_optimization;
+  plan.link_time_optimization = o.link_time_optimization;
   for (const link_input& input : inputs) {
     link_piece piece{input.kind(), input.image(), input.name()};
     if (piece.name.empty()) {
@@ -130,7 +141,6 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
     plan.pieces.push_back(piece);
   }
   if (plan.link_time_optimization) return {};
-  const link_options& o = plan.options;
   if (plan.architecture.kind() == architecture::kind_type::virtual_) {
     out << "PTX for ";
     write_architecture(out, plan.architecture);
