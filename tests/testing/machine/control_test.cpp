@@ -64,6 +64,24 @@ END: st.global.u32 [%rd2], %r3; ret;
   for (u32 i = 0; i < 40; ++i) CHECK(result[i] == expected[i % 4]);
 }
 
+TEST_CASE("a branch table may be for some of the lanes alone", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %r<8>; .reg .pred %p;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  and.b32 %r2, %r1, 1; and.b32 %r4, %r1, 4; setp.ne.u32 %p, %r4, 0;
+  table: .branchtargets A, B;
+  @%p brx.idx %r2, table;
+  mov.u32 %r3, 5; bra END;
+A: mov.u32 %r3, 10; bra END;
+B: mov.u32 %r3, 20;
+END: st.global.u32 [%rd2], %r3; ret;
+})");
+  const auto result = run_each(bench, "k", 40);
+  for (u32 i = 0; i < 40; ++i) CHECK(result[i] == (i & 4 ? (i % 2 ? 20u : 10u) : 5u));
+}
+
 constexpr const char* functions = R"(
 .func (.param .b32 result) fibonacci(.param .b32 n) {
   .reg .b32 %r<8>; .reg .pred %p;
@@ -112,6 +130,24 @@ DONE:
   st.global.u32 [%rd2], %r3;
   ret;
 }
+.visible .entry listed(.param .u64 out) {
+  .reg .b64 %rd<8>; .reg .b32 %r<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  { .param .b32 arg; .param .b32 got;
+    targets: .calltargets plus_one, times_ten;
+    ld.global.u64 %rd4, [table+8];
+    st.param.b32 [arg], %r1; call (got), %rd4, (arg), targets; ld.param.b32 %r3, [got]; }
+  st.global.u32 [%rd2], %r3;
+  ret;
+}
+.visible .entry mistaken() {
+  .reg .b64 %rd<8>;
+  ld.global.u64 %rd4, [table];
+  shape: .callprototype _ ();
+  call %rd4, shape;
+  ret;
+}
 .visible .entry nowhere(.param .u64 target) {
   .reg .b64 %rd<3>; .reg .b32 %r<3>;
   ld.param.u64 %rd1, [target];
@@ -145,6 +181,12 @@ TEST_CASE("indirect calls go where each lane's pointer says", "[machine]") {
   for (const address wrong :
        {address{0}, address{0x1234}, code_window + 16 * 1000, code_window + 8})
     CHECK(bench.run("nowhere", {}, {}, wrong).error->kind == fault_kind::invalid_call_target);
+  const auto listed = run_each(bench, "listed", 40);
+  for (u32 i = 0; i < 40; ++i) CHECK(listed[i] == i * 10);
+  const outcome mistaken = bench.run("mistaken", {}, {});
+  REQUIRE(mistaken.error);
+  CHECK(mistaken.error->kind == fault_kind::invalid_call_target);
+  CHECK(mistaken.error->detail == "the function called has another signature");
 }
 
 TEST_CASE("a function called by two kernels finds the shared memory of each", "[machine]") {

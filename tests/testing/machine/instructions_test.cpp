@@ -254,3 +254,80 @@ TEST_CASE("vector loads and stores of every width", "[machine]") {
   CHECK(bench.download<s32>(out + 36, 3) ==
         std::vector<s32>{static_cast<std::int8_t>(in[15]), 1, 2});
 }
+
+TEST_CASE("registers of 8 and 128 bits", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 in, .param .u64 out) {
+  .reg .b64 %rd<6>; .reg .b32 %r<8>; .reg .b8 %c<4>; .reg .b128 %q<3>;
+  ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out];
+  ld.global.b128 %q1, [%rd1]; mov.b128 %q2, %q1; st.global.b128 [%rd2], %q2;
+  mov.b128 {%rd3, %rd4}, %q1; mov.b128 %q2, {%rd4, %rd3}; st.global.b128 [%rd2+16], %q2;
+  ld.global.b8 %c1, [%rd1+3]; st.global.b8 [%rd2+32], %c1;
+  cvt.s32.s8 %r1, %c1; st.global.u32 [%rd2+36], %r1;
+  ret;
+})");
+  std::vector<u8> in;
+  for (int i = 0; i < 16; ++i) in.push_back(static_cast<u8>(0xf0 - i * 7));
+  const address a = bench.upload(in);
+  const address out = bench.upload(std::vector<u8>(48, 0));
+  bench.run_well("k", {}, {}, a, out);
+  const auto bytes = bench.download<u8>(out, 48);
+  for (std::size_t i = 0; i < 16; ++i) {
+    CHECK(bytes[i] == in[i]);
+    CHECK(bytes[16 + i] == in[(i + 8) % 16]);
+  }
+  CHECK(bytes[32] == in[3]);
+  CHECK(bench.download<s32>(out + 36, 1)[0] == static_cast<std::int8_t>(in[3]));
+}
+
+TEST_CASE("addresses of variables and parameters in the generic space", "[machine]") {
+  workbench bench(R"(
+.global .align 4 .u32 wide = 11;
+.visible .entry k(.param .u64 out, .param .u32 n) {
+  .shared .align 4 .b8 block[16]; .local .align 4 .b8 own[16];
+  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<5>;
+  ld.param.u64 %rd1, [out];
+  st.shared.u32 [block+4], 22; st.local.u32 [own+8], 33;
+  cvta.global.u64 %rd2, wide; ld.u32 %r1, [%rd2];
+  cvta.shared.u64 %rd3, block; ld.u32 %r2, [%rd3+4];
+  cvta.local.u64 %rd4, own; ld.u32 %r3, [%rd4+8];
+  mov.b64 %rd5, n; cvta.param.u64 %rd6, %rd5; ld.u32 %r4, [%rd6];
+  isspacep.param %p1, %rd6; isspacep.param %p2, %rd4; selp.u32 %r5, 1, 0, %p1;
+  @%p2 add.u32 %r5, %r5, 2;
+  st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4}; st.global.u32 [%rd1+16], %r5; ret; }
+.visible .entry write_parameter(.param .u32 n) {
+  .reg .b64 %rd<3>; mov.b64 %rd1, n; cvta.param.u64 %rd2, %rd1; st.u32 [%rd2], 1; ret; })");
+  const address out = bench.upload(std::vector<u32>(5, 0));
+  bench.run_well("k", {}, {}, out, 44u);
+  CHECK(bench.download<u32>(out, 5) == std::vector<u32>{11, 22, 33, 44, 1});
+  const outcome written = bench.run("write_parameter", {}, {}, 5u);
+  REQUIRE(written.error);
+  CHECK(written.error->kind == fault_kind::read_only);
+}
+
+TEST_CASE("a launch's number and the clocks", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<5>;
+  ld.param.u64 %rd1, [out];
+  mov.u64 %rd2, %gridid; st.global.u64 [%rd1], %rd2;
+  mov.u64 %rd3, %clock64; mov.u32 %r1, %clock_hi; mov.u64 %rd4, %globaltimer;
+  mov.u32 %r2, %globaltimer_hi; mov.u32 %r3, %globaltimer_lo; mov.u32 %r4, %clock;
+  mov.u64 %rd5, %clock64;
+  setp.ge.u64 %p1, %rd5, %rd3; selp.u32 %r5, 1, 0, %p1; st.global.u32 [%rd1+8], %r5;
+  shr.u64 %rd6, %rd3, 32; cvt.u32.u64 %r6, %rd6; sub.u32 %r6, %r1, %r6;
+  st.global.u32 [%rd1+12], %r6;
+  shr.u64 %rd6, %rd4, 32; cvt.u32.u64 %r6, %rd6; sub.u32 %r6, %r2, %r6;
+  st.global.u32 [%rd1+16], %r6;
+  cvt.u32.u64 %r6, %rd4; sub.u32 %r6, %r3, %r6; st.global.u32 [%rd1+20], %r6;
+  ret; })");
+  bench.what.grid_id = 77;
+  const address out = bench.allocate(24);
+  bench.run_well("k", {}, {}, out);
+  CHECK(bench.download<u64>(out, 1)[0] == 77);
+  const auto words = bench.download<u32>(out + 8, 4);
+  CHECK(words[0] == 1);
+  CHECK(words[1] <= 1);  // the upper words, read a moment later
+  CHECK(words[2] <= 1);
+  CHECK(words[3] < 2'000'000'000);  // nanoseconds between two reads
+}

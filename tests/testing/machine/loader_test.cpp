@@ -45,6 +45,18 @@ TEST_CASE("variables have their initial values and addresses", "[machine]") {
   CHECK(bench.module->variables().size() == 5);
 }
 
+TEST_CASE("a mask puts one byte of an address into a variable", "[machine]") {
+  workbench bench(R"(
+.visible .global .align 4 .b8 target[8];
+.visible .global .align 8 .b8 spelled[8] = {0xFF(target), 0xFF00(target), 0xFF0000(target),
+  0xFF000000(target), 0xFF00000000(target), 0xFF0000000000(target), 0xFF000000000000(target),
+  0xFF00000000000000(target)};
+.visible .entry k() { ret; })");
+  const address spelled = bench.module->find_variable("spelled")->base;
+  CHECK(bench.download<std::uint64_t>(spelled, 1)[0] ==
+        bench.module->find_variable("target")->base);
+}
+
 TEST_CASE("a kernel knows what a driver asks for", "[machine]") {
   workbench bench(R"(
 .const .align 4 .b8 settings[64];

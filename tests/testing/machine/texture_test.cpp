@@ -185,6 +185,111 @@ TEST_CASE("sRGB colours are straightened, alpha is not", "[machine][textures]") 
   CHECK(value(3) == Approx(128 / 255.0).epsilon(1e-7));
 }
 
+TEST_CASE("sRGB colours are filtered as the light that they stand for", "[machine][textures]") {
+  image_bench bench("tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];");
+  texture made;
+  made.source =
+      make_image(image_shape::one, false, {channel_kind::unsigned_integer, 1, 4}, 2, 1, 1);
+  made.how.srgb = made.how.normalised_coordinates = made.how.linear = true;
+  made.how.address.fill(address_mode::clamp);
+  const std::byte colours[] = {std::byte{0},   std::byte{0}, std::byte{128}, std::byte{0},
+                               std::byte{255}, std::byte{0}, std::byte{255}, std::byte{255}};
+  bench.fill(made.source, {{std::begin(colours), std::end(colours)}});
+  words inputs(8);
+  inputs[0] = std::bit_cast<std::uint32_t>(0.5f);
+  REQUIRE(!bench.run_on(bench.images.add(made), inputs).error);
+  const words read = bench.results();
+  const double half = std::pow((128 / 255.0 + 0.055) / 1.055, 2.4);
+  const double expected[] = {0.5, 0, (half + 1) / 2, 0.5};
+  for (std::size_t c = 0; c < 4; ++c)
+    CHECK(std::fabs(static_cast<double>(std::bit_cast<float>(read[c])) - expected[c]) <= 1.0 / 256);
+}
+
+TEST_CASE("the border has the values that texels of the format can have", "[machine][textures]") {
+  const auto border = [](texel_format format, std::array<float, 4> colour,
+                         const char* instruction) {
+    image_bench bench(instruction);
+    texture made;
+    made.source = make_image(image_shape::one, false, format, 4, 1, 1);
+    made.how.address.fill(address_mode::border);
+    made.how.border = colour;
+    bench.fill(made.source, {std::vector<std::byte>(4 * format.bytes())});
+    words inputs(8);
+    inputs[0] = std::bit_cast<std::uint32_t>(-3.0f);
+    REQUIRE(!bench.run_on(bench.images.add(made), inputs).error);
+    return bench.results();
+  };
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  constexpr const char* floats = "tex.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}];";
+  // Bytes are steps of 1/255 of 0 to 1, signed ones of 1/127 of -1 to 1; halves round to zero.
+  CHECK(border({channel_kind::unsigned_integer, 1, 4}, {-1, 0.5f, 2, 1 / 255.0f}, floats) ==
+        words{0, bits(127 / 255.0f), bits(1), bits(1 / 255.0f)});
+  CHECK(border({channel_kind::signed_integer, 1, 4}, {-7, -0.5f, 1 / 127.0f, 3}, floats) ==
+        words{bits(-1), bits(-63 / 127.0f), bits(1 / 127.0f), bits(1)});
+  CHECK(border({channel_kind::floating, 2, 4}, {1.0009765f, -2.5f, 65504, 1e9f}, floats) ==
+        words{bits(1), bits(-2.5f), bits(65504), bits(65504)});
+  CHECK(border({channel_kind::floating, 4, 4}, {0.1f, -2.5f, 1e30f, 0}, floats) ==
+        words{bits(0.1f), bits(-2.5f), bits(1e30f), 0});
+}
+
+TEST_CASE("a texture is read as halves", "[machine][textures]") {
+  image_bench bench(
+      "tex.1d.v4.f16.f32 {%h0,%h1,%h2,%h3}, [%t, {%f0}];"
+      "mov.b32 %r0, {%h0, %h1}; mov.b32 %r1, {%h2, %h3};");
+  texture made;
+  made.source = make_image(image_shape::one, false, {channel_kind::floating, 4, 4}, 1, 1, 1);
+  const float texel[] = {1.0f, -2.5f, 1.0f / 3, 65504};
+  const auto* bytes = reinterpret_cast<const std::byte*>(texel);
+  bench.fill(made.source, {{bytes, bytes + sizeof texel}});
+  REQUIRE(!bench.run_on(bench.images.add(made), words(8)).error);
+  CHECK(bench.results() == words{0xc1003c00u, 0x7bff3555u, 0, 0});
+}
+
+TEST_CASE("gradients choose the level at which a texel covers them", "[machine][textures]") {
+  // Each level holds its number. In normalised coordinates one texel of level l is 2^l / 64.
+  const auto level = [](const char* instruction, const char* description,
+                        std::array<float, 8> inputs) {
+    image_bench bench(instruction);
+    words bits(8);
+    for (std::size_t k = 0; k < 8; ++k) bits[k] = std::bit_cast<std::uint32_t>(inputs[k]);
+    const outcome done = bench.run_on(add(bench, description), bits);
+    INFO((done.error ? done.error->text : std::string()));
+    REQUIRE(!done.error);
+    return std::bit_cast<float>(bench.results()[0]);
+  };
+  constexpr const char* line =
+      "tex.grad.1d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0}], {%f1}, {%f2};";
+  constexpr const char* plane =
+      "tex.grad.2d.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1}], {%f2,%f3}, {%f4,%f5};";
+  constexpr const char* faces =
+      "tex.grad.cube.v4.f32.f32 {%r0,%r1,%r2,%r3}, [%t, {%f0,%f1,%f2,%f0}], {%f3,%f4,%f4,%f4}, "
+      "{%f5,%f6,%f4,%f4};";
+  constexpr const char* in_line =
+      "1d f4x1 64 1 1 5 level clamp normalised linear_levels greatest=9";
+  constexpr const char* in_plane =
+      "2d f4x1 64 64 1 5 level clamp normalised linear_levels greatest=9";
+  constexpr const char* in_cube =
+      "cube f4x1 64 64 6 5 level clamp normalised linear_levels greatest=9";
+  for (int l = 0; l < 5; ++l) {
+    const float one = std::ldexp(1.0f, l - 6), number = static_cast<float>(l);
+    CHECK(level(line, in_line, {0.5f, one, 0}) == number);
+    CHECK(level(line, in_line, {0.5f, 0, -one}) == number);
+    CHECK(level(plane, in_plane, {0.5f, 0.5f, one, 0, 0, one}) == number);
+    CHECK(level(plane, in_plane, {0.5f, 0.5f, 0, 0, 0, one}) == number);
+    CHECK(level(plane, in_plane, {0.5f, 0.5f, 0, -one, one / 4, 0}) == number);
+    CHECK(level(faces, in_cube, {1, 0, 0, 0, 0, 0, 2 * one}) == number);  // faces are 2 wide
+  }
+  // Between two levels, and beyond the last and the first.
+  CHECK(std::fabs(level(plane, in_plane, {0.5f, 0.5f, 3.0f / 64, 0, 0, 0}) - std::log2(3.0f)) <=
+        1.0f / 128);
+  CHECK(level(plane, in_plane, {0.5f, 0.5f, 1, 0, 0, 1}) == 4);
+  CHECK(level(plane, in_plane, {0.5f, 0.5f, 1e-3f, 0, 0, 0}) == 0);
+  // A diagonal is longer than its components, and at most as long as their sum.
+  const float diagonal = level(plane, in_plane, {0.5f, 0.5f, 4.0f / 64, 4.0f / 64, 0, 0});
+  CHECK(diagonal > 2);
+  CHECK(diagonal <= 3);
+}
+
 TEST_CASE("objects tell their extents", "[machine][textures]") {
   const auto ask = [](const std::string& description) {
     image_bench bench(

@@ -332,6 +332,12 @@ inline constexpr const char* accepted_declarations[] = {
     ".func f; .func g { call f; ret; } .func f { ret; }",
     ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _); call x, (5), pr; ret; }",
     ".func h(); .func f() { ret; } .alias h, f;",
+    ".global .b8 a; .global .b8 b[2] = {0xFF(a), 0xFF00(a)};",
+    ".entry e() .reqntid 32, 2, 1 .minnctapersm 2 { ret; }",
+    ".entry e() .reqntid 64 .reqnctapercluster 2 { ret; }",
+    ".entry e() .explicitcluster .maxclusterrank 4 { ret; }",
+    ".entry e() .maxntid 64 .maxnreg 32 .pragma \"nounroll\"; { ret; }",
+    ".func f() .noreturn { trap; }",
 };
 
 }  // namespace ptx_test

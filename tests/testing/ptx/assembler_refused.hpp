@@ -109,6 +109,20 @@ inline constexpr const char* refused_statements[] = {
     "vmin.s32.s32.s32 %r1, -%r2, %r3;",
     "vmad.s32.s32.s32 -%r1, %r2, %r3, %r4;",
     "st.global.u32 [%rd1], -%r2;",
+    "st.global.u32 %rd1, %r2;",
+    "ld.global.u32 %r1, [{%rd1}];",
+    "ld.global.u32 %r1, [k];",
+    "add.u32 %r1.x, %r2, %r3;",
+    "vadd.u32.u32.u32 %r1, %r2.h5, %r3;",
+    "ld.global.v2.u32 %r1, [%rd1];",
+    "ld.global.v2.u32 {%r1,%r2,%r3}, [%rd1];",
+    "add.u32 %r1, !%r2, %r3;",
+    "add.u32 %r1, -5x, %r3;",
+    ".global .u32 inner;",
+    "call %r1, (5), sh;",
+    "call %rd1, (5), sh;",
+    "pr: .callprototype _ (.param .b32 _) .nothing;",
+    "ts: .calltargets nothing;",
     "ld.global.v8.u32 {%r1,%r2,%r3,%r4,%r1,%r2,%r3,%r4}, [%rd1];",
 };
 
@@ -134,6 +148,12 @@ inline constexpr const char* refused_declarations[] = {
     ".func g { .reg .b64 x; call x; ret; }",
     ".func f; .alias h, f;",
     ".global .b8 b[8] = {0xFF(a)};",
+    ".global .b8 a; .global .b8 b[2] = {0xF0(a)};",
+    ".global .b8 a; .global .u32 b[2] = {0xFF(a)};",
+    ".global .attribute(.nothing) .b8 a;",
+    ".extern .global .u32 a = 5;",
+    ".entry e() .nothing { ret; }",
+    ".func f() { ret; } .func h() { ret; } .alias h, f;",
 };
 
 }  // namespace ptx_test
