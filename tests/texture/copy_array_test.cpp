@@ -193,6 +193,9 @@ TEST_CASE("copy: refuses what does not fit an array", "[texture][copy]") {
   const gpu::cuda_error planes = error_of(copy(host, frame));
   CHECK(planes == gpu::errc::invalid_argument);
   CHECK(says(planes, "3 channels of nv12", "Copy its planes"));
+  const auto later = cuda_array_ref<>::from_native(array.native(), array.context(), array.shape(),
+                                                   {static_cast<array_format>(0x1fe), 1});
+  CHECK(says(error_of(copy(host, later)), "1 channel of format 510"));
 }
 
 TEST_CASE("copy: arrays of two devices", "[texture][copy][cpu]") {

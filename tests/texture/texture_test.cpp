@@ -278,6 +278,8 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(floats, {.max_mipmap_level = nan}), "none of them a NaN"));
   CHECK(says(of(floats, {.mipmap_bias = nan}), "none of them a NaN"));
   CHECK(error_of(texture<float>::create(cuda_array_ref<float>{})) == gpu::errc::empty_handle);
+  CHECK(error_of(texture<float>::create(gpu::mipmapped_array_ref<float>{}, {})) ==
+        gpu::errc::empty_handle);
   // What looks like it and is fine.
   CHECK(texture<float>::create(floats, {.address = address_mode::border}).has_value());
   CHECK(texture<unsigned char>::create(bytes, {.filter = linear, .read = normalized}).has_value());
