@@ -106,6 +106,42 @@ TEST_CASE("another problem, other code and other variants are tuned anew",
   CHECK(value_of(bench.tune(std::vector<int>{10, 300}, bench.settings())).chosen == 0);
 }
 
+TEST_CASE("another process remembers, and another device or driver is tuned anew",
+          "[compiler][cache][autotune]") {
+  workbench bench;
+  const std::vector<int> variants{300, 10};
+  value_of(bench.tune(variants, bench.settings()));
+  // A cache of its own on the same folder is all that another process has.
+  const auto remembered = [&] {
+    gpu::compile_cache other({.use = gpu::cache_use::disk, .folder = bench.folder.path()});
+    gpu::tuning_settings settings = bench.settings();
+    settings.cache = &other;
+    return value_of(bench.tune(variants, settings)).remembered;
+  };
+  CHECK(remembered());
+  {
+    gpu::driver::entry_points table = gpu::driver::current_entry_points();
+    table.device_get_name = [](char* name, int size, CUdevice) {
+      std::snprintf(name, static_cast<std::size_t>(size), "another device");
+      return CUDA_SUCCESS;
+    };
+    const gpu::driver::scoped_entry_points in_force(table);
+    CHECK_FALSE(remembered());
+    CHECK(remembered());
+  }
+  {
+    gpu::driver::entry_points table = gpu::driver::current_entry_points();
+    table.driver_get_version = [](int* version) {
+      *version = 99000;
+      return CUDA_SUCCESS;
+    };
+    const gpu::driver::scoped_entry_points in_force(table);
+    CHECK_FALSE(remembered());
+    CHECK(remembered());
+  }
+  CHECK(remembered());
+}
+
 TEST_CASE("a variant that fails is left out, with its error", "[compiler][cache][autotune]") {
   workbench bench;
   const auto made = value_of(bench.tune(std::vector<int>{-1, 500, 5}, bench.settings()));

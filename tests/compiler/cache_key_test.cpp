@@ -64,6 +64,95 @@ TEST_CASE("in one process a program is compiled once", "[compiler][cache]") {
   CHECK(cache.counters().from_disk == 1);
 }
 
+/// A program and its options, in which each part can be another.
+struct request {
+  gpu::program program =
+      gpu::program("template <class T> __global__ void f(T* x) { *x = VALUE; }", "kernel.cu")
+          .header("a.h", "// one")
+          .instance("f<int>");
+  gpu::compile_options options{.architecture = gpu::architecture::compute(90),
+                               .defines = {{"VALUE", 1}, {"OTHER", 1}},
+                               .include_folders = {"/tmp"},
+                               .extra = {"-DEXTRA=1"}};
+};
+
+TEST_CASE("what is said otherwise is not taken from memory", "[compiler][cache]") {
+  struct change {
+    const char* what;
+    void (*make)(request&);
+  };
+  const change changes[] = {
+      {"source", [](request& r) { r.program = gpu::program("__device__ int x;", "kernel.cu"); }},
+      {"name",
+       [](request& r) {
+         r.program = gpu::program(r.program.source(), "other.cu").header("a.h", "// one");
+         r.program.instance("f<int>");
+       }},
+      {"a header's text",
+       [](request& r) {
+         r.program = gpu::program(r.program.source(), "kernel.cu").header("a.h", "// two");
+         r.program.instance("f<int>");
+       }},
+      {"a header's name",
+       [](request& r) {
+         r.program = gpu::program(r.program.source(), "kernel.cu").header("b.h", "// one");
+         r.program.instance("f<int>");
+       }},
+      {"one more header", [](request& r) { r.program.header("b.h", ""); }},
+      {"one more instance", [](request& r) { r.program.instance("f<float>"); }},
+      {"architecture", [](request& r) { r.options.architecture = gpu::architecture::compute(80); }},
+      {"standard", [](request& r) { r.options.standard = gpu::cpp_standard::cpp17; }},
+      {"a macro's value", [](request& r) { r.options.defines[0].value = 2; }},
+      {"a macro's name", [](request& r) { r.options.defines[1].name = "ANOTHER"; }},
+      {"one more macro", [](request& r) { r.options.defines.push_back({"MORE", 1}); }},
+      {"folder", [](request& r) { r.options.include_folders = {"/usr"}; }},
+      {"toolkit's headers", [](request& r) { r.options.toolkit_headers = false; }},
+      {"default device", [](request& r) { r.options.default_device = true; }},
+      {"fast math", [](request& r) { r.options.fast_math = true; }},
+      {"contraction", [](request& r) { r.options.fused_multiply_add = false; }},
+      {"denormals", [](request& r) { r.options.flush_denormals = true; }},
+      {"division", [](request& r) { r.options.precise_division = false; }},
+      {"root", [](request& r) { r.options.precise_square_root = false; }},
+      {"registers", [](request& r) { r.options.max_registers = 32; }},
+      {"lines", [](request& r) { r.options.line_info = true; }},
+      {"debug", [](request& r) { r.options.debug = true; }},
+      {"debug, optimised", [](request& r) { r.options.debug = r.options.debug_optimized = true; }},
+      {"relocatable", [](request& r) { r.options.relocatable = true; }},
+      {"LTO", [](request& r) { r.options.link_time_optimization = true; }},
+      {"further option", [](request& r) { r.options.extra = {"-DEXTRA=2"}; }},
+  };
+  gpu::compile_cache cache({.use = gpu::cache_use::memory});
+  const auto kind = [&](request& r) {
+    r.options.cache = &cache;
+    const auto made = gpu::compile(r.program, r.options);
+    REQUIRE(made.has_value());
+    return made->origin().kind;
+  };
+  request base;
+  CHECK(kind(base) == gpu::origin_kind::compiled);
+  CHECK(kind(base) == gpu::origin_kind::memory);
+  const gpu::detail::quick_request said{base.program, base.options};
+  const gpu::detail::remembered_quick_request remembered(said);
+  CHECK(remembered.is(said));
+  for (const change& one : changes) {
+    INFO(one.what);
+    request other;
+    other.options.cache = &cache;
+    one.make(other);
+    // Even where the hashes of the two are the same.
+    CHECK_FALSE(remembered.is({other.program, other.options}));
+    // Folders that no header came from do not count, once all is settled.
+    const std::string what = one.what;
+    const bool same_to_nvrtc = what == "folder" || what == "toolkit's headers";
+    if (!same_to_nvrtc) CHECK(kind(other) == gpu::origin_kind::compiled);
+    if (same_to_nvrtc) kind(other);
+    for (int i = 0; i < 2; ++i) {
+      CHECK(kind(other) == gpu::origin_kind::memory);
+      CHECK(kind(base) == gpu::origin_kind::memory);
+    }
+  }
+}
+
 TEST_CASE("each part of what was asked for counts, and is named", "[compiler][cache]") {
   const temporary_folder folder;
   const auto program = [](const char* text) { return gpu::program(text, "kernel.cu"); };

@@ -3,7 +3,7 @@
 #include <gpu/compiler.hpp>
 #include <gpu/kernel/module.hpp>
 
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 #include <unistd.h>
 #include <cstdio>
@@ -51,6 +51,36 @@ TEST_CASE("the architecture is that of the device where none is named", "[compil
     CHECK(made->architecture().kind() != gpu::architecture::kind_type::of_device);
     if (made->architecture().number() == sm) CHECK_FALSE(made->cubin().empty());
   }
+}
+
+TEST_CASE("the architecture is that of the current context's device", "[compiler]") {
+  test::own_cpu_driver cpu({.devices = 2});
+  static const gpu::driver::entry_points* inner;
+  inner = &cpu.table();
+  gpu::driver::entry_points table = *inner;
+  // Device 1 is an older one.
+  table.device_get_attribute = [](int* value, CUdevice_attribute attribute, CUdevice device) {
+    if (device == 1 && attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
+      return *value = 8, CUDA_SUCCESS;
+    }
+    if (device == 1 && attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) {
+      return *value = 6, CUDA_SUCCESS;
+    }
+    return inner->device_get_attribute(value, attribute, device);
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  gpu::compile_cache cache({.use = gpu::cache_use::memory});
+  const auto architecture = [&] {
+    return gpu::compile("__device__ int x;", {.cache = &cache}).value().architecture();
+  };
+  const gpu::architecture first = architecture();
+  CHECK(first != gpu::architecture::sm(86));
+  const gpu::device device = gpu::device::get(1).value();
+  const gpu::context_ref context = gpu::context::primary(device).value();
+  REQUIRE(inner->ctx_set_current(context.native()) == CUDA_SUCCESS);
+  for (int i = 0; i < 3; ++i) CHECK(architecture() == gpu::architecture::sm(86));
+  REQUIRE(inner->ctx_set_current(nullptr) == CUDA_SUCCESS);
+  for (int i = 0; i < 3; ++i) CHECK(architecture() == first);
 }
 
 TEST_CASE("for a device newer than NVRTC there is the newest PTX that it can run", "[compiler]") {
