@@ -15,6 +15,7 @@ using test::says;
 /// does not look into it.
 struct imagined {
   struct table {
+    using library = imagined;
     int (*first)(int);
     int (*second)();
     int (*third)();
@@ -55,8 +56,7 @@ gpu::result<> call_first(const char* missing, bool good, int code = 0) {
   imagined::missing() = missing;
   imagined::good() = good;
   gpu::detail::use_library_table<imagined>(nullptr);
-  return gpu::detail::library_call<imagined, &imagined::table::first>(
-      gpu::source_location::current(), code);
+  return gpu::detail::library_call<&imagined::table::first>(gpu::source_location::current(), code);
 }
 
 TEST_CASE("a library is called when it has all that is needed", "[compiler][library]") {
@@ -80,11 +80,21 @@ TEST_CASE("a library that lacks a function is told with its name", "[compiler][l
   CHECK(says(old, "imagined 12.0 or newer, but this is version 1"));
 
   REQUIRE(call_first("imaginedThird", true).has_value());
-  const gpu::cuda_error third =
-      test::error_of(gpu::detail::library_call<imagined, &imagined::table::third>(
-          gpu::source_location::current()));
+  const gpu::cuda_error third = test::error_of(
+      gpu::detail::library_call<&imagined::table::third>(gpu::source_location::current()));
   CHECK(third == gpu::errc::not_supported);
   CHECK(says(third, "this imagined has no imaginedThird", "newer CUDA toolkit"));
+}
+
+TEST_CASE("a library is known by its build, or else by its file", "[compiler][library]") {
+  const int local = 0;
+  CHECK(gpu::detail::library_identity("imagined", 1, 2, &local) == "imagined 1.2, build unknown");
+  const gpu::text identity = gpu::detail::library_identity(
+      "NVRTC", 13, 0, reinterpret_cast<const void*>(gpu::nvrtc::current_entry_points().version));
+  const std::string build(identity.c_str() + sizeof "NVRTC 13.0, build " - 1);
+  // NVRTC 12.0 has no build identifier in it: then it is the file, with its size and time.
+  const bool hexadecimal = build.find_first_not_of("0123456789abcdef") == std::string::npos;
+  CHECK((hexadecimal ? build.size() == 16 : build[0] == '/'));
 }
 
 /// The real NVRTC, which says that it is another version and knows no option that has `unknown` in

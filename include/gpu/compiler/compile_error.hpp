@@ -136,7 +136,7 @@ template <class Builder = text_builder>
   Builder out;
   if (error.code() == invalid_option) {
     int major = 0, minor = 0;
-    (void)nvrtc::call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();
+    (void)library_call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();
     out << "NVRTC " << major << '.' << minor;
     if (const text* option = unrecognized_option(options, log)) {
       out << " has no option " << *option << ". Leave it out, or install a newer CUDA toolkit.";

@@ -121,9 +121,8 @@ class include_scan {
     line = after_blanks(line + 6);
     const char* last = line;
     while (last < end_ && *last != '(' && *last > ' ') ++last;
-    for (; line < last; ++line) {
-      constexpr std::size_t size = sizeof "has_include" - 1;
-      if (static_cast<std::size_t>(last - line) < size) return false;
+    constexpr int size = sizeof "has_include" - 1;
+    for (; last - line >= size; ++line) {
       if (__builtin_memcmp(line, "has_include", size) == 0 ||
           __builtin_memcmp(line, "HAS_INCLUDE", size) == 0) {
         return true;

@@ -9,8 +9,15 @@
 
 namespace gpu::detail {
 
-/// The name of the function behind a member of the library's table.
-template <class Library, auto Member> const char* library_function_name() noexcept {
+template <class Table, class Function>
+typename Table::library library_with(Function Table::* member) noexcept;
+
+/// The library whose table has that member.
+template <auto Member> using library_of = decltype(library_with(Member));
+
+/// The name of the function behind a member of a library's table.
+template <auto Member> const char* library_function_name() noexcept {
+  using Library = library_of<Member>;
   static constexpr typename Library::table none{};
   const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(&(none.*Member)) -
                                                reinterpret_cast<const char*>(&none));
@@ -39,11 +46,14 @@ template <class Library, class Builder = text_builder>
   return refusal(why, call, out.finish(), where, why == Library::too_old ? 12000 : 0);
 }
 
-/// Calls one function of the table in force and turns what it says into a `result`.
-template <class Library, auto Member, class... Arguments>
+/// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
+/// and turns what it says into a `result`.
+/// **Errors**: the library's code with the call's name; or why there is no such function.
+template <auto Member, class... Arguments>
 result<> library_call(source_location where, Arguments... arguments) noexcept {
+  using Library = library_of<Member>;
   const auto function = library_table<Library>().*Member;
-  const char* name = library_function_name<Library, Member>();
+  const char* name = library_function_name<Member>();
   if (function == nullptr) return fail(library_error<Library>(name, where));
   const int code = function(arguments...);
   if (code != 0) return fail(cuda_error(Library::domain, code, name, where));
@@ -52,30 +62,30 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
 
 /// Sets `contents` to one of the texts or images that a handle gives: asks for the size first. A
 /// terminator is part of it where the library counts it.
-template <class Library, auto Size, auto Get, class Handle, class Builder = text_builder>
+template <auto Size, auto Get, class Handle, class Builder = text_builder>
 result<> library_text(Handle handle, text& contents, source_location where) noexcept {
   std::size_t size = 0;
-  GPU_TRY((library_call<Library, Size>(where, handle, &size)));
+  GPU_TRY(library_call<Size>(where, handle, &size));
   contents = text();
   if (size == 0) return {};
   auto* characters = static_cast<char*>(std::malloc(size));
   if (characters == nullptr) {
     Builder out;
-    out << "the host had no " << size << " bytes left for what " << Library::name
+    out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
         << " made. Free host memory.";
-    return fail(refusal(errc::out_of_host_memory, library_function_name<Library, Get>(),
-                        out.finish(), where, size));
+    return fail(
+        refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
   }
-  const result<> got = library_call<Library, Get>(where, handle, characters);
+  const result<> got = library_call<Get>(where, handle, characters);
   if (got.has_value()) contents = text(characters, size);
   std::free(characters);
   return got;
 }
 
-/// Destroys an object of the library, where that is still there.
-template <class Library, auto Destroy> struct library_destroy {
+/// Destroys an object of a library, where that is still there.
+template <auto Destroy> struct library_destroy {
   template <class Handle> void operator()(Handle handle) const noexcept {
-    const auto function = library_table<Library>().*Destroy;
+    const auto function = library_table<library_of<Destroy>>().*Destroy;
     if (function != nullptr) function(&handle);
   }
 };

@@ -11,8 +11,14 @@ namespace gpu::nvjitlink {
 
 using nvjitlink_handle = void*;
 
+namespace detail {
+struct library;
+}
+
 /// Pointers to nvJitLink's functions; all null where there is no nvJitLink.
 struct entry_points {
+  using library = detail::library;
+
 #define GPU_NVJITLINK_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
 #include <gpu/compiler/nvjitlink_entry_points.inc>
 
@@ -22,21 +28,16 @@ struct entry_points {
   const char* unavailable_detail;
 };
 
-/// The name and position of one member of `entry_points`.
-using entry_point_info = gpu::detail::library_function;
-
-inline constexpr entry_point_info entry_point_list[] = {
-#define GPU_NVJITLINK_ENTRY(member, function, ...) \
-  {#function, offsetof(entry_points, member),      \
-   offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
-#include <gpu/compiler/nvjitlink_entry_points.inc>
-};
-
 namespace detail {
 
 struct library {
   using table = entry_points;
-  static constexpr const auto& functions = entry_point_list;
+  static constexpr gpu::detail::library_function functions[] = {
+#define GPU_NVJITLINK_ENTRY(member, function, ...) \
+  {#function, offsetof(entry_points, member),      \
+   offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
+#include <gpu/compiler/nvjitlink_entry_points.inc>
+  };
   static constexpr const char* name = "nvJitLink";
   static constexpr const char* wheel = "nvidia-nvjitlink";
   static constexpr errc absent = errc::no_nvjitlink, too_old = errc::nvjitlink_too_old;
@@ -68,6 +69,11 @@ struct library {
 /// **Threads**: any number may call it at once; nvJitLink is loaded once a process.
 template <class Library = detail::library> const entry_points& current_entry_points() noexcept {
   return gpu::detail::library_table<Library>();
+}
+
+/// Whether there is an nvJitLink to link with.
+template <class Library = detail::library> bool is_available() noexcept {
+  return current_entry_points<Library>().create != nullptr;
 }
 
 /// Puts `table` in force for the whole process; returns the one before, or null where nvJitLink had

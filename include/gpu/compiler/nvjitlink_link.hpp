@@ -2,10 +2,14 @@
 /// \file
 /// The one place that drives nvJitLink: from a plan to machine code or PTX.
 
+#include <gpu/compiler/library_calls.hpp>
 #include <gpu/compiler/link_plan.hpp>
-#include <gpu/compiler/nvjitlink_calls.hpp>
+#include <gpu/compiler/nvjitlink_entry_points.hpp>
 
 namespace gpu::detail {
+
+using unique_link =
+    unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
 
 /// The options of a link as nvJitLink takes them.
 template <class Builder = text_builder>
@@ -67,11 +71,10 @@ inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location wher
   using table = nvjitlink::entry_points;
   text errors, info;
   const bool got_errors =
-      nvjitlink::get_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where)
+      library_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where)
           .has_value();
   const bool got_info =
-      nvjitlink::get_text<&table::get_info_log_size, &table::get_info_log>(link, info, where)
-          .has_value();
+      library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where).has_value();
   Builder out;
   // Some logs count a terminator, and some have no end of line.
   if (got_errors && !errors.empty()) out << errors.c_str();
@@ -89,15 +92,15 @@ inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& optio
   using table = nvjitlink::entry_points;
   sequence<const char*> arguments;
   for (const text& option : options) arguments.push_back(option.c_str());
-  GPU_TRY(nvjitlink::call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
-                                          arguments.data()));
+  GPU_TRY(library_call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
+                                       arguments.data()));
   created = true;
   for (const link_piece& piece : plan.pieces) {
-    GPU_TRY(nvjitlink::call<&table::add_data>(where, raw, nvjitlink_kind(piece.kind),
-                                              static_cast<const void*>(piece.bytes.data()),
-                                              piece.bytes.size(), piece.name.c_str()));
+    GPU_TRY(library_call<&table::add_data>(where, raw, nvjitlink_kind(piece.kind),
+                                           static_cast<const void*>(piece.bytes.data()),
+                                           piece.bytes.size(), piece.name.c_str()));
   }
-  return nvjitlink::call<&table::complete>(where, raw);
+  return library_call<&table::complete>(where, raw);
 }
 
 /// Links with nvJitLink. `product` is machine code or, if `as_ptx`, PTX.
@@ -110,16 +113,15 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   bool created = false;
   const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, created, where);
   // nvJitLink 12 may end the process where a link is destroyed that could not be created.
-  const nvjitlink::unique_link owner(created ? raw : nullptr);
+  const unique_link owner(created ? raw : nullptr);
   if (raw != nullptr) log = nvjitlink_log(raw, where);
   if (!done.has_value()) return fail(link_error(&done.error(), log, where));
   if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
   if (!as_ptx) {
-    return nvjitlink::get_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(
-        raw, product, where);
+    return library_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(raw, product,
+                                                                                 where);
   }
-  GPU_TRY((nvjitlink::get_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product,
-                                                                                    where)));
+  GPU_TRY((library_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product, where)));
   product = text(product.c_str());  // without the terminator, which is counted
   return {};
 }

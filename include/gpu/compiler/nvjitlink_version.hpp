@@ -2,7 +2,8 @@
 /// \file
 /// The version of nvJitLink that was found.
 
-#include <gpu/compiler/nvjitlink_calls.hpp>
+#include <gpu/compiler/library_calls.hpp>
+#include <gpu/compiler/nvjitlink_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
 namespace gpu {
@@ -17,7 +18,7 @@ result<Version> nvjitlink_version(source_location where = source_location::curre
     return Version{12, 0};
   }
   unsigned major = 0, minor = 0;
-  GPU_TRY(nvjitlink::call<&table::version>(where, &major, &minor));
+  GPU_TRY(detail::library_call<&table::version>(where, &major, &minor));
   return Version{static_cast<int>(major), static_cast<int>(minor)};
 }
 

@@ -9,6 +9,16 @@
 
 namespace gpu::detail {
 
+using unique_program =
+    unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
+
+/// A text of NVRTC without the zero, or in logs the several, that end it.
+inline text without_terminator(const text& t) noexcept {
+  std::size_t size = t.size();
+  while (size > 0 && t.data()[size - 1] == '\0') --size;
+  return size == t.size() ? t : text(t.data(), size);
+}
+
 inline bool uses_precompiled_header(const compile_request& request) noexcept {
   for (const text& option : request.options) {
     for (const char* name : {"--pch", "--use-pch", "--create-pch"}) {
@@ -53,18 +63,17 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
                               compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
   if (has_option(request, "--dlink-time-opt")) {
-    GPU_TRY(
-        (nvrtc::get_text<&table::get_lto_ir_size, &table::get_lto_ir>(raw, made.lto_ir, where)));
+    GPU_TRY((library_text<&table::get_lto_ir_size, &table::get_lto_ir>(raw, made.lto_ir, where)));
   } else {
-    GPU_TRY((nvrtc::get_text<&table::get_ptx_size, &table::get_ptx>(raw, made.ptx, where)));
-    made.ptx = nvrtc::without_terminator(made.ptx);
+    GPU_TRY((library_text<&table::get_ptx_size, &table::get_ptx>(raw, made.ptx, where)));
+    made.ptx = without_terminator(made.ptx);
     if (request.architecture.kind() == architecture::kind_type::real) {
-      GPU_TRY((nvrtc::get_text<&table::get_cubin_size, &table::get_cubin>(raw, made.cubin, where)));
+      GPU_TRY((library_text<&table::get_cubin_size, &table::get_cubin>(raw, made.cubin, where)));
     }
   }
   for (const option_text& expression : request.source.instances()) {
     const char* lowered = nullptr;
-    GPU_TRY(nvrtc::call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
+    GPU_TRY(library_call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
     made.names.push_back({expression, text(lowered)});
   }
   return {};
@@ -79,11 +88,12 @@ inline result<> nvrtc_compile_once(const compile_request& request,
   const program& p = request.source;
   sequence<const char*> arguments;
   nvrtc::nvrtc_program raw = nullptr;
-  GPU_TRY(nvrtc::call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
-                                              headers.count(), headers.sources(), headers.names()));
-  const nvrtc::unique_program owner(raw);
+  GPU_TRY(library_call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
+                                               headers.count(), headers.sources(),
+                                               headers.names()));
+  const unique_program owner(raw);
   for (const option_text& expression : p.instances()) {
-    GPU_TRY(nvrtc::call<&table::add_name_expression>(where, raw, expression.c_str()));
+    GPU_TRY(library_call<&table::add_name_expression>(where, raw, expression.c_str()));
   }
   for (const text& option : made.options) arguments.push_back(option.c_str());
   if (extras.trace.works()) {
@@ -91,13 +101,13 @@ inline result<> nvrtc_compile_once(const compile_request& request,
     arguments.push_back(extras.trace.output_option());
   }
   if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
-  const result<> done = nvrtc::call<&table::compile_program>(
+  const result<> done = library_call<&table::compile_program>(
       where, raw, static_cast<int>(arguments.size()), arguments.data());
 
   text log;
   const result<> logged =
-      nvrtc::get_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
-  split_log(nvrtc::without_terminator(log), made.log, made.ptxas_log);
+      library_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
+  split_log(without_terminator(log), made.log, made.ptxas_log);
   if (extras.trace.works()) {
     // What comes from a precompiled header is not opened, and not in the list.
     made.headers_complete = extras.trace.read(made.headers) && !uses_precompiled_header(request);

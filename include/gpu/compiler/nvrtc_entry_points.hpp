@@ -11,8 +11,14 @@ namespace gpu::nvrtc {
 
 using nvrtc_program = void*;
 
+namespace detail {
+struct library;
+}
+
 /// Pointers to NVRTC's functions; all null where there is no NVRTC.
 struct entry_points {
+  using library = detail::library;
+
 #define GPU_NVRTC_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
 #include <gpu/compiler/nvrtc_entry_points.inc>
 
@@ -22,19 +28,14 @@ struct entry_points {
   const char* unavailable_detail;
 };
 
-/// The name and position of one member of `entry_points`.
-using entry_point_info = gpu::detail::library_function;
-
-inline constexpr entry_point_info entry_point_list[] = {
-#define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
-#include <gpu/compiler/nvrtc_entry_points.inc>
-};
-
 namespace detail {
 
 struct library {
   using table = entry_points;
-  static constexpr const auto& functions = entry_point_list;
+  static constexpr gpu::detail::library_function functions[] = {
+#define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
+#include <gpu/compiler/nvrtc_entry_points.inc>
+  };
   static constexpr const char* name = "NVRTC";
   static constexpr const char* wheel = "nvidia-cuda-nvrtc";
   static constexpr errc absent = errc::no_nvrtc, too_old = errc::nvrtc_too_old;

@@ -2,8 +2,9 @@
 /// \file
 /// What has to be known of NVRTC to settle a request.
 
+#include <gpu/compiler/library_calls.hpp>
 #include <gpu/compiler/library_facts.hpp>
-#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/compiler/nvrtc_entry_points.hpp>
 
 namespace gpu::detail {
 
@@ -11,10 +12,10 @@ namespace gpu::detail {
 template <class Numbers>
 inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
   int count = 0;
-  GPU_TRY(nvrtc::call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
+  GPU_TRY(library_call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
   numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
   if (numbers.empty()) return {};
-  return nvrtc::call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
+  return library_call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
 }
 
 /// Sets `facts` to what is so of the NVRTC in use. Where there is none, that is no error: a cache
@@ -26,7 +27,7 @@ template <class Facts> inline result<> get_nvrtc_facts(Facts& facts, source_loca
   }
   const nvrtc::entry_points& table = nvrtc::current_entry_points();
   if (table.version == nullptr) return {};
-  GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &facts.major, &facts.minor));
+  GPU_TRY(library_call<&nvrtc::entry_points::version>(where, &facts.major, &facts.minor));
   GPU_TRY(get_supported_architectures(facts.architectures, where));
   identify_library<nvrtc::detail::library>(facts, reinterpret_cast<const void*>(table.version));
   return {};

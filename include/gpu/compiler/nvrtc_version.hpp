@@ -2,7 +2,8 @@
 /// \file
 /// The version of NVRTC that was found.
 
-#include <gpu/compiler/nvrtc_calls.hpp>
+#include <gpu/compiler/library_calls.hpp>
+#include <gpu/compiler/nvrtc_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
 namespace gpu {
@@ -12,7 +13,7 @@ namespace gpu {
 template <class Version = version>
 result<Version> nvrtc_version(source_location where = source_location::current()) noexcept {
   Version found;
-  GPU_TRY(nvrtc::call<&nvrtc::entry_points::version>(where, &found.major, &found.minor));
+  GPU_TRY(detail::library_call<&nvrtc::entry_points::version>(where, &found.major, &found.minor));
   return found;
 }
 
