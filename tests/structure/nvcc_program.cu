@@ -72,6 +72,42 @@ void compare_codes() {
   expect(gpu::from_runtime(cudaErrorIllegalAddress).error().is_sticky(), "sticky");
 }
 
+/// Counts what is alive of it.
+struct counted {
+  static inline int alive = 0;
+  int value;
+  explicit counted(int v) : value{v} { ++alive; }
+  counted(counted&& other) noexcept : value{other.value} { ++alive; }
+  counted& operator=(counted&&) = default;
+  ~counted() { --alive; }
+};
+
+gpu::result<counted> make(int value) {
+  if (value < 0) GPU_TRY(gpu::from_runtime(cudaErrorInvalidValue, "make"));
+  return counted(value);
+}
+gpu::result<counted> add_one(const counted& c) { return make(c.value < 0 ? -1 : c.value + 1); }
+gpu::result<int> look(const counted& c) { return c.value; }
+gpu::result<> check(const counted& c) {
+  return gpu::from_runtime(c.value == 7 ? cudaErrorInvalidValue : cudaSuccess, "check");
+}
+
+/// One GPU_TRY inside another, where what is handed on has a destructor.
+gpu::result<int> nested(int value) {
+  const counted made = GPU_TRY(add_one(GPU_TRY(add_one(GPU_TRY(make(value))))));
+  const int seen = GPU_TRY(look(GPU_TRY(add_one(made))));
+  GPU_TRY(check(GPU_TRY(add_one(made))));
+  const gpu::result<int> named = seen;
+  return GPU_TRY(look(GPU_TRY(make(GPU_TRY(named)))));
+}
+
+void nest_attempts() {
+  const gpu::result<int> five = nested(2), refused = nested(-1), late = nested(4);
+  expect(five.has_value() && *five == 5, "values come through one GPU_TRY in another");
+  expect(!refused.has_value() && !late.has_value(), "errors come through one GPU_TRY in another");
+  expect(counted::alive == 0, "each value of a GPU_TRY is destroyed once");
+}
+
 gpu::result<> launch_functions(gpu::device device) {
   constexpr std::size_t n = 1000;
   std::vector<float> x(n), y(n), result(n);
@@ -190,6 +226,7 @@ gpu::result<> on_all_devices() {
 int main() {
   std::setvbuf(stdout, nullptr, _IONBF, 0);  // whatever comes, what was said is seen
   compare_codes();
+  nest_attempts();
   if (!gpu::device::count().has_value()) return failures == 0 ? 77 : 1;
   const gpu::result<> done = on_all_devices();
   if (!done.has_value()) std::printf("%s\n", done.error().message().c_str());

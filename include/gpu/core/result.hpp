@@ -7,6 +7,10 @@
 
 #include <gpu/core/utility.hpp>
 
+#if defined(__CUDACC__) && defined(__NVCC__)
+#  include <new>
+#endif
+
 namespace gpu {
 
 /// A `T`, or the error that kept it from being made. `[[nodiscard]]`, like the function it came
@@ -25,6 +29,32 @@ template <class T> T take_value(result<T>& r) noexcept {
   if constexpr (!__is_same(T, void)) return *detail::move(r);
 }
 
+#if defined(__CUDACC__) && defined(__NVCC__)
+
+/// Holds a result, and leaves it to an `owned_result` to destroy it.
+template <class Result> struct bare_result {
+  alignas(Result) unsigned char bytes[sizeof(Result)];
+
+  explicit bare_result(Result&& held) noexcept {
+    ::new (static_cast<void*>(bytes)) Result(static_cast<Result&&>(held));
+  }
+  bare_result(const bare_result&) = delete;
+  bare_result& operator=(const bare_result&) = delete;
+};
+template <class Result> bare_result<Result> bare(Result held) noexcept {
+  return bare_result<Result>(static_cast<Result&&>(held));
+}
+
+template <class Result> struct owned_result {
+  bare_result<Result>& bare;
+
+  Result& get() noexcept { return *std::launder(reinterpret_cast<Result*>(bare.bytes)); }
+  ~owned_result() { get().~Result(); }
+};
+template <class Result> owned_result(bare_result<Result>&) -> owned_result<Result>;
+
+#endif
+
 }  // namespace detail
 }  // namespace gpu
 
@@ -38,11 +68,27 @@ template <class T> T take_value(result<T>& r) noexcept {
 
 // The number keeps a GPU_TRY inside another from shadowing its variable.
 #define GPU_DETAIL_TRY(number, ...) GPU_DETAIL_TRY_AS(number, __VA_ARGS__)
-#define GPU_DETAIL_TRY_AS(number, ...)                                                  \
-  (__extension__({                                                                      \
-    auto gpu_try_result_##number = (__VA_ARGS__);                                       \
-    if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
-      return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
-    }                                                                                   \
-    ::gpu::detail::take_value(gpu_try_result_##number);                                 \
-  }))
+#if defined(__CUDACC__) && defined(__NVCC__)
+// nvcc 13.0's front end ends with a segmentation fault at a variable with a destructor whose
+// initialiser may return and has a temporary with a destructor: at `GPU_TRY(f(GPU_TRY(g())))`, were
+// it written as for the others.
+#  define GPU_DETAIL_TRY_AS(number, ...)                                                  \
+    (__extension__({                                                                      \
+      auto gpu_try_bare_##number = ::gpu::detail::bare(__VA_ARGS__);                      \
+      ::gpu::detail::owned_result gpu_try_owned_##number{gpu_try_bare_##number};          \
+      auto& gpu_try_result_##number = gpu_try_owned_##number.get();                       \
+      if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
+        return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
+      }                                                                                   \
+      ::gpu::detail::take_value(gpu_try_result_##number);                                 \
+    }))
+#else
+#  define GPU_DETAIL_TRY_AS(number, ...)                                                  \
+    (__extension__({                                                                      \
+      auto gpu_try_result_##number = (__VA_ARGS__);                                       \
+      if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
+        return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
+      }                                                                                   \
+      ::gpu::detail::take_value(gpu_try_result_##number);                                 \
+    }))
+#endif
