@@ -1,6 +1,7 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/primary_context_control.hpp>
 
 #include <thread>
 #include <type_traits>
@@ -170,8 +171,11 @@ TEST_CASE("context: calls leave what is current alone", "[driver][context]") {
   const gpu::context_scope scope = value_of(gpu::context_scope::enter(a));
   CHECK(b.synchronize().has_value());
   CHECK(b.memory_info().has_value());
-  CHECK(error_of(b.set_limit(static_cast<gpu::context_limit>(CU_LIMIT_MAX), 1)).domain() ==
-        gpu::error_domain::driver);
+  gpu::driver::entry_points failing = test::driver();
+  failing.ctx_set_limit = [](CUlimit, std::size_t) { return CUDA_ERROR_UNSUPPORTED_LIMIT; };
+  const gpu::driver::scoped_entry_points in_force(failing);
+  CHECK(error_of(b.set_limit(gpu::context_limit::stack_size, 1)).code() ==
+        CUDA_ERROR_UNSUPPORTED_LIMIT);
   CHECK(current_now() == a.native());
 }
 
@@ -186,6 +190,26 @@ TEST_CASE("context: an empty one is refused by name", "[driver][context]") {
   CHECK(error_of(owner.api_version()) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::context_scope::enter(owner)) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::context_ref{}.memory_info()) == gpu::errc::empty_handle);
+}
+
+TEST_CASE("context: values that are none are refused by name", "[driver][context]") {
+  const gpu::device device = test::first_device();
+  const gpu::context own = value_of(gpu::context::create(device));
+  constexpr auto no_limit = static_cast<gpu::context_limit>(CU_LIMIT_MAX);
+  CHECK(error_of(own.limit(no_limit)) == gpu::errc::invalid_argument);
+  CHECK(says(error_of(own.limit(no_limit)), "gpu::context::limit", "10 is no gpu::context_limit"));
+  CHECK(says(error_of(own.set_limit(no_limit, 1)), "10 is no gpu::context_limit"));
+  constexpr auto unknown = static_cast<gpu::context_flags>(0x100);
+  const auto both = gpu::context_flags::spin | gpu::context_flags::yield;
+  const gpu::cuda_error error = error_of(gpu::context::create(device, unknown));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "256 has bits that are no gpu::context_flags", "Combine its enumerators"));
+  CHECK(error.asked() == 256);
+  CHECK(error.limit() == 255);
+  CHECK(says(error_of(gpu::context::create(device, both)), "more than one way for threads to wait",
+             "spin, yield and blocking_sync"));
+  CHECK(says(error_of(own.set_flags(both)), "gpu::context::set_flags", "more than one way"));
+  CHECK(says(error_of(gpu::set_primary_context_flags(device, both)), "more than one way"));
 }
 
 TEST_CASE("context: releasing and adopting move the ownership", "[driver][context]") {

@@ -108,6 +108,10 @@ TEST_CASE("remote writes: flushed where the device can, else told", "[driver][co
     if (!can) CHECK(flushed.error().code() == CUDA_ERROR_NOT_SUPPORTED);
   }
   CHECK(error_of(gpu::flush_remote_writes(gpu::context_ref{})) == gpu::errc::empty_handle);
+  const gpu::cuda_error none =
+      error_of(gpu::flush_remote_writes(context, static_cast<gpu::remote_writes_scope>(7)));
+  CHECK(none == gpu::errc::invalid_argument);
+  CHECK(says(none, "7 is no gpu::remote_writes_scope"));
 }
 
 TEST_CASE("l2 cache: what persists can be given up", "[driver][context]") {

@@ -25,5 +25,5 @@ TEST_CASE("stream_capture: a mode that is none is refused", "[driver][capture]")
   const gpu::cuda_error error =
       error_of(gpu::capture_mode_scope::enter(static_cast<gpu::capture_mode>(5)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::capture_mode_scope::enter", "5 is no capture mode"));
+  CHECK(says(error, "gpu::capture_mode_scope::enter", "5 is no gpu::capture_mode"));
 }

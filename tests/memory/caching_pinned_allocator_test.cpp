@@ -127,6 +127,8 @@ TEST_CASE("caching_pinned_allocator: keeps to its limit, and refuses what cannot
   CHECK(error_of(cache.allocate<char>(1)) == gpu::errc::empty_handle);
   CHECK(error_of(moved.free_after(gpu::stream_ref{}, value_of(moved.allocate<char>(1)))) ==
         gpu::errc::empty_handle);
+  CHECK(says(error_of(caching_pinned_allocator::create(device, static_cast<gpu::pinned_flags>(16))),
+             "gpu::caching_pinned_allocator::create", "16 has bits that are no gpu::pinned_flags"));
 }
 
 TEST_CASE("caching_pinned_allocator: buffers outlive it, and all goes back",

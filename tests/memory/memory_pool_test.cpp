@@ -126,6 +126,9 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
   CHECK(error_of(memory_pool::create(memory_location{})) == gpu::errc::invalid_argument);
   CHECK(says(error_of(memory_pool::create(device, {.type = gpu::allocation_type{9}})),
              "9 is no gpu::allocation_type"));
+  CHECK(says(error_of(memory_pool::create(
+                 device, {.handle_types = static_cast<gpu::shareable_handle_types>(16)})),
+             "16 has bits that are no gpu::shareable_handle_types"));
   const memory_pool pool = value_of(memory_pool::create(device));
   CHECK(error_of(pool.allocate<double>(stream, ~std::size_t{0} / 4)) == gpu::errc::size_overflow);
   CHECK(error_of(pool.allocate<int>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);

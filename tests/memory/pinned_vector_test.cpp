@@ -210,6 +210,13 @@ TEST_CASE("pinned_vector: mapped memory has a device address", "[memory][pinned_
   CHECK(value_of(empty.mapped_span()).empty());
 }
 
+TEST_CASE("pinned_vector: flags that there are not are refused", "[memory][pinned_vector]") {
+  const gpu::cuda_error error = error_of(
+      pinned_vector<int>::create(test::first_device(), 10, static_cast<gpu::pinned_flags>(8)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "8 has bits that are no gpu::pinned_flags"));
+}
+
 TEST_CASE("pinned_vector: too many elements", "[memory][pinned_vector]") {
   pinned_vector<double> v = value_of(pinned_vector<double>::create(test::first_device(), 3));
   const gpu::cuda_error error = error_of(v.reserve(~std::size_t{0} / 4));

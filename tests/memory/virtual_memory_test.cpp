@@ -114,6 +114,9 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   CHECK(odd == gpu::errc::invalid_argument);
   CHECK(says(odd, ("no multiple of " + units).c_str(), ("Use " + twice).c_str()));
   CHECK(says(error_of(physical_memory::create(device, 0)), ("Use " + units).c_str()));
+  CHECK(says(error_of(physical_memory::create(
+                 device, unit, {.handle_types = static_cast<gpu::shareable_handle_types>(32)})),
+             "32 has bits that are no gpu::shareable_handle_types"));
   CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})), "no such multiple"));
   CHECK(says(error_of(address_reservation::create(device, 100)), "a reservation of 100 bytes"));
   CHECK(says(error_of(address_reservation::create(device, unit, {.alignment = 3})),

@@ -39,7 +39,21 @@ class context_ref;
 namespace detail {
 template <class Builder = text_builder>
 result<> require(context_ref context, const char* function, source_location where) noexcept;
+
+template <class Builder = text_builder>
+result<> check_context_flags(context_flags flags, const char* function,
+                             source_location where) noexcept {
+  GPU_TRY(require_flags(flags, CU_CTX_FLAGS_MASK, "context_flags", function, where));
+  const unsigned waiting = static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK;
+  if ((waiting & (waiting - 1)) == 0) [[likely]]
+    return {};
+  return fail(refusal(errc::invalid_argument, function,
+                      text("the flags name more than one way for threads to wait. Choose one of "
+                           "spin, yield and blocking_sync."),
+                      where, waiting));
 }
+
+}  // namespace detail
 
 /// What `context` and `context_ref` can both do.
 /// **Threads**: any thread may call any member; none cares what is current, and all leave it as it
@@ -81,15 +95,19 @@ template <class Self> class context_operations {
   }
 
   /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
+  /// **Errors**: `errc::invalid_argument` for a value that is no limit.
   template <class Number = std::size_t>
   result<Number> limit(context_limit which,
                        source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::limit", where));
     return get<Number, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
                                                              static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
+  /// **Errors**: `errc::invalid_argument` for a value that is no limit.
   result<> set_limit(context_limit which, std::size_t value,
                      source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::set_limit", where));
     return in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
                                                     static_cast<CUlimit>(which), value);
   }
@@ -104,16 +122,11 @@ template <class Self> class context_operations {
                                                             &config));
     return static_cast<Preference>(config);
   }
-  /// (cuCtxSetCacheConfig)
+  /// **Errors**: `errc::invalid_argument` for a value that is no preference. (cuCtxSetCacheConfig)
   result<> set_cache_preference(gpu::cache_preference prefer,
                                 source_location where = source_location::current()) const noexcept {
-    if (name_of(prefer) == nullptr) [[unlikely]] {
-      return detail::fail(
-          detail::refusal(errc::invalid_argument, "gpu::context::set_cache_preference",
-                          text("there is no such preference. Pass none, shared, l1 or equal of "
-                               "gpu::cache_preference."),
-                          where, static_cast<std::uint64_t>(prefer), 3));
-    }
+    GPU_TRY(detail::require_enumerator(prefer, "cache_preference",
+                                       "gpu::context::set_cache_preference", where));
     return in<&driver::entry_points::ctx_set_cache_config>(
         "gpu::context::set_cache_preference", where, static_cast<CUfunc_cache>(prefer));
   }
@@ -125,9 +138,10 @@ template <class Self> class context_operations {
     GPU_TRY(in<&driver::entry_points::ctx_get_flags>("gpu::context::flags", where, &bits));
     return static_cast<Flags>(bits);
   }
-  /// (cuCtxSetFlags)
+  /// **Errors**: `errc::invalid_argument` for flags that do not go together. (cuCtxSetFlags)
   result<> set_flags(context_flags flags,
                      source_location where = source_location::current()) const noexcept {
+    GPU_TRY(detail::check_context_flags(flags, "gpu::context::set_flags", where));
     return in<&driver::entry_points::ctx_set_flags>("gpu::context::set_flags", where,
                                                     static_cast<unsigned>(flags));
   }
@@ -241,10 +255,12 @@ struct destroy_context {
 class context : public context_operations<context> {
  public:
   /// Makes a context. It is not left current: see `push` and `context_scope`.
+  /// **Errors**: `errc::invalid_argument` for flags that do not go together.
   /// (cuCtxCreate, cuCtxPopCurrent)
   template <class Context = context>
   static result<Context> create(gpu::device on, context_flags flags = context_flags::none,
                                 source_location where = source_location::current()) noexcept {
+    GPU_TRY(detail::check_context_flags(flags, "gpu::context::create", where));
     CUcontext native = nullptr;
     GPU_TRY(driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native()));

@@ -87,6 +87,11 @@ enum class shareable_handle_types : int {
   fabric = CU_MEM_HANDLE_TYPE_FABRIC,
 };
 template <> inline constexpr bool is_flag_set<shareable_handle_types> = true;
+namespace detail {
+inline constexpr unsigned known_handle_types =
+    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_WIN32 |
+    CU_MEM_HANDLE_TYPE_WIN32_KMT | CU_MEM_HANDLE_TYPE_FABRIC;
+}
 
 /// What the decompression engine of a device can read.
 enum class decompress_algorithms : int {

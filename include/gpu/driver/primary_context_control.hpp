@@ -24,11 +24,13 @@ result<State> get_primary_context_state(
 }
 
 /// Sets how the primary context behaves, whether it exists already or is made later.
+/// **Errors**: `errc::invalid_argument` for flags that do not go together.
 /// **Threads**: any; concerns all users of the device in the process, other libraries included.
 /// (cuDevicePrimaryCtxSetFlags, the runtime's cudaSetDeviceFlags)
 template <class Result = result<>>
 Result set_primary_context_flags(device of, context_flags flags,
                                  source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::check_context_flags(flags, "gpu::set_primary_context_flags", where));
   return driver::call<&driver::entry_points::device_primary_ctx_set_flags>(
       where, of.native(), static_cast<unsigned>(flags));
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// The refusals that many functions share: an empty handle, and handles that do not go together.
+/// The refusals that many functions share: an empty handle, handles that do not go together, and
+/// values that are none of an enumeration.
 
 #include <gpu/core/result.hpp>
 
@@ -32,6 +33,31 @@ template <class Builder = text_builder>
   return refusal(errc::wrong_context, function, out.finish(), where,
                  static_cast<std::uint64_t>(first_device),
                  static_cast<std::uint64_t>(second_device));
+}
+
+/// `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, as its name tells.
+template <class Enum, class Builder = text_builder>
+result<> require_enumerator(Enum value, const char* type, const char* function,
+                            source_location where) noexcept {
+  if (name_of(value) != nullptr) [[likely]]
+    return {};
+  Builder out;
+  out << static_cast<std::int64_t>(value) << " is no gpu::" << type
+      << ". Use one of its enumerators.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where,
+                      static_cast<std::uint64_t>(value)));
+}
+
+/// The same for bits that are to be among the `known` ones of a set of flags.
+template <class Flags, class Builder = text_builder>
+result<> require_flags(Flags flags, unsigned known, const char* type, const char* function,
+                       source_location where) noexcept {
+  const auto bits = static_cast<unsigned>(flags);
+  if ((bits & ~known) == 0) [[likely]]
+    return {};
+  Builder out;
+  out << bits << " has bits that are no gpu::" << type << ". Combine its enumerators.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 
 }  // namespace gpu::detail

@@ -27,13 +27,16 @@ constexpr const char* name_of(remote_writes_scope scope) noexcept {
 
 /// Blocks until writes that other devices of the PCI bus made to the context's memory are visible
 /// in that scope. Needed only where the attribute `gpu_direct_rdma_writes_ordering` is below it.
-/// **Errors**: CUDA_ERROR_NOT_SUPPORTED, where `gpu_direct_rdma_flush_writes_options` lacks `host`.
+/// **Errors**: `errc::invalid_argument` for a value that is no scope; CUDA_ERROR_NOT_SUPPORTED,
+/// where `gpu_direct_rdma_flush_writes_options` lacks `host`.
 /// **Capture**: not captured. **Threads**: any. (cuFlushGPUDirectRDMAWrites)
 template <class Result = result<>>
 Result flush_remote_writes(context_ref of,
                            remote_writes_scope scope = remote_writes_scope::all_devices,
                            source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(of, "gpu::flush_remote_writes", where));
+  constexpr const char* function = "gpu::flush_remote_writes";
+  GPU_TRY(detail::require(of, function, where));
+  GPU_TRY(detail::require_enumerator(scope, "remote_writes_scope", function, where));
   return driver::call_in<&driver::entry_points::flush_gpu_direct_rdma_writes>(
       of.native(), where, CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
       static_cast<CUflushGPUDirectRDMAWritesScope>(scope));

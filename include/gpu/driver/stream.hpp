@@ -230,6 +230,7 @@ struct destroy_stream {
 class stream : public stream_operations<stream> {
  public:
   /// A stream of a device's primary context. Allowed while another stream is being captured.
+  /// **Errors**: `errc::invalid_argument` for a value that is no kind.
   /// (cuStreamCreateWithPriority)
   template <class Stream = stream>
   static result<Stream> create(gpu::device on, stream_options options = {},
@@ -243,6 +244,7 @@ class stream : public stream_operations<stream> {
   static result<Stream> create(context_ref in, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::stream::create", where));
+    GPU_TRY(detail::require_enumerator(options.kind, "stream_kind", "gpu::stream::create", where));
     CUstream native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
         in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);

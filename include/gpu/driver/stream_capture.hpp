@@ -66,17 +66,6 @@ result<Status> capture_status_of(stream_ref stream,
 
 namespace detail {
 
-/// `errc::invalid_argument` unless `mode` is an enumerator.
-inline result<> require_mode(const char* function, capture_mode mode,
-                             source_location where) noexcept {
-  if (name_of(mode) != nullptr) return {};
-  text_builder out;
-  out << static_cast<int>(mode)
-      << " is no capture mode. Use gpu::capture_mode::global, thread_local_ or relaxed.";
-  return fail(refusal(errc::invalid_argument, function, out.finish(), where,
-                      static_cast<std::uint64_t>(mode)));
-}
-
 struct restored_capture_mode {
   CUstreamCaptureMode mode{};
   bool entered = false;
@@ -108,7 +97,8 @@ class [[nodiscard]] capture_mode_scope {
   template <class Scope = capture_mode_scope>
   static result<Scope> enter(capture_mode mode,
                              source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require_mode("gpu::capture_mode_scope::enter", mode, where));
+    GPU_TRY(
+        detail::require_enumerator(mode, "capture_mode", "gpu::capture_mode_scope::enter", where));
     auto native = static_cast<CUstreamCaptureMode>(mode);
     GPU_TRY(
         driver::call<&driver::entry_points::thread_exchange_stream_capture_mode>(where, &native));

@@ -95,7 +95,7 @@ class [[nodiscard]] stream_capture {
 
   static result<> check(stream_ref stream, capture_mode mode, source_location where) noexcept {
     GPU_TRY(detail::require(stream, "gpu::stream_capture::begin", where));
-    GPU_TRY(detail::require_mode("gpu::stream_capture::begin", mode, where));
+    GPU_TRY(detail::require_enumerator(mode, "capture_mode", "gpu::stream_capture::begin", where));
     if (stream.native() == nullptr || stream.native() == CU_STREAM_LEGACY) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::stream_capture::begin",

@@ -17,7 +17,8 @@ namespace gpu {
 class caching_pinned_allocator {
  public:
   /// For a device's primary context. Asks the driver for nothing yet. `options.limit` counts bytes
-  /// of the host. **Errors**: `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
+  /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not;
+  /// `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
   template <class Allocator = caching_pinned_allocator>
   static result<Allocator> create(device with, pinned_flags flags = pinned_flags::none,
                                   caching_options options = {},
@@ -31,6 +32,7 @@ class caching_pinned_allocator {
                                   caching_options options = {},
                                   source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::caching_pinned_allocator::create", where));
+    GPU_TRY(detail::check_pinned_flags(flags, "gpu::caching_pinned_allocator::create", where));
     auto* cache = new (std::nothrow) detail::pinned_cache;
     if (cache == nullptr) return detail::fail(no_host_memory(where));
     cache->context = in;

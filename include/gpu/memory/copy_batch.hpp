@@ -162,13 +162,7 @@ inline result<> require_batch_stream(const stream_ref& stream, source_location w
 }
 
 inline result<> check_hints(const copy_hints& hints, source_location where) noexcept {
-  if (name_of(hints.source_order) != nullptr) [[likely]]
-    return {};
-  text_builder out;
-  out << static_cast<int>(hints.source_order)
-      << " is no gpu::source_access_order. Use stream, during_call or any.";
-  return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where,
-                      static_cast<std::uint64_t>(hints.source_order)));
+  return require_enumerator(hints.source_order, "source_access_order", "gpu::copy", where);
 }
 
 inline unsigned native_flags(const copy_hints& hints) noexcept {

@@ -31,18 +31,14 @@ namespace detail {
 /// Sets `memory` to managed memory. (cuMemAllocManaged)
 inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_attach attach,
                                  device_memory& memory, source_location where) noexcept {
-  if (attach != memory_attach::global && attach != memory_attach::host) [[unlikely]] {
-    text_builder out;
-    out << "managed memory cannot start out attached as ";
-    if (const char* name = name_of(attach)) {
-      out << name << ", which needs a stream. Create it with gpu::memory_attach::host, then call "
-          << "gpu::attach(stream, buffer).";
-    } else {
-      out << static_cast<unsigned>(attach)
-          << ", which is no gpu::memory_attach. Use global or host.";
-    }
-    return fail(refusal(errc::invalid_argument, "gpu::managed_buffer::create", out.finish(), where,
-                        static_cast<unsigned>(attach)));
+  constexpr const char* function = "gpu::managed_buffer::create";
+  GPU_TRY(require_enumerator(attach, "memory_attach", function, where));
+  if (attach == memory_attach::single) [[unlikely]] {
+    return fail(refusal(errc::invalid_argument, function,
+                        text("managed memory cannot start out attached as single, which needs a "
+                             "stream. Create it with gpu::memory_attach::host, then call "
+                             "gpu::attach(stream, buffer)."),
+                        where, static_cast<unsigned>(attach)));
   }
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);

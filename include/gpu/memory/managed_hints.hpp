@@ -48,11 +48,10 @@ result<> check_advice(memory_advice advice, const memory_location& location,
   const bool about_a_place = advice == memory_advice::set_preferred_location ||
                              advice == memory_advice::set_accessed_by ||
                              advice == memory_advice::unset_accessed_by;
+  GPU_TRY(require_enumerator(advice, "memory_advice", "gpu::advise", where));
   const char* name = name_of(advice);
   Builder out;
-  if (name == nullptr) {
-    out << static_cast<int>(advice) << " is no gpu::memory_advice.";
-  } else if (about_a_place && !location) {
+  if (about_a_place && !location) {
     out << name << " needs a location. Pass a device or gpu::memory_location::host().";
   } else if (about_a_place && advice != memory_advice::set_preferred_location &&
              location.type() != memory_location_type::device &&
@@ -141,17 +140,13 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   GPU_TRY(detail::require(stream, "gpu::attach", where));
   GPU_TRY(detail::require(buffer.context(), "gpu::attach", where));
   GPU_TRY(detail::require_context("gpu::attach", stream, "buffer", buffer.context(), where));
-  if (name_of(attach) == nullptr || (attach == memory_attach::single &&
-                                     detail::is_default_stream(stream.native()))) [[unlikely]] {
-    detail::text_builder out;
-    if (name_of(attach) == nullptr) {
-      out << static_cast<unsigned>(attach) << " is no gpu::memory_attach.";
-    } else {
-      out << "memory cannot be attached to a default stream alone. Create a gpu::stream for it, or "
-             "attach it as global.";
-    }
-    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::attach", out.finish(), where,
-                                        static_cast<unsigned>(attach)));
+  GPU_TRY(detail::require_enumerator(attach, "memory_attach", "gpu::attach", where));
+  if (attach == memory_attach::single && detail::is_default_stream(stream.native())) [[unlikely]] {
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, "gpu::attach",
+                        text("memory cannot be attached to a default stream alone. Create a "
+                             "gpu::stream for it, or attach it as global."),
+                        where, static_cast<unsigned>(attach)));
   }
   if (buffer.empty()) return {};
   GPU_TRY(detail::require_no_capture(stream, "gpu::attach", "Attach before the capture begins.",

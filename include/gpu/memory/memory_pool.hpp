@@ -111,21 +111,21 @@ template <class Self> class memory_pool_operations {
   template <class Builder = detail::text_builder>
   result<> set_access(device by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
-    GPU_TRY(detail::require(self(), "gpu::memory_pool::set_access", where));
+    constexpr const char* function = "gpu::memory_pool::set_access";
+    GPU_TRY(detail::require(self(), function, where));
+    GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
     const bool own = self().location() == memory_location(by);
     if (access != memory_access::read_write && (access != memory_access::none || own)) {
       Builder out;
       if (access == memory_access::none) {
         out << "device " << by.native()
             << " is the pool's own, and keeps its access. Take it from other devices only.";
-      } else if (access == memory_access::read) {
+      } else {
         out << "a pool gives access to read and write, or none. Use "
                "gpu::memory_access::read_write.";
-      } else {
-        out << static_cast<int>(access) << " is no gpu::memory_access.";
       }
-      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::memory_pool::set_access",
-                                          out.finish(), where, static_cast<std::uint64_t>(access)));
+      return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
+                                          static_cast<std::uint64_t>(access)));
     }
     CUmemAccessDesc wanted{};
     wanted.location = memory_location(by).native();
@@ -231,17 +231,15 @@ class memory_pool : public memory_pool_operations<memory_pool> {
   static result<Pool> create(memory_location at, memory_pool_options options = {},
                              source_location where = source_location::current()) noexcept {
     const bool managed_anywhere = !at && options.type == allocation_type::managed;
-    if (name_of(options.type) == nullptr || at.type() == memory_location_type::host_numa_current ||
-        (!at && !managed_anywhere)) {
+    constexpr const char* function = "gpu::memory_pool::create";
+    GPU_TRY(detail::require_enumerator(options.type, "allocation_type", function, where));
+    GPU_TRY(detail::require_flags(options.handle_types, detail::known_handle_types,
+                                  "shareable_handle_types", function, where));
+    if (at.type() == memory_location_type::host_numa_current || (!at && !managed_anywhere)) {
       detail::text_builder out;
-      if (name_of(options.type) == nullptr) {
-        out << static_cast<int>(options.type) << " is no gpu::allocation_type.";
-      } else {
-        out << "a pool cannot be at " << at
-            << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
-      }
-      return detail::fail(
-          detail::refusal(errc::invalid_argument, "gpu::memory_pool::create", out.finish(), where));
+      out << "a pool cannot be at " << at
+          << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
+      return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where));
     }
     CUmemPoolProps properties{};
     properties.allocType = static_cast<CUmemAllocationType>(options.type);

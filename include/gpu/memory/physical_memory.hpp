@@ -133,6 +133,8 @@ class physical_memory {
                                source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::physical_memory::create";
     std::size_t unit = 0;
+    GPU_TRY(detail::require_flags(options.handle_types, detail::known_handle_types,
+                                  "shareable_handle_types", function, where));
     GPU_TRY(detail::get_granularity(at, granularity::minimum, function, unit, where));
     GPU_TRY(detail::check_units(bytes, unit, "physical memory", function, where));
     const CUmemAllocationProp wanted = detail::native_properties(at, options);

@@ -18,6 +18,14 @@ template <> inline constexpr bool is_flag_set<pinned_flags> = true;
 
 namespace detail {
 
+/// `errc::invalid_argument` for bits that are none of `pinned_flags`.
+inline result<> check_pinned_flags(pinned_flags flags, const char* function,
+                                   source_location where) noexcept {
+  constexpr unsigned known =
+      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+  return require_flags(flags, known, "pinned_flags", function, where);
+}
+
 /// Where there is an `owner`, it is part of a larger piece, and the driver knows nothing of it.
 struct pinned_allocation {
   void* address = nullptr;

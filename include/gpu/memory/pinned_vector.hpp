@@ -30,7 +30,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
                 "the device copies bytes: the elements have to be trivially copyable");
 
   /// `count` elements, each `T{}`, for use with a device. (cuMemHostAlloc)
-  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked.
+  /// **Errors**: `errc::invalid_argument` for flags that there are not; `errc::size_overflow`; the
+  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked.
   static result<pinned_vector> create(device with, std::size_t count = 0,
                                       pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
@@ -42,6 +43,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
                                       pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::pinned_vector::create", where));
+    GPU_TRY(detail::check_pinned_flags(flags, "gpu::pinned_vector::create", where));
     pinned_vector made{in, flags};
     GPU_TRY(made.resize(count, where));
     return made;

@@ -48,29 +48,26 @@ struct unregister_memory {
 };
 
 /// Refuses what the driver would, with a sentence.
-template <class Builder = text_builder>
-result<> check_registration(context_ref context, registration_flags flags, bool writes,
-                            source_location where) noexcept {
+inline result<> check_registration(context_ref context, registration_flags flags, bool writes,
+                                   source_location where) noexcept {
   constexpr const char* function = "gpu::registered_memory::create";
   constexpr unsigned known = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
-  const unsigned bits = static_cast<unsigned>(flags);
-  Builder out;
-  if ((bits & ~known) != 0) {
-    out << bits << " has bits that are no gpu::registration_flags. Combine their enumerators.";
-  } else if (has(flags, registration_flags::read_only) && writes) {
-    out << "memory that devices only read was given as a range that they could write. Pass it as "
-           "const, with std::as_const, or leave read_only out.";
-  } else {
-    GPU_TRY(require_ability(function, context.device(), CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
-                            "use registered host memory. Copy into a gpu::pinned_vector instead.",
-                            where));
-    if (!has(flags, registration_flags::read_only)) return {};
-    return require_ability(function, context.device(),
-                           CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
-                           "use host memory that it may only read. Leave read_only out.", where);
+  GPU_TRY(require_flags(flags, known, "registration_flags", function, where));
+  if (has(flags, registration_flags::read_only) && writes) {
+    return fail(refusal(errc::invalid_argument, function,
+                        text("memory that devices only read was given as a range that they could "
+                             "write. Pass it as const, with std::as_const, or leave read_only "
+                             "out."),
+                        where, static_cast<unsigned>(flags)));
   }
-  return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
+  GPU_TRY(require_ability(function, context.device(), CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
+                          "use registered host memory. Copy into a gpu::pinned_vector instead.",
+                          where));
+  if (!has(flags, registration_flags::read_only)) return {};
+  return require_ability(function, context.device(),
+                         CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
+                         "use host memory that it may only read. Leave read_only out.", where);
 }
 
 }  // namespace detail

@@ -138,12 +138,8 @@ result<> check_memory_operation(const char* function, const memory_operation& op
   const bool wide = native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 ||
                     native.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
   if (native.operation == CU_STREAM_MEM_OP_BARRIER) {
-    if (name_of(static_cast<memory_barrier_scope>(native.memoryBarrier.flags)) != nullptr)
-      return {};
-    Builder out;
-    out << native.memoryBarrier.flags << " is no gpu::memory_barrier_scope.";
-    return fail(
-        refusal(errc::invalid_argument, function, out.finish(), where, native.memoryBarrier.flags));
+    return require_enumerator(static_cast<memory_barrier_scope>(native.memoryBarrier.flags),
+                              "memory_barrier_scope", function, where);
   }
   if (native.operation == CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES) {
     return require_ability(function, in.device(), CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES,
@@ -167,11 +163,9 @@ result<> check_memory_operation(const char* function, const memory_operation& op
     return fail(wrong_context_error(function, "stream", in.device().native(), "word",
                                     operation.context().device().native(), where));
   }
-  if (waits && name_of(static_cast<wait_condition>(native.waitValue.flags)) == nullptr) {
-    Builder out;
-    out << native.waitValue.flags << " is no gpu::wait_condition.";
-    return fail(
-        refusal(errc::invalid_argument, function, out.finish(), where, native.waitValue.flags));
+  if (waits) {
+    GPU_TRY(require_enumerator(static_cast<wait_condition>(native.waitValue.flags),
+                               "wait_condition", function, where));
   }
   if (wide) {
     GPU_TRY(require_ability(function, in.device(),

@@ -145,13 +145,9 @@ class memory_mapping {
   /// is no peer, CUDA_ERROR_NOT_SUPPORTED.
   result<> set_access(memory_location by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
-    GPU_TRY(require("gpu::memory_mapping::set_access", where));
-    if (name_of(access) == nullptr) {
-      detail::text_builder out;
-      out << static_cast<int>(access) << " is no gpu::memory_access.";
-      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::memory_mapping::set_access",
-                                          out.finish(), where, static_cast<std::uint64_t>(access)));
-    }
+    constexpr const char* function = "gpu::memory_mapping::set_access";
+    GPU_TRY(require(function, where));
+    GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
     return detail::set_access(range_.get().begin, range_.get().bytes, by, access, where);
   }
 
