@@ -125,6 +125,30 @@ TEST_CASE("the cache keeps a program small in memory", "[compiler][cache]") {
   CHECK(kind(0) == gpu::origin_kind::compiled);  // the least lately used went
 }
 
+TEST_CASE("of many programs in memory each is found, whichever went", "[compiler][cache]") {
+  gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 400'000});
+  const gpu::compile_options options{.architecture = gpu::architecture::compute(80),
+                                     .cache = &cache};
+  constexpr int programs = 250;
+  const auto compiled = [&](int i) {
+    const std::string name = "x" + std::to_string(i);
+    const auto made = gpu::compile("__device__ int " + name + ";", options);
+    REQUIRE(made.has_value());
+    CHECK(made->ptx().contains((".u32 " + name + ";").c_str()));
+    return made->origin().kind == gpu::origin_kind::compiled ? 1 : 0;
+  };
+  int kept = 0;
+  for (int i = 0; i < programs; ++i) {
+    CHECK(compiled(i) == 1);
+    CHECK(compiled(i) == 0);
+    CHECK(compiled(i) == 0);  // by how it was said
+    if (i == programs / 2) cache.forget();
+  }
+  for (int i = programs; i-- > 0;) kept += 1 - compiled(i);
+  CHECK(kept > 20);
+  CHECK(kept < programs);
+}
+
 TEST_CASE("child: compiles one program through the cache", "[.child]") {
   const char* folder = std::getenv("CACHE_TEST_FOLDER");
   REQUIRE(folder != nullptr);

@@ -91,11 +91,13 @@ template <class Builder = text_builder> class basic_program_memory {
   bool find_quick(const quick_request& request, compiled_program& found) noexcept {
     const std::uint64_t hash = request.hash();
     const guard lock(*this);
-    for (std::size_t i = quick_.size(); i-- > 0;) {
-      if (quick_[i].hash != hash || !quick_[i].said.is(request)) continue;
-      entry* kept = quick_[i].kept;
-      kept->last_use = ++uses_;
-      found = kept->kept.program;
+    const std::size_t mask = quick_index_.size() - 1;
+    for (std::size_t at = hash & mask; !quick_index_.empty(); at = (at + 1) & mask) {
+      if (quick_index_[at] == 0) break;
+      const quick_slot& slot = quick_[quick_index_[at] - 1];
+      if (slot.hash != hash || !slot.said.is(request)) continue;
+      slot.kept->last_use = ++uses_;
+      found = slot.kept->kept.program;
       return true;
     }
     return false;
@@ -107,6 +109,7 @@ template <class Builder = text_builder> class basic_program_memory {
     if (!filled->ready || filled->dropped || filled->kept.conditions.on_files()) return;
     if (quick_.size() >= 4 * entries_.size() + 64) return;
     quick_.push_back({request.hash(), filled, remembered_quick_request(request)});
+    index_quick();
   }
 
   /// Takes an entry out of the table: it failed, or does not hold any more.
@@ -129,6 +132,8 @@ template <class Builder = text_builder> class basic_program_memory {
   }
   void clear() noexcept {
     const guard lock(*this);
+    quick_.clear();
+    quick_index_.clear();
     for (std::size_t i = entries_.size(); i-- > 0;) {
       if (entries_[i]->ready) forget(entries_[i]);
     }
@@ -142,6 +147,7 @@ template <class Builder = text_builder> class basic_program_memory {
       if (!memory.mutex_.lock()) return;
       ::new (static_cast<void*>(&memory.entries_)) sequence<entry*>;
       ::new (static_cast<void*>(&memory.quick_)) sequence<quick_slot>;
+      ::new (static_cast<void*>(&memory.quick_index_)) sequence<std::size_t>;
       memory.bytes_ = 0;
     }
     guard(const guard&) = delete;
@@ -159,14 +165,27 @@ template <class Builder = text_builder> class basic_program_memory {
       entries_.pop_back();
       break;
     }
-    for (std::size_t i = quick_.size(); i-- > 0;) {
+    const std::size_t before = quick_.size();
+    for (std::size_t i = before; i-- > 0;) {
       if (quick_[i].kept != e) continue;
       quick_[i] = detail::move(quick_.back());
       quick_.pop_back();
     }
+    if (quick_.size() != before) index_quick();
     if (e->ready) bytes_ -= e->bytes;
     e->dropped = true;
     drop_reference(e);
+  }
+  /// Makes the index anew: that is soon done, beside the compilation that it follows.
+  void index_quick() {
+    std::size_t size = 64;
+    while (size < 2 * quick_.size()) size *= 2;
+    quick_index_.assign(size, 0);
+    for (std::size_t i = 0; i < quick_.size(); ++i) {
+      std::size_t at = quick_[i].hash & (size - 1);
+      while (quick_index_[at] != 0) at = (at + 1) & (size - 1);
+      quick_index_[at] = i + 1;
+    }
   }
   static void drop_reference(entry* e) noexcept {
     if (--e->owners == 0) delete e;
@@ -181,6 +200,7 @@ template <class Builder = text_builder> class basic_program_memory {
   fork_mutex mutex_;
   sequence<entry*> entries_;
   sequence<quick_slot> quick_;
+  sequence<std::size_t> quick_index_;  // by hash, a position in quick_, from 1; 0 is free
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };

@@ -119,7 +119,7 @@ class digest_builder {
     v[c] += v[d];
     v[b] = rotate_right(v[b] ^ v[c], 63);
   }
-  template <int Round> static void mix_all(word* v, const word* m) noexcept {
+  template <int Round> [[gnu::always_inline]] static void mix_all(word* v, const word* m) noexcept {
     constexpr const unsigned char* s = order[Round];
     mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
     mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
