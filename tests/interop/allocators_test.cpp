@@ -199,4 +199,38 @@ TEST_CASE("allocators: a driver without memory throws what containers expect",
   CHECK_THROWS_AS(kept.allocate(8, 512), std::bad_alloc);
   CHECK_THROWS_AS(kept.allocate(std::size_t{1} << 62), std::bad_alloc);
 }
+
+TEST_CASE("allocators: not during a capture, which is spoiled", "[interop][allocators]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto pinned = value_of(pinned_allocator<int>::create(device));
+  auto managed = value_of(managed_allocator<int>::create(device));
+  const auto spoils = [&](auto& allocator) {
+    REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+            CUDA_SUCCESS);
+    CHECK_THROWS_AS(allocator.allocate(10), gpu::bad_allocation);
+    CUgraph graph = nullptr;
+    return test::driver().stream_end_capture(stream.native(), &graph) ==
+           CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  };
+  CHECK(spoils(pinned));
+  CHECK(spoils(managed));
+}
 #endif
+
+TEST_CASE("allocators: each driver call behind them may fail", "[interop][allocators][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+              const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+              const auto pinned = GPU_TRY(pinned_allocator<int>::create(device));
+              const auto managed = GPU_TRY(managed_allocator<int>::create(device));
+              void* const one = GPU_TRY(pinned.source().allocate(64, 16));
+              pinned.source().deallocate(one, 64);
+              void* const two = GPU_TRY(managed.source().allocate(64, 16));
+              managed.source().deallocate(two, 64);
+              return {};
+            },
+            {"cuCtxGetCurrent"}) == "");
+}

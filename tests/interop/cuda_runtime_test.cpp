@@ -142,6 +142,9 @@ TEST_CASE("streams and events of the runtime keep their handles and their contex
   CHECK_FALSE(ref.has_timing());
   CHECK(test::value_of(gpu::from_runtime(mark)).has_timing());
   test::value_of(gpu::record(test::value_of(gpu::from_runtime(streams[0].native())), ref));
+  auto capture = test::value_of(gpu::stream_capture::begin(streams[0]));
+  CHECK(test::value_of(gpu::from_runtime(mark)) == event);
+  CHECK(capture.end().has_value());
 }
 
 TEST_CASE("stream 0 belongs to the context that the runtime works in", "[interop]") {

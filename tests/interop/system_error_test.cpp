@@ -27,7 +27,12 @@ TEST_CASE("system_error: domains do not mix", "[interop][system_error]") {
   CHECK(nvrtc == std::errc::not_enough_memory);
   CHECK(std::string(own.category().name()) == "gpu");
   CHECK(std::string(nvrtc.category().name()) == "nvrtc");
+  CHECK(std::string(driver.category().name()) == "cuda");
   CHECK(std::string(gpu::error_category(error_domain::curand).name()) == "curand");
+  CHECK(std::string(gpu::error_category(error_domain::nvjitlink).name()) == "nvjitlink");
+  for (const error_domain each : {error_domain::gpu, error_domain::driver, error_domain::nvrtc,
+                                  error_domain::curand, error_domain::nvjitlink})
+    CHECK(make_error_code(cuda_error(each, 1, "a", {})).category() == gpu::error_category(each));
 }
 
 TEST_CASE("system_error: codes have their POSIX counterparts", "[interop][system_error]") {
@@ -37,6 +42,20 @@ TEST_CASE("system_error: codes have their POSIX counterparts", "[interop][system
   CHECK(driver(CUDA_ERROR_NO_DEVICE) == std::errc::no_such_device);
   CHECK(driver(CUDA_ERROR_NOT_READY) == std::errc::resource_unavailable_try_again);
   CHECK(driver(CUDA_ERROR_NOT_SUPPORTED) == std::errc::not_supported);
+  CHECK(driver(CUDA_ERROR_INVALID_DEVICE) == std::errc::no_such_device);
+  CHECK(driver(CUDA_ERROR_FILE_NOT_FOUND) == std::errc::no_such_file_or_directory);
+  CHECK(driver(CUDA_ERROR_NOT_PERMITTED) == std::errc::operation_not_permitted);
+  CHECK(std::error_code(gpu::errc::invalid_argument) == std::errc::invalid_argument);
+  CHECK(std::error_code(gpu::errc::size_mismatch) == std::errc::invalid_argument);
+  CHECK(std::error_code(gpu::errc::not_supported) == std::errc::not_supported);
+  // Codes without a counterpart are equal to themselves alone.
+  const std::error_code fault = driver(CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(fault.default_error_condition() == std::error_condition(700, fault.category()));
+  const std::error_code own = gpu::errc::empty_handle;
+  CHECK(own.default_error_condition() == std::error_condition(own.value(), own.category()));
+  const std::error_code compile =
+      make_error_code(cuda_error(error_domain::nvrtc, 6, "nvrtcCompileProgram", {}));
+  CHECK(compile.default_error_condition() == std::error_condition(6, compile.category()));
   CHECK(std::error_code(gpu::errc::index_out_of_range) == std::errc::result_out_of_range);
   CHECK(std::error_code(gpu::errc::size_overflow) == std::errc::value_too_large);
   CHECK(std::error_code(gpu::errc::out_of_host_memory) == std::errc::not_enough_memory);

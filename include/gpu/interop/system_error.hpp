@@ -16,19 +16,8 @@ class error_category : public std::error_category {
   explicit constexpr error_category(error_domain domain) noexcept : domain_{domain} {}
 
   const char* name() const noexcept override {
-    switch (domain_) {
-      case error_domain::gpu:
-        return "gpu";
-      case error_domain::driver:
-        return "cuda";
-      case error_domain::nvrtc:
-        return "nvrtc";
-      case error_domain::curand:
-        return "curand";
-      case error_domain::nvjitlink:
-        return "nvjitlink";
-    }
-    return "gpu";
+    constexpr const char* names[] = {"gpu", "cuda", "nvrtc", "curand", "nvjitlink"};
+    return names[static_cast<unsigned>(domain_)];
   }
 
   std::string message(int code) const override {
