@@ -281,7 +281,9 @@ TEST_CASE("graph: what is wrong with a description is said before the driver is 
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::fill_node", "0 elements"));
   const auto nothing = f.x.span().first(0);
-  CHECK(error_of(f.graph.add({}, gpu::copy_node(nothing, nothing))) == gpu::errc::invalid_argument);
+  error = error_of(f.graph.add({}, gpu::copy_node(nothing, nothing)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::copy_node", "cannot copy 0 elements"));
   error = error_of(f.graph.add({}, gpu::kernel_node({1, 2048}, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);
   CHECK(says(error, "2048", "1024"));
@@ -293,7 +295,16 @@ TEST_CASE("graph: what is wrong with a description is said before the driver is 
                            f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);
   CHECK(says(error, "9 launch attributes", "limit of 8"));
-  CHECK(error_of(f.graph.add({}, gpu::allocation_node<int>(0))) == gpu::errc::invalid_argument);
+  error = error_of(f.graph.add(
+      {},
+      gpu::kernel_node(
+          {.grid = 2, .block = 1, .cluster = 2, .attribute_count = 8, .attributes = many.data()},
+          f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "8 launch attributes", "the cluster included"));
+  error = error_of(f.graph.add({}, gpu::allocation_node<int>(0)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::allocation_node", "cannot allocate 0 elements"));
   CHECK(error_of(f.graph.add({}, gpu::allocation_node<int>(~std::size_t{0}))) ==
         gpu::errc::size_overflow);
   CHECK(error_of(f.graph.add({}, gpu::child_graph_node(gpu::graph_ref{}))) ==

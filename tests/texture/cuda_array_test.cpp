@@ -153,6 +153,8 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
   CHECK(says(with({array_format::unorm_int8x4, 1}), "its name ends in"));
   CHECK(error_of(cuda_array<float>::create(gpu::context_ref{}, {.width = 4})) ==
         gpu::errc::empty_handle);
+  CHECK(says(error_of(cuda_array_ref<>::of(nullptr, gpu::context_ref{})), "gpu::cuda_array_ref::of",
+             "context is empty"));
 }
 
 TEST_CASE("cuda_array: the device's limits are named", "[texture][array]") {

@@ -114,6 +114,7 @@ TEST_CASE("mipmapped_array: refuses what cannot be", "[texture][array]") {
              std::to_string(width).c_str()));
   CHECK(error_of(mipmapped_array_ref<float>{}.level(0)) == gpu::errc::empty_handle);
   CHECK(error_of(mipmapped_array_ref<float>{}.sparse_properties()) == gpu::errc::empty_handle);
+  CHECK(error_of(mipmapped_array_ref<float>{}.memory_requirements()) == gpu::errc::empty_handle);
   CHECK(error_of(mipmapped_array<float>::create(gpu::context_ref{}, {.width = 4})) ==
         gpu::errc::empty_handle);
 }
