@@ -239,7 +239,8 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
               GPU_TRY(own.memory_info());
               const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(own));
               GPU_TRY(gpu::context::current());
-              return {};
+              GPU_TRY(own.push());
+              return gpu::context::pop();
             },
             {"cuCtxGetDevice"}) == "");
 }

@@ -1,3 +1,4 @@
+#include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/l2_cache.hpp>
 #include <gpu/driver/primary_context_control.hpp>
 #include <gpu/driver/profiler.hpp>
@@ -114,6 +115,27 @@ TEST_CASE("remote writes: flushed where the device can, else told", "[driver][co
   CHECK(says(none, "7 is no gpu::remote_writes_scope"));
 }
 
+TEST_CASE("remote writes: the scope arrives, and each call may fail", "[driver][context][cpu]") {
+  static int scope_seen;
+  const test::own_cpu_driver driver;
+  gpu::driver::entry_points able = driver.table();
+  able.flush_gpu_direct_rdma_writes = [](CUflushGPUDirectRDMAWritesTarget target,
+                                         CUflushGPUDirectRDMAWritesScope scope) {
+    scope_seen = scope;
+    return target == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX ? CUDA_SUCCESS
+                                                                        : CUDA_ERROR_INVALID_VALUE;
+  };
+  gpu::testing::fault_injection faults(able);
+  const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  const gpu::context_ref context = value_of(gpu::context::primary(test::first_device()));
+  for (const auto scope :
+       {gpu::remote_writes_scope::owner, gpu::remote_writes_scope::all_devices}) {
+    const auto flush = [&] { return gpu::flush_remote_writes(context, scope); };
+    CHECK(gpu::testing::sweep_faults(faults, flush).text() == "");
+    CHECK(scope_seen == static_cast<int>(scope));
+  }
+}
+
 TEST_CASE("l2 cache: what persists can be given up", "[driver][context]") {
   CHECK(gpu::reset_persisting_l2_cache(value_of(gpu::context::primary(test::first_device())))
             .has_value());
@@ -128,6 +150,7 @@ TEST_CASE("primary context: every call that fails is told", "[driver][context]")
           GPU_TRY(gpu::start_profiler());
           GPU_TRY(gpu::stop_profiler());
           GPU_TRY(gpu::reset_persisting_l2_cache(GPU_TRY(gpu::context::primary(device))));
+          GPU_TRY(gpu::driver_version());
           return {};
         }) == "");
   CHECK(test::sweep([]() -> gpu::result<> {

@@ -217,7 +217,13 @@ TEST_CASE("pitched_buffer: goes back once, and each call may fail", "[memory][pi
               auto buffer = GPU_TRY(pitched_buffer<int>::create(device, {10, 10}));
               auto other = GPU_TRY(pitched_buffer<int>::create(device, {10, 10}));
               host_box box({10, 10});
+              const auto bytes = gpu::pitched_span<char>::from_native(
+                  reinterpret_cast<char*>(buffer.native()), {8, 2}, buffer.pitch());
+              const auto halves = gpu::pitched_span<short>::from_native(
+                  reinterpret_cast<short*>(buffer.native()), {8, 2}, buffer.pitch());
               GPU_TRY(fill(stream, buffer.span(), 1));
+              GPU_TRY(fill(stream, bytes, char{1}));
+              GPU_TRY(fill(stream, halves, short{1}));
               GPU_TRY(copy(stream, buffer.span(), other.span()));
               GPU_TRY(copy(other.span(), box.span()));
               return stream.synchronize();

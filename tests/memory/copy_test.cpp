@@ -282,6 +282,8 @@ TEST_CASE("copy: each driver call may fail", "[memory][copy][fill][faults][cpu]"
     pinned_vector<int> pinned = GPU_TRY(pinned_vector<int>::create(device, 3));
     std::vector<int> vector(3);
     GPU_TRY(fill(stream, a, 1));
+    GPU_TRY(fill(stream, as_writable_bytes(a.span()), std::byte{1}));
+    GPU_TRY(fill(stream, device_span<short>::from_native(a.native(), 6), short{1}));
     GPU_TRY(copy(stream, a, b));
     GPU_TRY(copy(stream, b, pinned));
     GPU_TRY(copy(stream, pinned, a));

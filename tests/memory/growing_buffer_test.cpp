@@ -157,6 +157,7 @@ TEST_CASE("growing_buffer: survives every failing call", "[memory][growing_buffe
               GPU_TRY(buffer.resize(10));
               GPU_TRY(buffer.resize(1 << 20));
               GPU_TRY(buffer.resize(5));
+              GPU_TRY(buffer.reserve(1 << 21));
               return buffer.shrink_to_fit();
             },
             {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxSynchronize", "cuCtxGetDevice"}) == "");

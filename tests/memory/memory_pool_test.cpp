@@ -170,7 +170,7 @@ TEST_CASE("memory_pool: survives every failing call", "[memory][pool][cpu]") {
           GPU_TRY(gpu::attribute<memory_pool_attribute::used_mem_current>(pool));
           GPU_TRY(pool.set_access(device, memory_access::read_write));
           GPU_TRY(pool.access(device));
-          GPU_TRY(memory_pool_ref::default_of(device));
+          GPU_TRY(gpu::set_current_pool(device, GPU_TRY(memory_pool_ref::default_of(device))));
           GPU_TRY(memory_pool_ref::current_of(device));
           GPU_TRY(pool.trim());
           return stream.synchronize();

@@ -271,7 +271,8 @@ TEST_CASE("pinned_vector: each driver call may fail", "[memory][pinned_vector][f
     GPU_TRY(v.push_back(1));
     GPU_TRY(v.shrink_to_fit());
     GPU_TRY(v.insert(v.begin(), 2));
-    return {};
+    GPU_TRY(v.reserve(100));
+    return v.assign(200, 4);
   };
   CHECK(test::sweep(operation, {"cuCtxGetCurrent"}) == "");
 }

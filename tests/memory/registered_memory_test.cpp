@@ -137,7 +137,7 @@ TEST_CASE("registered_memory: is given back once, and each call may fail",
               auto memory = GPU_TRY(
                   registered_memory<int>::create(device, values, registration_flags::mapped));
               GPU_TRY(memory.mapped_span());
-              return {};
+              return memory.unregister();
             },
             {"cuCtxGetCurrent"}) == "");
 }

@@ -147,11 +147,14 @@ template <class T> class registered_memory {
   /// Gives the pages free now and returns the error that the destructor could only report; empty
   /// afterwards. (cuMemHostUnregister)
   result<> unregister(source_location where = source_location::current()) noexcept {
-    elements_ = {};
     if (!memory_) return {};
-    const detail::pinned_allocation owned = memory_.release();
-    return driver::call_in<&driver::entry_points::mem_host_unregister>(owned.context.native(),
-                                                                       where, owned.address);
+    const detail::pinned_allocation owned = memory_.get();
+    // Where the context could not be made current, all stays, for another try.
+    return driver::in_context(owned.context.native(), where, [&] {
+      elements_ = {};
+      static_cast<void>(memory_.release());
+      return driver::call<&driver::entry_points::mem_host_unregister>(where, owned.address);
+    });
   }
 
   /// The elements, for asynchronous copies.
