@@ -96,7 +96,7 @@ TEST_CASE("a Chrome trace is a list of complete events") {
   CHECK(holds(text, "\"result\": 301"));
 }
 
-TEST_CASE("a recording holds the bytes that went to the driver") {
+TEST_CASE("a recording holds the memory that the driver reads") {
   const std::string text = trace_of(trace_format::recording, [] {
     CHECK(gpu::driver::call<&entry_points::memcpy_htod>(here, CUdeviceptr{1 << 20}, "foobar",
                                                         std::size_t{6})
@@ -109,8 +109,9 @@ TEST_CASE("a recording holds the bytes that went to the driver") {
                                                           static_cast<void**>(nullptr))
               .has_value());
   });
-  CHECK(holds(text, "\"data\": \"Zm9vYmFy\""));
-  CHECK(holds(text, "\"data\": \"AQIDBA== Zm9v\""));
+  CHECK(holds(text, ", \"Zm9vYmFy\"]]}"));
+  CHECK(holds(text, ", \"AQIDBA==\"], [\"0x"));
+  CHECK(holds(text, ", \"Zm9v\"], [\"0x"));
 }
 
 TEST_CASE("faults show in a trace over them, and calls from threads are whole lines") {

@@ -5,6 +5,7 @@
 
 #include <gpu/driver/process_state.hpp>
 #include <gpu/testing/interposed_table.hpp>
+#include <gpu/testing/recorded_memory.hpp>
 #include <gpu/testing/trace_format.hpp>
 
 #include <atomic>
@@ -21,12 +22,19 @@ namespace gpu::testing {
 enum class trace_format : std::uint8_t {
   text,       ///< a line a call, to read
   chrome,     ///< the Trace Event format of chrome://tracing and Perfetto
-  recording,  ///< a JSON object a line, with the bytes that went to the driver: enough to play the
-              ///< calls again, for a bug report
+  recording,  ///< a JSON object a line, with what the driver read through pointers: enough to make
+              ///< the calls again elsewhere, for a bug report
 };
 
-/// Logs every driver call to a file. A line is written when its call returns, so a crash loses
-/// nothing but the call that crashed; the text format writes the name before the call too.
+/// Logs every driver call to a file. A line is written, and flushed, when its call returns: a crash
+/// loses nothing but the call that crashed.
+///
+/// A recording has the arguments of each call as they were passed, addresses and handles as the
+/// numbers that they were, and in "memory" the host's memory that the call read: a pair of address
+/// and bytes in base64 for each range; to find their sizes it asks the inner table for the
+/// parameters of kernels and the kinds of addresses. It does not have what the host writes to
+/// page-locked and managed memory, what is in files that a call names, the sources of 3D batches
+/// that go to arrays, and functions of the host.
 /// **Threads**: calls may come from any thread; lines are whole, and carry the thread's number.
 class call_trace {
  public:
@@ -54,13 +62,13 @@ class call_trace {
   template <std::size_t Index, class Function, class... Arguments>
   CUresult intercept(Function original, Arguments... arguments) {
     const auto start = clock::now();
-    std::string payload;
-    if (format_ == trace_format::recording) payload = payload_of<Index>(arguments...);
+    constexpr const char* name = driver::entry_point_list[Index].name;
+    detail::recorded_memory memory(inner_);
+    if (format_ == trace_format::recording) memory.add_call(name, arguments...);
     const CUresult result = original(arguments...);
     const auto end = clock::now();
-    write(entry{driver::entry_point_list[Index].name, ins(arguments...), outs(result, arguments...),
-                std::move(payload), result, microseconds(start - origin_),
-                microseconds(end - start)});
+    write(entry{name, ins(arguments...), outs(result, arguments...), memory.json(), result,
+                microseconds(start - origin_), microseconds(end - start)});
     return result;
   }
 
@@ -74,7 +82,7 @@ class call_trace {
     const char* name;
     std::string in;
     std::string out;
-    std::string payload;
+    std::string memory;
     CUresult result;
     double start;
     double duration;
@@ -101,62 +109,6 @@ class call_trace {
     if constexpr (detail::is_out_parameter<Argument>) {
       if (argument != nullptr) add(all, detail::written(*argument));
     }
-  }
-
-  /// The bytes behind the pointers of the calls that hand data to the driver, in base64.
-  template <std::size_t Index, class... Arguments> std::string payload_of(Arguments... arguments) {
-    using call = detail::entry_point_position;
-    if constexpr (Index == call::memcpy_htod || Index == call::memcpy_htod_async) {
-      return bytes_of_copy(arguments...);
-    } else if constexpr (Index == call::launch_kernel) {
-      return parameters_of_launch(arguments...);
-    } else if constexpr (Index == call::module_load_data || Index == call::module_load_data_ex ||
-                         Index == call::library_load_data) {
-      return image_of(arguments...);
-    } else {
-      return {};
-    }
-  }
-  template <class... Rest>
-  static std::string bytes_of_copy(CUdeviceptr, const void* source, std::size_t size, Rest...) {
-    return detail::base64(source, size);
-  }
-  template <class Handle, class... Rest>
-  static std::string image_of(Handle*, const void* image, Rest...) {
-    return detail::base64(image, image_size(static_cast<const unsigned char*>(image)));
-  }
-  std::string parameters_of_launch(CUfunction function, unsigned, unsigned, unsigned, unsigned,
-                                   unsigned, unsigned, unsigned, CUstream, void** parameters,
-                                   void**) const {
-    std::string all;
-    std::size_t offset = 0;
-    std::size_t size = 0;
-    for (std::size_t i = 0; parameters != nullptr && inner_.func_get_param_info != nullptr &&
-                            inner_.func_get_param_info(function, i, &offset, &size) == CUDA_SUCCESS;
-         ++i) {
-      if (i > 0) all += ' ';
-      all += detail::base64(parameters[i], size);
-    }
-    return all;
-  }
-
-  /// Images carry no size of their own: an ELF file ends with its section or program headers, a fat
-  /// binary says how long it is, and PTX ends with a zero.
-  static std::size_t image_size(const unsigned char* image) {
-    const auto read = [&](std::size_t offset, std::size_t width) {
-      std::uint64_t value = 0;
-      for (std::size_t i = width; i-- > 0;) value = value << 8 | image[offset + i];
-      return value;
-    };
-    if (std::string_view(reinterpret_cast<const char*>(image), 4) ==
-        "\x7f"
-        "ELF") {
-      const std::uint64_t sections = read(40, 8) + read(58, 2) * read(60, 2);
-      const std::uint64_t segments = read(32, 8) + read(54, 2) * read(56, 2);
-      return static_cast<std::size_t>(sections > segments ? sections : segments);
-    }
-    if (read(0, 4) == 0xba55ed50u) return static_cast<std::size_t>(read(6, 2) + read(8, 8));
-    return std::char_traits<char>::length(reinterpret_cast<const char*>(image)) + 1;
   }
 
   static unsigned thread_number() {
@@ -187,8 +139,8 @@ class call_trace {
         std::fprintf(
             file_,
             "{\"call\": \"%s\", \"thread\": %u, \"in\": [%s], \"result\": %d, \"out\": [%s], "
-            "\"data\": \"%s\"}\n",
-            call.name, thread, call.in.c_str(), code, call.out.c_str(), call.payload.c_str());
+            "\"memory\": [%s]}\n",
+            call.name, thread, call.in.c_str(), code, call.out.c_str(), call.memory.c_str());
         break;
     }
     std::fflush(file_);

@@ -125,7 +125,6 @@ class address_space {
     return all;
   }
 
-  std::uint64_t capacity() const noexcept { return capacity_; }
   /// Bytes that count against the capacity.
   std::uint64_t used() const {
     std::shared_lock lock(mutex_);

@@ -14,8 +14,8 @@ inline constexpr unsigned rounds_per_turn = 8;                // of a block
 
 enum class block_status : std::uint8_t { finished, unfinished, ended };
 
-/// Puts a warp at the start of the kernel.
-inline bool start_warp(warp& w, block_state& block, std::uint32_t index) {
+/// Puts a warp at the start of the kernel, whose frame always has room.
+inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   const launch& what = *block.grid->what;
   const executable& kernel = *what.kernel;
   w.block = &block;
@@ -39,17 +39,15 @@ inline bool start_warp(warp& w, block_state& block, std::uint32_t index) {
     w.thread[2][lane] = linear / what.block.x / what.block.y;
   }
   frame* const f = push_frame(w, *kernel.start, nullptr, w.live);
-  if (f == nullptr) return false;
   group g;
   g.in = f;
   g.lanes = w.live;
   w.groups.push_back(g);
   bind(w, *f);
-  return true;
 }
 
-/// Makes `block` the block with that linear index, at its start. False: the grid has ended.
-inline bool start_block(block_state& block, grid_state& grid, std::uint64_t linear) {
+/// Makes `block` the block with that linear index, at its start.
+inline void start_block(block_state& block, grid_state& grid, std::uint64_t linear) {
   const launch& what = *grid.what;
   const executable& kernel = *what.kernel;
   block.grid = &grid;
@@ -70,12 +68,8 @@ inline bool start_block(block_state& block, grid_state& grid, std::uint64_t line
   block.warps.resize(warps);
   for (std::uint32_t i = 0; i < warps; ++i) {
     if (!block.warps[i]) block.warps[i] = std::make_unique<warp>();
-    if (!start_warp(*block.warps[i], block, i)) {
-      grid.end(make_fault(*block.warps[i], nullptr));
-      return false;
-    }
+    start_warp(*block.warps[i], block, i);
   }
-  return true;
 }
 
 /// Runs every warp of the block in turn, again and again, until the block has ended or its turn is

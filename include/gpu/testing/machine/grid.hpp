@@ -60,7 +60,7 @@ inline void work_on(grid_state& grid, block_source& source) {
           block = std::move(spare.back());
           spare.pop_back();
         }
-        if (!start_block(*block, grid, *index)) return;
+        start_block(*block, grid, *index);
         resident.push_front(std::move(block));
         turns_since_start = 0;
       }

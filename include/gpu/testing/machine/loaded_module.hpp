@@ -62,7 +62,6 @@ class loaded_module {
     return found == variables_.end() ? std::nullopt : std::optional(found->second);
   }
   const std::map<std::string, module_variable>& variables() const noexcept { return variables_; }
-  const ptx::module& source() const noexcept { return *source_; }
 
  private:
   friend struct module_loader;

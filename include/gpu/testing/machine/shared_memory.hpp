@@ -34,7 +34,6 @@ class shared_memory {
   std::size_t size() const noexcept { return bytes_.size(); }
   std::byte* bytes() noexcept { return bytes_.data(); }
   bool tracks() const noexcept { return tracks_; }
-  bool finds_races() const noexcept { return races_; }
 
   struct finding {
     bool race = false;

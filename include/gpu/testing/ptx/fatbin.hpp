@@ -12,18 +12,12 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/testing/ptx/image_kind.hpp"
 #include "gpu/testing/ptx/ir.hpp"
 #include "gpu/testing/ptx/lz4.hpp"
 #include "gpu/testing/ptx/zstandard.hpp"
 
 namespace gpu::testing::ptx {
-
-enum class image_kind : std::uint8_t {
-  text,     ///< PTX, ended by a zero byte
-  fatbin,   ///< the container that nvcc -fatbin and fatbinary write
-  wrapper,  ///< the structure in a host program that points to a container
-  elf,      ///< machine code: a cubin, or an object of another machine
-};
 
 enum class compression : std::uint8_t { none, lz4, zstd, unknown };
 
@@ -46,47 +40,14 @@ struct image_text {
 
 namespace detail {
 
-inline constexpr std::uint32_t fatbin_magic = 0xba55ed50;
-inline constexpr std::uint32_t wrapper_magic = 0x466243b1;
 /// What a packed text may grow to: it is taken from the memory at once, on the word of a header.
 inline constexpr std::uint64_t largest_unpacked = 256u << 20;
-
-/// Values of a little-endian structure, at any alignment.
-template <class T> T read_at(const std::byte* base, std::size_t offset) {
-  T value;
-  std::memcpy(&value, base + offset, sizeof value);
-  return value;
-}
 
 inline image_text refuse_image(std::string why, refusal reason) {
   return {{}, diagnostic{1, 1, std::move(why), reason}};
 }
 
 }  // namespace detail
-
-/// What an image is. Reads no further than the first byte that tells.
-/// Returns nothing for an image that starts like none of the kinds.
-inline std::optional<image_kind> identify(const void* image) {
-  const auto* bytes = static_cast<const unsigned char*>(image);
-  const auto starts_with = [&](std::uint32_t magic) {
-    for (unsigned i = 0; i < 4; ++i) {
-      if (bytes[i] != (magic >> (8 * i) & 0xff)) return false;
-    }
-    return true;
-  };
-  if (starts_with(detail::fatbin_magic)) return image_kind::fatbin;
-  if (starts_with(detail::wrapper_magic)) return image_kind::wrapper;
-  if (starts_with(0x464c457f)) return image_kind::elf;
-  const unsigned char c = bytes[0];
-  const bool printable = (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r';
-  return printable ? std::optional(image_kind::text) : std::nullopt;
-}
-
-/// The bytes that a container spans, by its own header. The header's 16 bytes must be readable.
-inline std::uint64_t fatbin_size(const void* image) {
-  const auto* bytes = static_cast<const std::byte*>(image);
-  return detail::read_at<std::uint16_t>(bytes, 6) + detail::read_at<std::uint64_t>(bytes, 8);
-}
 
 /// Lists the programs of a container; false if it is cut off or broken.
 inline bool read_fatbin(std::span<const std::byte> image, std::vector<fatbin_member>& members) {

@@ -265,8 +265,6 @@ inline handler select_selection(const ptx::instruction& i) {
       return selp ? &run_selp<std::uint32_t> : select_slct<std::uint32_t>(i);
     case 8:
       return selp ? &run_selp<std::uint64_t> : select_slct<std::uint64_t>(i);
-    case 16:
-      return selp ? &run_selp<wide_bits> : nullptr;
     default:
       return nullptr;
   }
