@@ -7,6 +7,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <new>
 
 namespace gpu {
 
@@ -259,15 +260,21 @@ struct jit_log {
   char* info() noexcept { return reinterpret_cast<char*>(this + 1); }
   char* errors() noexcept { return info() + capacity; }
 
+  static constexpr std::size_t usable(std::size_t capacity) noexcept {
+    return capacity < 2 ? 2 : capacity > 0x7fff'ffff ? 0x7fff'ffff : capacity;
+  }
+  /// What one with so much room for each log takes.
+  static constexpr std::size_t bytes(std::size_t capacity) noexcept {
+    return sizeof(jit_log) + 2 * usable(capacity);
+  }
   /// Null where there is no memory.
   static jit_log* create(std::size_t capacity) noexcept {
-    if (capacity < 2) capacity = 2;
-    if (capacity > 0x7fff'ffff) capacity = 0x7fff'ffff;
-    void* memory = __builtin_calloc(1, sizeof(jit_log) + 2 * capacity);
+    // All of it zero, so that each log ends where the driver has not written.
+    char* const memory = new (std::nothrow) char[bytes(capacity)]();
     if (memory == nullptr) return nullptr;
-    auto* made = static_cast<jit_log*>(memory);
-    made->capacity = capacity;
-    const auto size = static_cast<std::uint64_t>(capacity - 1);
+    auto* made = ::new (static_cast<void*>(memory)) jit_log;
+    made->capacity = usable(capacity);
+    const auto size = static_cast<std::uint64_t>(made->capacity - 1);
     made->arguments.add(CU_JIT_INFO_LOG_BUFFER, made->info());
     made->arguments.add(CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, size);
     made->arguments.add(CU_JIT_ERROR_LOG_BUFFER, made->errors());
@@ -275,7 +282,7 @@ struct jit_log {
     made->arguments.add(CU_JIT_WALL_TIME, std::uint64_t{0});
     return made;
   }
-  static void destroy(jit_log* log) noexcept { __builtin_free(log); }
+  static void destroy(jit_log* log) noexcept { delete[] reinterpret_cast<char*>(log); }
 
   void read(jit_report& report) noexcept {
     report.info = text(info());

@@ -30,7 +30,7 @@ struct kernel_record {
   }
   kernel_record(const kernel_record&) = delete;
   kernel_record& operator=(const kernel_record&) = delete;
-  ~kernel_record() { std::free(parameters); }
+  ~kernel_record() { delete[] parameters; }
 };
 
 /// What empty handles point at: a kernel that no device allows anything, which the launch path
@@ -55,12 +55,14 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
     }
     if (kernel.parameter_count == capacity) {
       capacity = capacity * 2 + 8;
-      void* grown = std::realloc(kernel.parameters, capacity * sizeof(parameter_place));
+      auto* grown = new (std::nothrow) parameter_place[capacity];
       if (grown == nullptr) {
         return fail(out_of_host_memory_error("gpu::module::kernel",
                                              capacity * sizeof(parameter_place), where));
       }
-      kernel.parameters = static_cast<parameter_place*>(grown);
+      for (std::size_t i = 0; i < kernel.parameter_count; ++i) grown[i] = kernel.parameters[i];
+      delete[] kernel.parameters;
+      kernel.parameters = grown;
     }
     kernel.parameters[kernel.parameter_count] = place;
   }

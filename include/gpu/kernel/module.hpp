@@ -57,7 +57,7 @@ template <class Self> class module_operations {
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
     GPU_TRY(detail::load_library(image, library, where));
-    return Self::adopt(library);
+    return own(library, where);
   }
 
   /// The same with options for the driver's compiler, which works on PTX only. (CUjit_option)
@@ -74,6 +74,7 @@ template <class Self> class module_operations {
       detail::jit_log::destroy(log);
     }
     if (!done.has_value()) return detail::fail(done.error());
+    if (made.state() == nullptr) return detail::fail(no_room(where));
     return made;
   }
 
@@ -85,7 +86,7 @@ template <class Self> class module_operations {
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
     GPU_TRY(detail::load_program(program, library, where));
-    Self made = Self::adopt(library);
+    Self made = GPU_TRY(own(library, where));
     GPU_TRY(detail::take_names(made.state(), program, where));
     return made;
   }
@@ -189,6 +190,16 @@ template <class Self> class module_operations {
  private:
   friend Self;
   module_operations() = default;
+
+  static cuda_error no_room(source_location where) noexcept {
+    return detail::out_of_host_memory_error("gpu::module::load", sizeof(detail::module_state),
+                                            where);
+  }
+  static result<Self> own(CUlibrary library, source_location where) noexcept {
+    Self made = Self::adopt(library);
+    if (made.state() == nullptr) return detail::fail(no_room(where));
+    return made;
+  }
 
   detail::module_state* state() const noexcept {
     return static_cast<const Self&>(*this).handle_.get();

@@ -34,7 +34,7 @@ inline result<> load_program(const Program& program, CUlibrary& library,
 template <class Program>
 inline result<> take_names(module_state* state, const Program& program,
                            source_location where) noexcept {
-  bool complete = state != nullptr;
+  bool complete = true;
   program.for_each_name([&](string_ref written, string_ref lowered) {
     complete = complete && state->add_name(written, lowered);
   });
@@ -76,7 +76,8 @@ inline result<> load_library_with(bytes_ref image, const jit_options& options, C
   GPU_TRY(check_jit_options(options, where));
   log = jit_log::create(options.log_capacity);
   if (log == nullptr) {
-    return fail(out_of_host_memory_error("gpu::module::load", 2 * options.log_capacity, where));
+    const std::size_t bytes = jit_log::bytes(options.log_capacity);
+    return fail(out_of_host_memory_error("gpu::module::load", bytes, where));
   }
   add_jit_options(log->arguments, options);
   const result<> done = load_library(image, library, where, log);

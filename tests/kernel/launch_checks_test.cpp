@@ -1,0 +1,139 @@
+// Launches off the fast path that no other test comes to: what is said where the driver refuses
+// one, or lacks the call for it, and devices of which a kernel keeps no limits.
+
+#include <gpu/kernel.hpp>
+
+#include "kernel/recorded_launch.hpp"
+#include "support/catch.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+constexpr const char* some_ptx = ".version 8.0";
+
+struct recorded_kernel {
+  gpu::module module = gpu::module::load(some_ptx).value();
+  gpu::kernel<> kernel = module.kernel<>("recorded").value();
+  gpu::stream_ref stream = test::recording_driver::stream();
+};
+
+/// Sets CUDA_LAUNCH_BLOCKING until the end of the scope; null unsets it.
+class launch_blocking {
+ public:
+  explicit launch_blocking(const char* value) {
+    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
+    set(value);
+  }
+  launch_blocking(const launch_blocking&) = delete;
+  launch_blocking& operator=(const launch_blocking&) = delete;
+  ~launch_blocking() { set(was_set_ ? before_.c_str() : nullptr); }
+
+ private:
+  static constexpr const char* name = "CUDA_LAUNCH_BLOCKING";
+  static void set(const char* value) {
+    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  std::string before_;
+  bool was_set_ = false;
+};
+
+TEST_CASE("a fault of a launch that blocks comes from that launch", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  struct expectation {
+    const char* blocking;
+    CUresult code;
+    bool own_fault;
+  };
+  for (const expectation& expected : {expectation{"1", CUDA_ERROR_ILLEGAL_ADDRESS, true},
+                                      expectation{"1", CUDA_ERROR_ASSERT, true},
+                                      expectation{"1", CUDA_ERROR_INVALID_VALUE, false},
+                                      expectation{"0", CUDA_ERROR_ILLEGAL_ADDRESS, false},
+                                      expectation{nullptr, CUDA_ERROR_ILLEGAL_ADDRESS, false}}) {
+    const launch_blocking blocking(expected.blocking);
+    test::recording().answer = expected.code;
+    for (const unsigned cluster : {1u, 2u}) {
+      const auto failed =
+          gpu::launch(f.stream, {.grid = 2, .block = 1, .cluster = cluster}, f.kernel);
+      REQUIRE_FALSE(failed.has_value());
+      INFO(failed.error().message().c_str());
+      CHECK(failed.error().code() == expected.code);
+      CHECK(std::string(failed.error().call()) ==
+            (cluster == 1 ? "cuLaunchKernel" : "cuLaunchKernelEx"));
+      CHECK(std::string(failed.error().where().file_name()) == __FILE__);
+      CHECK(failed.error().details().contains(
+                "kernel recorded, which this launch ran to its end") == expected.own_fault);
+    }
+  }
+}
+
+TEST_CASE("a refused launch is told though 256 others were made meanwhile", "[kernel][launch]") {
+  const test::recording_driver driver;
+  static const recorded_kernel* other;
+  gpu::driver::entry_points busy = test::recorded::table();
+  busy.launch_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                          unsigned, CUstream, void**, void**) {
+    const gpu::driver::scoped_entry_points in_force(test::recorded::table());
+    for (int i = 0; i < 256; ++i)
+      CHECK(gpu::launch(other->stream, {1, 1}, other->kernel).has_value());
+    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+  };
+  const recorded_kernel f;
+  other = &f;
+  REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  const gpu::driver::scoped_entry_points in_force(busy);
+  const auto refused = gpu::launch(f.stream, {1, 1}, f.kernel);
+  const unsigned line = __LINE__ - 1;
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  CHECK(refused.error().where().line() == line);
+  CHECK(std::string(refused.error().where().file_name()).empty());  // which went with the record
+  CHECK(test::recording().launches.size() == 257);
+}
+
+TEST_CASE("a driver without a call for launches is told by the call's name", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  gpu::driver::entry_points without = test::recorded::table();
+  without.launch_kernel = nullptr;
+  without.launch_kernel_ex = nullptr;
+  const gpu::driver::scoped_entry_points in_force(without);
+  const auto plain = gpu::launch(f.stream, {1, 1}, f.kernel);
+  REQUIRE_FALSE(plain.has_value());
+  CHECK(plain.error() == gpu::errc::not_supported);
+  CHECK(std::string(plain.error().call()) == "cuLaunchKernel");
+  without.launch_kernel = test::recorded::launch;
+  const gpu::driver::scoped_entry_points with_one(without);
+  const auto clusters = gpu::launch(f.stream, {.grid = 2, .block = 1, .cluster = 2}, f.kernel);
+  REQUIRE_FALSE(clusters.has_value());
+  CHECK(clusters.error() == gpu::errc::not_supported);
+  CHECK(std::string(clusters.error().call()) == "cuLaunchKernelEx");
+  CHECK(test::recording().launches.size() == 1);
+}
+
+TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  const auto context = gpu::context_ref::from_native(
+      reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}), gpu::device::from_native(40));
+  const auto stream =
+      gpu::stream_ref::from_native(reinterpret_cast<CUstream>(std::uintptr_t{0x1000}), context);
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(gpu::launch(stream, {1, 1024}, f.kernel).has_value());
+    REQUIRE(gpu::launch(stream, {1, 1, 100'000}, f.kernel).has_value());
+    const auto refused = gpu::launch(stream, {1, 1025}, f.kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error() == gpu::errc::invalid_launch);
+    CHECK(refused.error().asked() == 1025);
+    const auto more = gpu::launch(stream, {1, 1, 1'000'000}, f.kernel);
+    REQUIRE_FALSE(more.has_value());
+    CHECK(more.error().details().contains("device 40"));
+  }
+  CHECK(test::recording().launches.size() == 4);
+}
+
+}  // namespace
