@@ -53,6 +53,10 @@ check_each() {
   rm -rf "$results"
 }
 
+# precompile COMPILER HEADER OPTION...: writes HEADER.gch, which a compilation with `-include HEADER`
+# and the same options takes instead.
+precompile() { "$1" "${@:3}" -x c++-header "$2" -o "$2.gch"; }
+
 finish() {
   printf '%s: %d passed, %d failed, %d skipped\n' "$script" $passed $failed $skipped
   [ $failed -eq 0 ]
