@@ -87,6 +87,23 @@ TEST_CASE("occupancy: shapes that no launch has are refused for clusters, too",
         gpu::errc::empty_handle);
 }
 
+TEST_CASE("occupancy: a capture goes on while clusters are asked about",
+          "[kernel][occupancy][capture]") {
+  fixture f;
+  const gpu::stream stream = value_of(gpu::stream::create(f.device));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  const gpu::launch_config config{.grid = 4, .block = 32, .shared_bytes = 60'000};
+  const auto size = gpu::max_cluster_size(f.light, f.device, config);
+  const auto clusters = gpu::max_active_clusters(f.light, f.device, config);
+  CUgraph graph = nullptr;
+  const CUresult ended = test::driver().stream_end_capture(stream.native(), &graph);
+  if (ended == CUDA_SUCCESS) CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
+  CHECK(ended == CUDA_SUCCESS);
+  CHECK(value_of(size) > 0);
+  CHECK(value_of(clusters) > 0);
+}
+
 TEST_CASE("occupancy: each driver call about clusters may fail", "[kernel][occupancy][faults]") {
   CHECK(test::sweep(
             []() -> gpu::result<> {

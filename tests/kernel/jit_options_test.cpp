@@ -7,6 +7,7 @@
 #include "support/results.hpp"
 
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -110,6 +111,37 @@ TEST_CASE("a report tells the time and the logs", "[kernel][jit]") {
   REQUIRE_FALSE(short_log.has_value());
   CHECK(report.errors.size() < 20);
   CHECK_FALSE(report.errors.empty());
+}
+
+TEST_CASE("both logs come as the driver wrote them", "[kernel][jit]") {
+  static std::map<CUjit_option, void*> outputs;
+  outputs.clear();
+  static const gpu::driver::entry_points* inner;
+  inner = &gpu::driver::current_entry_points();
+  gpu::driver::entry_points writing = *inner;
+  writing.library_load_data = [](CUlibrary* library, const void* image, CUjit_option* names,
+                                 void** values, unsigned count, CUlibraryOption* options,
+                                 void** option_values, unsigned option_count) {
+    for (unsigned i = 0; i < count; ++i) outputs[names[i]] = values[i];
+    const CUresult code = inner->library_load_data(library, image, names, values, count, options,
+                                                   option_values, option_count);
+    // To the last byte that it may write to, without a zero.
+    const auto fill = [](CUjit_option buffer, CUjit_option size, char letter) {
+      const auto room = reinterpret_cast<std::uintptr_t>(outputs[size]);
+      std::memset(outputs[buffer], letter, room);
+    };
+    fill(CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, 'i');
+    fill(CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 'e');
+    return code;
+  };
+  const gpu::driver::scoped_entry_points in_force(writing);
+  for (const std::size_t capacity : {std::size_t{0}, std::size_t{2}, std::size_t{100}}) {
+    gpu::jit_report report;
+    test::value_of(gpu::module::load(ptx, {.log_capacity = capacity, .report = &report}));
+    const std::size_t room = capacity == 100 ? 99 : 1;  // the smallest log has one character
+    CHECK(std::string(report.info.c_str()) == std::string(room, 'i'));
+    CHECK(std::string(report.errors.c_str()) == std::string(room, 'e'));
+  }
 }
 
 TEST_CASE("options that contradict each other are refused by name", "[kernel][jit]") {

@@ -56,6 +56,12 @@ TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
   CHECK_FALSE(has.allows_nonportable_cluster);
   CHECK(has.cluster_scheduling == gpu::cluster_scheduling::unspecified);
 
+  // Each of them alone.
+  for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; ++i) {
+    const auto which = static_cast<CUfunction_attribute>(i);
+    CHECK(test::value_of(f.attribute(which, device)) == raw(f.native(), which));
+  }
+
   const auto untyped = test::value_of(module.kernel("clustered"));
   if (test::value_of(device.compute_capability()).sm() >= 90) {
     CHECK(test::value_of(untyped.attributes(device)).required_cluster == gpu::dims{2, 1, 1});
@@ -73,10 +79,8 @@ TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
   CHECK(has.shared_carveout == 50);
   CHECK(has.allows_nonportable_cluster);
   CHECK(has.cluster_scheduling == gpu::cluster_scheduling::load_balancing);
-  for (const auto preference : {gpu::cache_preference::none, gpu::cache_preference::shared,
-                                gpu::cache_preference::l1, gpu::cache_preference::equal}) {
-    CHECK(f.set_cache_preference(preference, device).has_value());
-  }
+  test::value_of(f.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 4096, device));
+  CHECK(raw(f.native(), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 4096);
   for (const int percent : {-2, 101}) {
     const gpu::cuda_error error = test::error_of(f.set_shared_carveout(percent, device));
     CHECK(error == gpu::errc::invalid_argument);
@@ -88,10 +92,65 @@ TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
             .code() == CUDA_ERROR_INVALID_DEVICE);
 }
 
+TEST_CASE("a preference of caches reaches the driver", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  static std::vector<CUfunc_cache> asked;
+  asked.clear();
+  static const gpu::driver::entry_points* inner;
+  inner = &gpu::driver::current_entry_points();
+  gpu::driver::entry_points noting = *inner;
+  noting.kernel_set_cache_config = [](CUkernel kernel, CUfunc_cache preference, CUdevice on) {
+    asked.push_back(preference);
+    return inner->kernel_set_cache_config(kernel, preference, on);
+  };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  for (const auto preference : {gpu::cache_preference::none, gpu::cache_preference::shared,
+                                gpu::cache_preference::l1, gpu::cache_preference::equal}) {
+    test::value_of(f.set_cache_preference(preference, device));
+  }
+  CHECK(asked == std::vector{CU_FUNC_CACHE_PREFER_NONE, CU_FUNC_CACHE_PREFER_SHARED,
+                             CU_FUNC_CACHE_PREFER_L1, CU_FUNC_CACHE_PREFER_EQUAL});
+}
+
+TEST_CASE("a capture goes on while a kernel is asked and told", "[kernel][attributes][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  const gpu::stream stream = test::value_of(gpu::stream::create(device));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  const auto all = f.attributes(device);
+  const auto one = f.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device);
+  const auto prefer = f.set_cache_preference(gpu::cache_preference::l1, device);
+  const auto carve = f.set_shared_carveout(50, device);
+  const auto allow = f.allow_nonportable_cluster(true, device);
+  const auto spread = f.set_cluster_scheduling(gpu::cluster_scheduling::spread, device);
+  const auto found = module.kernel("clustered");
+  CUgraph graph = nullptr;
+  const CUresult ended = test::driver().stream_end_capture(stream.native(), &graph);
+  if (ended == CUDA_SUCCESS) CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
+  CHECK(ended == CUDA_SUCCESS);
+  test::value_of(all);
+  test::value_of(one);
+  test::value_of(prefer);
+  test::value_of(carve);
+  test::value_of(allow);
+  test::value_of(spread);
+  test::value_of(found);
+}
+
 TEST_CASE("an empty kernel has no attributes", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::kernel<float*> none;
   CHECK(none.attributes(device).error() == gpu::errc::empty_handle);
+  CHECK(none.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device).error() == gpu::errc::empty_handle);
+  CHECK(none.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0, device).error() ==
+        gpu::errc::empty_handle);
+  CHECK(none.allow_nonportable_cluster(true, device).error() == gpu::errc::empty_handle);
+  CHECK(none.set_cluster_scheduling(gpu::cluster_scheduling::spread, device).error() ==
+        gpu::errc::empty_handle);
   CHECK(none.set_shared_carveout(5, device).error() == gpu::errc::empty_handle);
   CHECK(none.set_cache_preference(gpu::cache_preference::l1, device).error() ==
         gpu::errc::empty_handle);
@@ -105,6 +164,7 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
           const gpu::module module = GPU_TRY(gpu::module::load(program));
           const auto f = GPU_TRY(module.kernel<float*>("f"));
           GPU_TRY(f.attributes(device));
+          GPU_TRY(f.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device));
           GPU_TRY(f.set_cache_preference(gpu::cache_preference::shared, device));
           GPU_TRY(f.set_shared_carveout(25, device));
           GPU_TRY(f.allow_nonportable_cluster(false, device));

@@ -61,9 +61,6 @@ TEST_CASE("kernels of a compiled program run", "[kernel][module]") {
     REQUIRE(x[static_cast<std::size_t>(i)] == static_cast<float>(3 * i));
     REQUIRE(b[static_cast<std::size_t>(i)] == 7 + 5 * i);
   }
-  const int registers =
-      test::must(scale.attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, stream.device()));
-  CHECK(registers >= 32);
 }
 
 TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a terminator",
@@ -85,9 +82,15 @@ TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a term
   std::fwrite(ptx.data(), 1, ptx.size(), out);
   std::fclose(out);
   const auto from_file = gpu::module::load_file(path);
+  gpu::jit_report report;
+  const auto with_options =
+      gpu::module::load_file(path, {.threads_per_block = 64, .report = &report});
   std::remove(path);
   REQUIRE(from_file.has_value());
   CHECK(from_file->kernel("scale").has_value());
+  REQUIRE(with_options.has_value());
+  CHECK(with_options->kernel("scale").has_value());
+  CHECK(report.threads_per_block == 64);
 
   const auto missing = gpu::module::load_file(path);
   REQUIRE_FALSE(missing.has_value());
@@ -240,7 +243,37 @@ TEST_CASE("an image that the driver cannot use is refused with its log", "[kerne
   CHECK(broken.error().kind() == gpu::error_kind::compile);
   INFO(broken.error().message().c_str());
   CHECK(broken.error().code() == CUDA_ERROR_INVALID_PTX);
-  CHECK(broken.error().details().contains("log"));
+  CHECK(broken.error().details().contains("the driver's log:"));
+  CHECK(broken.error().details().contains("line 4"));
+}
+
+TEST_CASE("PTX that the driver refuses but its compiler takes has no log", "[kernel][module]") {
+  static int loaded, unloaded;
+  loaded = unloaded = 0;
+  static const gpu::driver::entry_points* inner;
+  inner = &gpu::driver::current_entry_points();
+  gpu::driver::entry_points refusing = *inner;
+  refusing.library_load_data = [](CUlibrary*, const void*, CUjit_option*, void**, unsigned,
+                                  CUlibraryOption*, void**,
+                                  unsigned) { return CUDA_ERROR_INVALID_PTX; };
+  refusing.module_load_data_ex = [](CUmodule* module, const void* image, unsigned count,
+                                    CUjit_option* options, void** values) {
+    const CUresult code = inner->module_load_data_ex(module, image, count, options, values);
+    if (code == CUDA_SUCCESS) ++loaded;
+    return code;
+  };
+  refusing.module_unload = [](CUmodule module) {
+    ++unloaded;
+    return inner->module_unload(module);
+  };
+  const gpu::driver::scoped_entry_points in_force(refusing);
+  const auto refused =
+      gpu::module::load(".version 8.0\n.target sm_80\n.address_size 64\n.entry f() { ret; }\n");
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == CUDA_ERROR_INVALID_PTX);
+  CHECK_FALSE(refused.error().details().contains("log"));
+  CHECK(loaded == 1);
+  CHECK(unloaded == 1);
 }
 
 TEST_CASE("modules are loaded and asked in threads without a context, which stay without one",

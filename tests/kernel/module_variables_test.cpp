@@ -80,6 +80,32 @@ TEST_CASE("what is no managed variable is refused", "[kernel][module]") {
   CHECK(gpu::module().managed<int>("counters").error() == gpu::errc::empty_handle);
 }
 
+TEST_CASE("variables of no context are refused", "[kernel][module]") {
+  const gpu::module module = loaded();
+  const gpu::cuda_error error = test::error_of(module.global<int>("plain", gpu::context_ref()));
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(test::says(error, "gpu::module::global", "context", "module_variables_test.cpp"));
+}
+
+TEST_CASE("a capture goes on while a module is asked", "[kernel][module][capture]") {
+  const gpu::module module = loaded();
+  const gpu::stream stream = test::value_of(gpu::stream::create(test::first_device()));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  const auto counters = module.managed<int>("counters");
+  const auto plain = module.global<int>("plain", stream.context());
+  const auto nothing = module.global<int>("nothing", stream.device());
+  const auto add = module.kernel<int>("add");
+  CUgraph graph = nullptr;
+  const CUresult ended = test::driver().stream_end_capture(stream.native(), &graph);
+  if (ended == CUDA_SUCCESS) CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
+  CHECK(ended == CUDA_SUCCESS);
+  CHECK(test::value_of(counters).size() == 3);
+  CHECK(test::value_of(plain).size() == 1);
+  CHECK(test::error_of(nothing) == gpu::errc::unknown_name);
+  CHECK(test::value_of(add));
+}
+
 TEST_CASE("each driver call about a managed variable may fail", "[kernel][module]") {
   const gpu::compiled_program program =
       test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));

@@ -23,6 +23,14 @@ extern "C" __global__ void shared_heavy(float* x) {
   __syncthreads();
   x[threadIdx.x] = tile[blockDim.x - 1 - threadIdx.x];
 }
+extern "C" __global__ void register_heavy(float* x) {
+  float values[100];
+#pragma unroll
+  for (int i = 0; i < 100; ++i) values[i] = x[threadIdx.x + i];
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 100; ++i) x[threadIdx.x * 100 + i] = values[99 - i];
+}
 extern "C" __global__ void __launch_bounds__(128) narrow(float* x) { x[threadIdx.x] = 2.0f; }
 )";
 
@@ -30,6 +38,7 @@ struct kernels {
   gpu::module module = value_of(gpu::module::load(value_of(gpu::compile(source))));
   gpu::untyped_kernel light = value_of(module.kernel("light"));
   gpu::untyped_kernel shared_heavy = value_of(module.kernel("shared_heavy"));
+  gpu::untyped_kernel register_heavy = value_of(module.kernel("register_heavy"));
   gpu::untyped_kernel narrow = value_of(module.kernel("narrow"));
   gpu::device device = test::first_device();
   gpu::context_scope scope =
@@ -70,15 +79,55 @@ TEST_CASE("occupancy: resident blocks are the driver's", "[kernel][occupancy]") 
       }
     }
   }
-  CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, 0,
-                                        gpu::occupancy_flags::disable_caching_override)) ==
-        k.raw_blocks(k.light, 64, 0));
+}
+
+TEST_CASE("occupancy: flags, limits and bytes reach the driver", "[kernel][occupancy]") {
+  struct request {
+    std::size_t shared;
+    int largest;
+    unsigned flags;
+    bool has_callback;
+    bool operator==(const request&) const = default;
+  };
+  static std::vector<request> asked;
+  asked.clear();
+  static const gpu::driver::entry_points* inner;
+  const kernels k;
+  inner = &gpu::driver::current_entry_points();
+  gpu::driver::entry_points noting = *inner;
+  noting.occupancy_max_active_blocks_per_multiprocessor_with_flags =
+      [](int* blocks, CUfunction kernel, int size, std::size_t shared, unsigned flags) {
+        asked.push_back({shared, size, flags, false});
+        return inner->occupancy_max_active_blocks_per_multiprocessor_with_flags(
+            blocks, kernel, size, shared, flags);
+      };
+  noting.occupancy_max_potential_block_size_with_flags =
+      [](int* grid, int* block, CUfunction kernel, CUoccupancyB2DSize shared_of_size,
+         std::size_t shared, int largest, unsigned flags) {
+        asked.push_back({shared, largest, flags, shared_of_size != nullptr});
+        return inner->occupancy_max_potential_block_size_with_flags(
+            grid, block, kernel, shared_of_size, shared, largest, flags);
+      };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  constexpr auto no_caching = gpu::occupancy_flags::disable_caching_override;
+  constexpr unsigned native = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE;
+  value_of(gpu::max_active_blocks(k.light, k.device, 64, 16));
+  value_of(gpu::max_active_blocks(k.light, k.device, 96, 0, no_caching));
+  value_of(gpu::suggest_block_size(k.light, k.device));
+  value_of(gpu::suggest_block_size(k.light, k.device, {32, 128, no_caching}));
+  value_of(gpu::suggest_block_size(k.light, k.device, [](int) { return 8; },
+                                   {.largest = 256, .flags = no_caching}));
+  CHECK(asked == std::vector<request>{{16, 64, 0, false},
+                                      {0, 96, native, false},
+                                      {0, 0, 0, false},
+                                      {32, 128, native, false},
+                                      {0, 256, native, true}});
 }
 
 TEST_CASE("occupancy: the picture says what the driver says, and why", "[kernel][occupancy]") {
   const kernels k;
   const int threads = k.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  for (const gpu::untyped_kernel& kernel : {k.light, k.shared_heavy}) {
+  for (const gpu::untyped_kernel& kernel : {k.light, k.shared_heavy, k.register_heavy}) {
     for (const int size : {32, 96, 256, 512, 1024}) {
       for (const std::size_t shared : {std::size_t{0}, std::size_t{4096}, std::size_t{12345}}) {
         INFO(kernel.name() << ' ' << size << ' ' << shared);
@@ -104,6 +153,10 @@ TEST_CASE("occupancy: each resource can be the limit", "[kernel][occupancy]") {
   CHECK(limit(k.light, 32, 0) == gpu::occupancy_limit::blocks);
   CHECK(limit(k.light, 1024, 0) == gpu::occupancy_limit::warps);
   CHECK(limit(k.shared_heavy, 64, 0) == gpu::occupancy_limit::shared_memory);
+  CHECK(limit(k.register_heavy, 256, 0) == gpu::occupancy_limit::registers);
+  CHECK(std::string(gpu::name_of(gpu::occupancy_limit::blocks)) == "blocks");
+  CHECK(std::string(gpu::name_of(gpu::occupancy_limit::warps)) == "warps");
+  CHECK(std::string(gpu::name_of(gpu::occupancy_limit::registers)) == "registers");
   CHECK(std::string(gpu::name_of(gpu::occupancy_limit::shared_memory)) == "shared_memory");
   CHECK(gpu::name_of(static_cast<gpu::occupancy_limit>(9)) == nullptr);
 }

@@ -36,7 +36,7 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
 /// up to 8 on devices with clusters, more where `kernel::allow_nonportable_cluster` was called, 0
 /// where not one block fits. The grid has to be one that can be launched with `config.cluster`.
 /// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's.
-/// **Capture**: not affected. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
+/// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
 template <class Number = int>
 result<Number> max_cluster_size(const kernel_handle& kernel, device on, const launch_config& config,
                                 source_location where = source_location::current()) noexcept {
@@ -48,7 +48,7 @@ result<Number> max_cluster_size(const kernel_handle& kernel, device on, const la
 /// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's
 /// CUDA_ERROR_INVALID_CLUSTER_SIZE for a cluster that the kernel cannot have: see
 /// `max_cluster_size`.
-/// **Capture**: not affected. **Threads**: any. (cuOccupancyMaxActiveClusters)
+/// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxActiveClusters)
 template <class Number = int>
 result<Number> max_active_clusters(const kernel_handle& kernel, device on,
                                    const launch_config& config,

@@ -45,7 +45,7 @@ class kernel_handle {
 
 /// What typed and untyped kernels can both be asked.
 /// **Threads**: any thread may call any member. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses.
+/// driver call named in parentheses. **Capture**: not affected, and goes on.
 template <class Self> class kernel_operations : public kernel_handle {
  public:
   constexpr kernel_operations() noexcept = default;

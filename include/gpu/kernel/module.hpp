@@ -44,7 +44,8 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
 }  // namespace detail
 
 /// How a `module` is loaded and what it can be asked.
-/// **Threads**: any number may look up kernels and variables at once.
+/// **Threads**: any number may look up kernels and variables at once. **Capture**: is not affected
+/// by that, and goes on.
 template <class Self> class module_operations {
  public:
   /// Loads a cubin, a fatbin or PTX; the bytes are copied and may go. The driver reads the image at
