@@ -12,6 +12,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -98,9 +100,9 @@ TEST_CASE("many programs come back in their order", "[compiler][async]") {
 
 /// NVRTC that begins to compile and goes on when it is told to.
 struct waiting_nvrtc {
-  static std::atomic<bool>& begun() {
-    static std::atomic<bool> value{false};
-    return value;
+  static std::atomic<int>& begun() {
+    static std::atomic<int> compilations{0};
+    return compilations;
   }
   static std::atomic<bool>& open() {
     static std::atomic<bool> value{false};
@@ -112,11 +114,12 @@ struct waiting_nvrtc {
   }
   static gpu::nvrtc::entry_points make() {
     inner() = &gpu::nvrtc::current_entry_points();
-    begun() = open() = false;
+    begun() = 0;
+    open() = false;
     gpu::nvrtc::entry_points table = *inner();
     table.compile_program = [](gpu::nvrtc::nvrtc_program program, int size,
                                const char* const* options) {
-      begun() = true;
+      ++begun();
       while (!open()) std::this_thread::yield();
       return inner()->compile_program(program, size, options);
     };
@@ -125,6 +128,23 @@ struct waiting_nvrtc {
   gpu::nvrtc::entry_points table = make();
   gpu::nvrtc::scoped_entry_points scope{table};
 };
+
+TEST_CASE("programs are compiled side by side, on as many threads as there are processors",
+          "[compiler][async]") {
+  const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+  const int threads = static_cast<int>(processors > 16 ? 16 : processors);
+  const waiting_nvrtc waiting;
+  std::vector<gpu::pending_compilation> pending;
+  for (int i = 0; i < 20; ++i) {
+    pending.push_back(gpu::compile_async(kernel_named("s" + std::to_string(i)), for_90));
+  }
+  // None of them ends, so that each takes a thread of its own.
+  while (waiting_nvrtc::begun() < threads) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(waiting_nvrtc::begun() == threads);
+  waiting_nvrtc::open() = true;
+  for (gpu::pending_compilation& one : pending) CHECK(one.get().has_value());
+}
 
 /// The exit code of a forked child that does `work`, or -1.
 template <class Work> int exit_code_of_child(Work work) {
@@ -143,7 +163,7 @@ TEST_CASE("a forked child has what was done, and waits for nothing else", "[comp
   done.wait();
   const waiting_nvrtc waiting;
   gpu::pending_compilation pending = gpu::compile_async(kernel_named("pending"), for_90);
-  while (!waiting_nvrtc::begun()) std::this_thread::yield();
+  while (waiting_nvrtc::begun() == 0) std::this_thread::yield();
   CHECK_FALSE(pending.ready());
   CHECK(exit_code_of_child([&] {
           const auto made = done.get();
