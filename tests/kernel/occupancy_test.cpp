@@ -272,8 +272,18 @@ TEST_CASE("occupancy: what needs no more shared memory than usual leaves the ker
   const auto more = static_cast<std::size_t>(most) + 1;
   CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, more)) == 0);
   CHECK(value_of(gpu::get_occupancy(k.light, k.device, 64, more)).blocks == 0);
-  CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, ~std::size_t{0} / 2)) == 0);
+  for (const std::size_t huge : {~std::size_t{0}, ~std::size_t{0} / 2, std::size_t{1} << 32}) {
+    CHECK(value_of(gpu::max_active_blocks(k.light, k.device, 64, huge)) == 0);
+    const gpu::occupancy none = value_of(gpu::get_occupancy(k.light, k.device, 64, huge));
+    CHECK(none.blocks == 0);
+    CHECK(none.limited_by == gpu::occupancy_limit::shared_memory);
+    const auto suggested = gpu::suggest_block_size(k.light, k.device, {.dynamic_shared = huge});
+    CHECK((!suggested.has_value() || suggested->block_size == 0));
+  }
   CHECK(k.allowed(k.light) == before);
+  const auto suggested =
+      gpu::suggest_block_size(k.narrow, k.device, [](int) { return ~std::size_t{0}; });
+  CHECK((!suggested.has_value() || suggested->block_size == 0));
 }
 
 TEST_CASE("occupancy: a capture goes on", "[kernel][occupancy][capture]") {

@@ -53,8 +53,15 @@ struct block_size_suggestion {
 
 namespace detail {
 
-/// More bytes than any block can have: for `ask_about_kernel`.
+/// For `ask_about_kernel`: as many bytes as the kernel can have.
 inline constexpr std::size_t all_dynamic_shared = ~std::size_t{0};
+
+/// The same bytes where a block could ever have so many: the driver's sums overflow at 32 bits, and
+/// then everything fits.
+constexpr std::size_t bounded_dynamic_shared(std::size_t bytes) noexcept {
+  constexpr std::size_t bound = std::size_t{1} << 30;
+  return bytes < bound ? bytes : bound;
+}
 
 /// Calls a function about a kernel where the primary context of `on` is current: the driver answers
 /// for the device of the current context, and about as much dynamic shared memory as the kernel has
@@ -118,6 +125,7 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
                                  source_location where = source_location::current()) noexcept {
   constexpr const char* function = "gpu::max_active_blocks";
   Number blocks = 0;
+  dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
   GPU_TRY(detail::ask_about_kernel<
           &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
@@ -135,6 +143,7 @@ result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int bloc
                                 std::size_t dynamic_shared = 0,
                                 source_location where = source_location::current()) noexcept {
   Occupancy found;
+  dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
   found.blocks = GPU_TRY(
       max_active_blocks(kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
   const auto of_device = [&](CUdevice_attribute which, int& value) {
@@ -195,12 +204,11 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
     GPU_TRY(require_block_size(function, kernel, request.largest, where));
   }
   Suggestion found;
-  const std::size_t shared =
-      shared_of_size != nullptr ? all_dynamic_shared : request.dynamic_shared;
+  const std::size_t bytes = bounded_dynamic_shared(request.dynamic_shared);
+  const std::size_t shared = shared_of_size != nullptr ? all_dynamic_shared : bytes;
   GPU_TRY(ask_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
       function, kernel, on, shared, where, &found.grid_size, &found.block_size, as_function(kernel),
-      shared_of_size, request.dynamic_shared, request.largest,
-      static_cast<unsigned>(request.flags)));
+      shared_of_size, bytes, request.largest, static_cast<unsigned>(request.flags)));
   return found;
 }
 
@@ -208,7 +216,8 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
 template <class SharedOfSize> inline thread_local SharedOfSize* current_shared_of_size = nullptr;
 
 template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) noexcept {
-  return static_cast<std::size_t>((*current_shared_of_size<SharedOfSize>)(block_size));
+  return bounded_dynamic_shared(
+      static_cast<std::size_t>((*current_shared_of_size<SharedOfSize>)(block_size)));
 }
 
 }  // namespace detail
