@@ -19,7 +19,7 @@ struct place_state {
 
 /// The places where a compilation would look for the user's headers, as they were before it. What
 /// is not as it was cannot be told from what the compiler saw.
-struct places_before {
+template <class Builder = text_builder> struct basic_places_before {
   file_clock started = {};  // the clock of the file system, which may be another machine's
   text_set paths = {};
   sequence<place_state> states = {};
@@ -29,6 +29,7 @@ struct places_before {
     return position == 0 ? nullptr : &states[position - 1];
   }
 };
+using places_before = basic_places_before<>;
 
 /// Gathers the conditions under which a compiled program may be used again. What was opened is
 /// known; where the compiler looked before it found that is worked out from the directives in all
