@@ -169,6 +169,12 @@ TEST_CASE("capture: one that is dropped leaves the stream as it was", "[graph][c
   }
   CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::none);
   CHECK(f.stream.synchronize().has_value());
+  {
+    const auto into = value_of(gpu::stream_capture::begin(f.stream, f.graph));
+    value_of(gpu::launch(f.stream, {1, 1}, f.add, f.x, 5u));
+  }
+  // What went into a graph that was there stays.
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 5);
 }
 
 TEST_CASE("capture: into a graph that is there, and with nodes added by hand", "[graph][capture]") {
@@ -236,6 +242,8 @@ TEST_CASE("capture: external events are nodes", "[graph][capture]") {
 TEST_CASE("capture: what cannot be captured is refused with a sentence", "[graph][capture]") {
   graph_fixture f;
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(f.device));
+  const gpu::stream_ref zero = gpu::stream_ref::from_native(nullptr, f.stream.context());
+  CHECK(error_of(gpu::stream_capture::begin(zero)) == gpu::errc::invalid_argument);
   gpu::cuda_error error = error_of(gpu::stream_capture::begin(legacy));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "legacy default stream", "stream of your own"));

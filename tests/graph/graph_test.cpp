@@ -492,6 +492,26 @@ TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 8);
 }
 
+TEST_CASE("graph: a kernel node has the cluster of its launch", "[graph]") {
+  static CUlaunchAttributeID set;
+  static CUkernelNodeAttrValue given;
+  graph_fixture f;
+  gpu::driver::entry_points table = test::driver();
+  table.graph_kernel_node_set_attribute = [](CUgraphNode, CUkernelNodeAttrID which,
+                                             const CUkernelNodeAttrValue* value) {
+    set = which;
+    given = *value;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  value_of(f.graph.add(
+      {}, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
+  CHECK(set == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  CHECK(given.clusterDim.x == 2);
+  CHECK(given.clusterDim.y == 3);
+  CHECK(given.clusterDim.z == 1);
+}
+
 TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][faults][cpu]") {
   CHECK(test::sweep(
             []() -> gpu::result<> {

@@ -160,4 +160,17 @@ TEST_CASE("array_shape: extents, planes and levels", "[texture]") {
   CHECK(shape.level(6) == array_shape{.width = 1, .height = 1, .depth = 1});
   CHECK(array_shape{.width = 16, .layers = 9}.level(2) == array_shape{.width = 4, .layers = 9});
   CHECK(array_shape{.width = 1}.max_levels() == 1);
+  CHECK(shape.level(64) == shape.level(6));
+  for (const array_shape& other :
+       {array_shape{.width = 99, .height = 30, .depth = 5},
+        array_shape{.width = 100, .height = 31, .depth = 5},
+        array_shape{.width = 100, .height = 30, .depth = 6},
+        array_shape{.width = 100, .height = 30, .depth = 5, .layers = 1},
+        array_shape{.width = 100, .height = 30, .depth = 5, .cubemap = true},
+        array_shape{.width = 100, .height = 30, .depth = 5, .flags = array_flags::sparse}})
+    CHECK_FALSE(shape == other);
+  using pair = channels<int, 2>;
+  CHECK(pair{{1, 2}} == pair{{1, 2}});
+  CHECK_FALSE(pair{{1, 2}} == pair{{1, 3}});
+  CHECK_FALSE(texel_format{array_format::half, 1} == texel_format{array_format::half, 2});
 }

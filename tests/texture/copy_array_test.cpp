@@ -183,6 +183,12 @@ TEST_CASE("copy: refuses what does not fit an array", "[texture][copy]") {
   CHECK(says(error_of(copy(host, untyped)), "2 channels of half", "the source are 1 channel"));
   std::vector<double> doubles(200);
   CHECK(says(error_of(copy(untyped, doubles)), "no texels, of 8 bytes"));
+  CHECK(says(error_of(copy(untyped, std::array<bool, 800>{})), "no texels, of 1 byte."));
+  const auto quads =
+      value_of(cuda_array<>::create(device, {array_format::half, 4}, {.width = 4, .height = 4}));
+  std::vector<gpu::channels<gpu::half_bits, 2>> pairs(32);  // neither texels nor channels
+  CHECK(says(error_of(copy(pairs, quads)), "4 channels of half", "2 channels of half"));
+  CHECK(says(error_of(copy(array, host, {.source = {20, 0}})), "0 x 10 x 1 texels"));
   std::vector<gpu::half_bits> odd(401);
   const auto rows = pitched_host_span<gpu::half_bits>::from_native(odd.data(), {39, 10}, 80);
   CHECK(says(error_of(copy(rows, untyped)), "39 elements", "whole texels of 2"));

@@ -283,6 +283,9 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   // What looks like it and is fine.
   CHECK(texture<float>::create(floats, {.address = address_mode::border}).has_value());
   CHECK(texture<unsigned char>::create(bytes, {.filter = linear, .read = normalized}).has_value());
+  CHECK(texture<unsigned char>::create(bytes, {.mipmap_filter = linear}).has_value());
+  auto line = value_of(gpu::device_buffer<float>::create(device, 64));
+  CHECK(texture<float>::create(line, {.address = address_mode::wrap}).has_value());
   const auto cube =
       value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .cubemap = true}));
   CHECK(texture<float>::create(cube, {.normalized_coordinates = true, .seamless_cubemap = true})
@@ -331,6 +334,10 @@ TEST_CASE("texture: refuses memory that the device cannot read", "[texture][obje
              "3 channels of nv12", "Use a cuda_array"));
   CHECK(says(error_of(texture<>::create({array_format::float_, 3}, as_bytes(buffer.span()))),
              "1, 2 or 4 channels"));
+  const auto byte_rows = gpu::pitched_span<const std::byte>::from_native(
+      reinterpret_cast<const std::byte*>(buffer.data()), {32, 4}, 32);
+  CHECK(
+      says(error_of(texture<>::create({array_format::nv12, 3}, byte_rows)), "3 channels of nv12"));
 }
 
 TEST_CASE("texture: keeps the array that is moved into it", "[texture][object][cpu]") {

@@ -171,6 +171,12 @@ constexpr const char* fault_of(const array_shape& shape) noexcept {
   if (has(shape.flags, array_flags::sparse) && shape.height == 0) {
     return "a sparse array has two or three dimensions. Give a height.";
   }
+  if (has(shape.flags, array_flags::sparse) && shape.cubemap) {
+    return "a cubemap cannot be sparse. Give it 6 layers in place of faces, or leave the flag out.";
+  }
+  if (has(shape.flags, array_flags::sparse | array_flags::surface_load_store)) {
+    return "surfaces cannot write a sparse array. Leave one of the flags out.";
+  }
   if (has(shape.flags, array_flags::sparse | array_flags::deferred_mapping)) {
     return "sparse arrays are mapped tile by tile, those of deferred_mapping as a whole. Choose "
            "one "
