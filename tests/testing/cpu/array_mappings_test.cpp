@@ -144,6 +144,14 @@ TEST_CASE("requests to map that cannot be are refused", "[cpu]") {
   CUarrayMapInfo one = tiles(array, 128, 128, f.pool);
   CHECK(f.cu.mem_map_array_async(&one, 0, nullptr) == invalid);
 
+  // At an edge that cuts through tiles, extents end with the array.
+  const CUarray odd = make_array(f.cu, array_form(200, 130, 0, sparse));
+  CHECK(f.map(tiles(odd, 200, 130, f.pool)) == CUDA_SUCCESS);
+  CHECK(f.map(tiles(odd, 256, 256, f.pool)) == invalid);
+  CHECK(f.map(tiles(odd, 128, 130, f.pool)) == CUDA_SUCCESS);
+  CHECK(f.map(tiles(odd, 128, 129, f.pool)) == invalid);
+  CHECK(f.cu.array_destroy(odd) == CUDA_SUCCESS);
+
   const CUmemGenericAllocationHandle plain = f.make(0);
   CHECK(f.map(tiles(array, 128, 128, plain)) == invalid);
   CHECK(f.cu.mem_release(plain) == CUDA_SUCCESS);

@@ -5,7 +5,9 @@
 
 #include "driver_fixture.hpp"
 
+#include <unistd.h>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -65,6 +67,23 @@ std::vector<std::string> driver_fixture::live() const {
   std::vector<std::string> lines;
   for (const gpu::testing::live_object& each : state_->driver.live()) lines.push_back(each.text());
   return lines;
+}
+
+std::string driver_fixture::print_leaks() const {
+  std::FILE* const file = std::tmpfile();
+  REQUIRE(file != nullptr);
+  std::fflush(stderr);
+  const int before = ::dup(STDERR_FILENO);
+  ::dup2(::fileno(file), STDERR_FILENO);
+  const std::size_t count = state_->driver.report_leaks();
+  ::dup2(before, STDERR_FILENO);
+  ::close(before);
+  std::rewind(file);
+  std::string printed;
+  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) printed += static_cast<char>(c);
+  std::fclose(file);
+  CHECK(count == state_->driver.live_count());
+  return printed;
 }
 
 }  // namespace test

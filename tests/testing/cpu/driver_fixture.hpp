@@ -37,6 +37,8 @@ class driver_fixture {
   std::string prints() const;
   /// What is alive, one line each.
   std::vector<std::string> live() const;
+  /// What `report_leaks` prints.
+  std::string print_leaks() const;
 
  private:
   struct state;

@@ -65,7 +65,14 @@ TEST_CASE("every kind of bad address is told from the others", "[machine]") {
   const address a = bench.upload(std::vector<u32>(8, 1));
   CHECK(kind_of(bench.run("store", {}, {}, a)) == fault_kind::none);
   CHECK(kind_of(bench.run("store", {}, {}, address{0})) == fault_kind::null_access);
-  CHECK(kind_of(bench.run("store", {}, {}, a + 2)) == fault_kind::misaligned);
+  const outcome skewed = bench.run("store", {}, {}, a + 2);
+  REQUIRE(kind_of(skewed) == fault_kind::misaligned);
+  CHECK(skewed.error->detail.find("the address must be a multiple of 4; it is 2 bytes into the "
+                                  "device allocation of 32 bytes") == 0);
+  CHECK(skewed.error->detail.find("made by the test") != std::string::npos);
+  const outcome offset = bench.run("shared", {}, {}, address{2});
+  REQUIRE(kind_of(offset) == fault_kind::misaligned);
+  CHECK(offset.error->detail == "the address must be a multiple of 4");
   CHECK(kind_of(bench.run("vector", {}, {}, a + 4)) == fault_kind::misaligned);
   CHECK(kind_of(bench.run("vector", {}, {}, a + 16)) == fault_kind::none);
   CHECK(kind_of(bench.run("store", {}, {}, a + 30)) == fault_kind::misaligned);

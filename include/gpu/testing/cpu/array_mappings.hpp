@@ -83,9 +83,9 @@ struct mapped_levels {
   }
 };
 
-/// The runs of a box of tiles; false where it is not one of the array.
+/// The runs of a box of tiles, and the bytes of them all; false where it is not one of the array.
 inline bool find_tiles(const mapped_levels& of, const CUarrayMapInfo& info,
-                       std::vector<mapped_run>& runs) {
+                       std::vector<mapped_run>& runs, std::uint64_t& bytes) {
   const auto& box = info.subresource.sparseLevel;
   if (box.level >= of.levels.size() || of.in_tail(box.level) || box.layer >= of.layers())
     return false;
@@ -97,8 +97,9 @@ inline bool find_tiles(const mapped_levels& of, const CUarrayMapInfo& info,
   const std::uint64_t first[] = {box.offsetX, box.offsetY, box.offsetZ};
   const std::uint64_t extent[] = {box.extentWidth, box.extentHeight, box.extentDepth};
   for (int i = 0; i < 3; ++i) {
-    if (extent[i] == 0 || first[i] % tile[i] != 0 || extent[i] % tile[i] != 0 ||
-        first[i] + extent[i] > round_up(size[i], tile[i]))
+    const std::uint64_t end = first[i] + extent[i];
+    if (extent[i] == 0 || first[i] % tile[i] != 0 || end > size[i] ||
+        (extent[i] % tile[i] != 0 && end != size[i]))
       return false;
   }
   const std::uint64_t unit = level.format.unit;
@@ -112,6 +113,7 @@ inline bool find_tiles(const mapped_levels& of, const CUarrayMapInfo& info,
                                 j * level.row_bytes() + x * unit,
                             std::min(tile[0], size[0] - x) * unit,
                             begin + ((k - z) * tile[1] + (j - y)) * tile[0] * unit});
+  bytes = begin;
   return true;
 }
 
@@ -156,13 +158,8 @@ inline bool find_runs(const mapped_levels& of, const CUarrayMapInfo& info,
     return true;
   }
   switch (info.subresourceType) {
-    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL: {
-      const auto& box = info.subresource.sparseLevel;
-      const bool found = find_tiles(of, info, runs);
-      bytes = std::uint64_t{box.extentWidth} * box.extentHeight * box.extentDepth *
-              of.finest().format.unit;
-      return found;
-    }
+    case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL:
+      return find_tiles(of, info, runs, bytes);
     case CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL:
       bytes = info.subresource.miptail.size;
       return find_tail(of, info, runs);

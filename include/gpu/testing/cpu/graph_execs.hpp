@@ -209,7 +209,8 @@ inline CUresult graph_exec_get_flags(call& c, CUgraphExec handle, cuuint64_t* fl
   exec_ptr exec;
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  *flags = exec->flags & ~cuuint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};
+  // Driver 580 tells of no other flag.
+  *flags = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
   return CUDA_SUCCESS;
 }
 

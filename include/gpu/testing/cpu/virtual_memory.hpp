@@ -350,6 +350,7 @@ inline CUresult mem_get_allocation_properties_from_handle(call& c, CUmemAllocati
   const physical_ptr memory = find_physical(c, handle);
   if (properties == nullptr || !memory) return CUDA_ERROR_INVALID_VALUE;
   *properties = memory->properties;
+  properties->allocFlags.usage = 0;  // a driver does not tell
   return CUDA_SUCCESS;
 }
 

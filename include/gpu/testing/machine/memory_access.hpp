@@ -57,6 +57,15 @@ namespace detail {
   return refuse(w, kind, lane, a, size, access, w.block->grid->memory->describe(a));
 }
 
+[[gnu::cold, gnu::noinline]] inline located refuse_misaligned(warp& w, unsigned lane, address a,
+                                                              std::uint32_t size,
+                                                              access_kind access) {
+  std::string detail = "the address must be a multiple of " + std::to_string(size);
+  const bool offset = a < small_window_size;  // in shared, local or parameter memory
+  if (!offset && a < shared_window) detail += "; it is " + w.block->grid->memory->describe(a);
+  return refuse(w, fault_kind::misaligned, lane, a, size, access, std::move(detail));
+}
+
 inline located locate_global(warp& w, const decoded& d, unsigned lane, address a,
                              std::uint32_t size, access_kind access) {
   block_state& block = *w.block;
@@ -118,9 +127,7 @@ inline located locate_local(warp& w, unsigned lane, address offset, std::uint32_
 template <space Space>
 inline located locate(warp& w, const decoded& d, unsigned lane, address a, std::uint32_t size,
                       access_kind access) {
-  if ((a & (size - 1)) != 0)
-    return detail::refuse_number(w, fault_kind::misaligned, lane, a, size, access,
-                                 "the address must be a multiple of ", size, "");
+  if ((a & (size - 1)) != 0) return detail::refuse_misaligned(w, lane, a, size, access);
   if constexpr (Space == space::shared) {
     return detail::locate_shared(w, lane, a, size, access);
   } else if constexpr (Space == space::local) {

@@ -199,7 +199,7 @@ inline action run_copy(warp& w, const decoded& d, lane_mask mask) {
     if (taken != 0) {
       const address from = address_of(w.registers, source, 1, lane);
       if ((from & (size - 1)) != 0) {
-        (void)refuse(w, fault_kind::misaligned, lane, from, size, access_kind::read);
+        (void)refuse_misaligned(w, lane, from, size, access_kind::read);
         return action::fault;
       }
       const located at = locate_global(w, d, lane, from, taken, access_kind::read);

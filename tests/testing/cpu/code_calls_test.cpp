@@ -1,0 +1,194 @@
+// What the driver tells of code: modules, libraries, functions and kernels, asked in every way.
+
+#include "driver_fixture.hpp"
+
+#include <unistd.h>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+using test::driver_fixture;
+
+namespace {
+
+const std::string text = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry plain() { ret; }
+.visible .entry square() .reqntid 8, 4 { ret; }
+.visible .entry local() .maxntid 64
+{
+  .local .align 8 .b8 room[40]; .shared .align 4 .b8 block[24]; .reg .b32 %r<3>;
+  mov.u32 %r1, room; mov.u32 %r2, block; ret;
+}
+)";
+
+/// A file with `contents` that goes with this object.
+struct temporary_file {
+  explicit temporary_file(const std::string& contents)
+      : path{std::filesystem::temp_directory_path() /
+             ("gpu-code-calls-" + std::to_string(::getpid()))} {
+    std::ofstream(path, std::ios::binary) << contents;
+  }
+  temporary_file(const temporary_file&) = delete;
+  temporary_file& operator=(const temporary_file&) = delete;
+  ~temporary_file() { (void)std::remove(path.c_str()); }
+  std::string path;
+};
+
+}  // namespace
+
+TEST_CASE("functions of a module are listed and tell their module", "[cpu]") {
+  driver_fixture f;
+  CUmodule module = nullptr;
+  REQUIRE(f.cu.module_load_fat_binary(&module, text.c_str()) == CUDA_SUCCESS);
+  std::array<CUfunction, 4> functions{};
+  CHECK(f.cu.module_enumerate_functions(functions.data(), 4, module) == CUDA_SUCCESS);
+  CHECK(functions[3] == nullptr);
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const char* name = nullptr;
+    CUmodule of = nullptr;
+    CUfunctionLoadingState state = CU_FUNCTION_LOADING_STATE_UNLOADED;
+    CHECK(f.cu.func_get_name(&name, functions[i]) == CUDA_SUCCESS);
+    CHECK(f.cu.func_get_module(&of, functions[i]) == CUDA_SUCCESS);
+    CHECK(of == module);
+    CHECK(f.cu.func_load(functions[i]) == CUDA_SUCCESS);
+    CHECK(f.cu.func_is_loaded(&state, functions[i]) == CUDA_SUCCESS);
+    CHECK(state == CU_FUNCTION_LOADING_STATE_LOADED);
+    names.insert(name);
+  }
+  CHECK(names == std::set<std::string>{"plain", "square", "local"});
+  CUfunction first = nullptr;
+  CHECK(f.cu.module_enumerate_functions(&first, 1, module) == CUDA_SUCCESS);
+  CHECK(first == functions[0]);
+  CHECK(f.cu.module_enumerate_functions(functions.data(), 0, module) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.module_enumerate_functions(functions.data(), 3, nullptr) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.func_get_module(nullptr, first) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_is_loaded(nullptr, first) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_load(nullptr) == CUDA_ERROR_INVALID_HANDLE);
+  CUmoduleLoadingMode mode{};
+  CHECK(f.cu.module_get_loading_mode(&mode) == CUDA_SUCCESS);
+  CHECK(mode == CU_MODULE_EAGER_LOADING);
+  CHECK(f.cu.module_get_loading_mode(nullptr) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
+  driver_fixture f;
+  CUmodule module = nullptr;
+  CUfunction local = nullptr;
+  REQUIRE(f.cu.module_load_data(&module, text.c_str()) == CUDA_SUCCESS);
+  REQUIRE(f.cu.module_get_function(&local, module, "local") == CUDA_SUCCESS);
+  const auto attribute = [&](CUfunction_attribute which) {
+    int value = -1;
+    CHECK(f.cu.func_get_attribute(&value, which, local) == CUDA_SUCCESS);
+    return value;
+  };
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) == 48);  // whole units of 16
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) == 24);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_PTX_VERSION) == 90);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_BINARY_VERSION) == 90);
+  int value = 0;
+  CHECK(f.cu.func_get_attribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, local) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_get_attribute(&value, CU_FUNC_ATTRIBUTE_MAX, local) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_NUM_REGS, 8) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50) ==
+        CUDA_SUCCESS);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) == 50);
+  CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.func_set_cache_config(local, CU_FUNC_CACHE_PREFER_L1) == CUDA_SUCCESS);
+  CHECK(f.cu.func_set_cache_config(local, std::bit_cast<CUfunc_cache>(9u)) ==
+        CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("a kernel that asks for a block of one shape runs in no other", "[cpu]") {
+  driver_fixture f;
+  CUmodule module = nullptr;
+  CUfunction square = nullptr;
+  REQUIRE(f.cu.module_load_data(&module, text.c_str()) == CUDA_SUCCESS);
+  REQUIRE(f.cu.module_get_function(&square, module, "square") == CUDA_SUCCESS);
+  const auto launch = [&](unsigned x, unsigned y) {
+    return f.cu.launch_kernel(square, 1, 1, 1, x, y, 1, 0, nullptr, nullptr, nullptr);
+  };
+  CHECK(launch(8, 4) == CUDA_SUCCESS);
+  CHECK(launch(8, 2) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(launch(16, 1) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+}
+
+TEST_CASE("a library comes out of a file, and its kernels know it", "[cpu]") {
+  driver_fixture f;
+  CUlibrary library = nullptr;
+  {
+    const temporary_file file(text);
+    REQUIRE(f.cu.library_load_from_file(&library, file.path.c_str(), nullptr, nullptr, 0, nullptr,
+                                        nullptr, 0) == CUDA_SUCCESS);
+    CUmodule module = nullptr;
+    CHECK(f.cu.module_load(&module, file.path.c_str()) == CUDA_SUCCESS);
+    CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+  }
+  CUkernel kernel = nullptr;
+  CUfunction function = nullptr;
+  CUlibrary of = nullptr;
+  REQUIRE(f.cu.library_get_kernel(&kernel, library, "plain") == CUDA_SUCCESS);
+  CHECK(f.cu.kernel_get_library(&of, kernel) == CUDA_SUCCESS);
+  CHECK(of == library);
+  CHECK(f.cu.kernel_get_function(&function, kernel) == CUDA_SUCCESS);
+  CHECK(f.cu.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) ==
+        CUDA_SUCCESS);
+  CHECK(f.cu.kernel_get_library(nullptr, kernel) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.kernel_get_function(nullptr, kernel) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.kernel_get_function(&function, reinterpret_cast<CUkernel>(function)) ==
+        CUDA_ERROR_INVALID_HANDLE);
+  CHECK(f.cu.library_load_from_file(&of, "/no/such/file", nullptr, nullptr, 0, nullptr, nullptr,
+                                    0) == CUDA_ERROR_FILE_NOT_FOUND);
+  CHECK(f.cu.library_load_from_file(nullptr, "/no/such/file", nullptr, nullptr, 0, nullptr, nullptr,
+                                    0) == CUDA_ERROR_INVALID_VALUE);
+  CUlibraryOption wrong = CU_LIBRARY_NUM_OPTIONS;
+  void* value = nullptr;
+  CHECK(f.cu.library_load_data(&of, text.c_str(), nullptr, nullptr, 0, &wrong, &value, 1) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.library_unload(library) == CUDA_SUCCESS);
+  CHECK(f.live().empty());
+}
+
+TEST_CASE("memory and events are shared with no other process", "[cpu]") {
+  driver_fixture f;
+  CUevent event = nullptr;
+  CUdeviceptr memory = 0;
+  CUipcEventHandle event_handle{};
+  CUipcMemHandle memory_handle{};
+  REQUIRE(f.cu.event_create(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING) ==
+          CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&memory, 16) == CUDA_SUCCESS);
+  CHECK(f.cu.ipc_get_event_handle(&event_handle, event) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(f.cu.ipc_open_event_handle(&event, event_handle) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(f.cu.ipc_get_mem_handle(&memory_handle, memory) == CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(f.cu.ipc_open_mem_handle(&memory, memory_handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) ==
+        CUDA_ERROR_NOT_SUPPORTED);
+  CHECK(f.cu.ipc_close_mem_handle(memory) == CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_CASE("leaks are printed with a heading, and nothing is where there are none", "[cpu]") {
+  driver_fixture f(test::with_places());
+  CHECK(f.print_leaks() == "");
+  CUevent event = nullptr;
+  const int line = __LINE__ + 1;
+  REQUIRE(f.cu.event_create(&event, 0) == CUDA_SUCCESS);
+  const std::string printed = f.print_leaks();
+  INFO(printed);
+  CHECK(printed.find("gpu cpu driver: 1 objects were not given back:\n  event at 0x") == 0);
+  CHECK(printed.find("code_calls_test.cpp:" + std::to_string(line)) != std::string::npos);
+}
