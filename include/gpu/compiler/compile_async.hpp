@@ -148,7 +148,7 @@ struct pending_compilation_access {
 
 }  // namespace detail
 
-/// Compiles on another thread, of as many as there are processors:
+/// Compiles on another thread, of as many as there are processors, 16 at most:
 ///
 ///     gpu::pending_compilation pending = gpu::compile_async(source);
 ///     ...
@@ -168,7 +168,7 @@ pending_compilation compile_async(const Source& source, const compile_options& o
       detail::start_compilation(source, options, where));
 }
 
-/// Compiles many programs on as many threads as there are processors, and waits for all. `sources`
+/// Compiles many programs on as many threads as `compile_async`, and waits for all. `sources`
 /// is a range of programs or strings; the results are in its order.
 /// **Errors**: each result has those of `compile`.
 template <class Sources>

@@ -20,8 +20,8 @@ struct queued_work {
   bool done = false;
 };
 
-/// Runs work on as many threads as there are processors. No thread is kept when there is nothing to
-/// do, so there is none to stop when the process ends.
+/// Runs work on as many threads as there are processors, 16 at most. No thread is kept when there
+/// is nothing to do, so there is none to stop when the process ends.
 class work_queue {
  public:
   /// Puts work in the queue; where no thread can be started for it, runs it before returning.
