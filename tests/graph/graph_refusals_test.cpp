@@ -159,16 +159,40 @@ TEST_CASE("graph: what the driver says of an instantiation becomes a sentence",
 }
 
 TEST_CASE("graph: each option of an instantiation reaches the driver", "[graph]") {
+  static gpu::driver::entry_points beneath;
+  static cuuint64_t asked, told;
+  beneath = test::driver();
   graph_fixture f;
   value_of(f.graph.add({}, f.adds(2)));
+  gpu::driver::entry_points table = beneath;
+  table.graph_instantiate_with_params = [](CUgraphExec* exec, CUgraph graph,
+                                           CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+    asked = parameters->flags;
+    return beneath.graph_instantiate_with_params(exec, graph, parameters);
+  };
+  table.graph_exec_get_flags = [](CUgraphExec, cuuint64_t* flags) {
+    *flags = told;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
   const auto exec = value_of(gpu::graph_exec::instantiate(f.graph, {.use_node_priority = true}));
-  cuuint64_t flags = 0;
-  REQUIRE(test::driver().graph_exec_get_flags(exec.native(), &flags) == CUDA_SUCCESS);
-  CHECK((flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0);
-  CHECK((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) == 0);
-  CHECK(value_of(exec.options()).use_node_priority);
-  CHECK_FALSE(value_of(exec.options()).device_launch);
+  CHECK(asked == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
   CHECK(f.run(exec) == 2);
+  value_of(gpu::graph_exec::instantiate(f.graph, {.auto_free_on_launch = true}));
+  CHECK(asked == CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
+  // The CPU driver does not launch from kernels, but is asked.
+  (void)gpu::graph_exec::instantiate(f.graph, {.device_launch = true});
+  CHECK(asked == CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+
+  const auto options = [&](cuuint64_t flags) {
+    told = flags;
+    return value_of(exec.options());
+  };
+  const gpu::graph_exec_options device = options(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+  CHECK((device.device_launch && !device.auto_free_on_launch && !device.use_node_priority));
+  const gpu::graph_exec_options others = options(CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH |
+                                                 CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+  CHECK((!others.device_launch && others.auto_free_on_launch && others.use_node_priority));
 }
 
 TEST_CASE("graph: lists know what they do not have", "[graph]") {

@@ -217,6 +217,8 @@ TEST_CASE("map_array: what is no part of an array is refused", "[texture][mappin
   error = tiles({.at = {0, 128}, .size = {128, 512}});
   CHECK(error == gpu::errc::index_out_of_range);
   CHECK(says(error, "512 texels from 128 on along y", "the level has 512"));
+  CHECK(tiles({.at = {0, 512}}) == gpu::errc::index_out_of_range);
+  CHECK(tiles({.size = {128, 0}}) == gpu::errc::index_out_of_range);
   error = tiles({.size = {128, 128, 2}});
   CHECK(error == gpu::errc::index_out_of_range);
   CHECK(says(error, "along z"));
@@ -236,6 +238,7 @@ TEST_CASE("map_array: what is no part of an array is refused", "[texture][mappin
   error = tail({.offset = 1, .size = 65536 - 1});
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "65535 bytes from 1 on", "in tiles of 65536"));
+  CHECK(tail({.size = 1}) == gpu::errc::invalid_argument);
   error = tail({.offset = properties.mip_tail_size});
   CHECK(error == gpu::errc::index_out_of_range);
   CHECK(says(error, "no part of a mip tail"));
@@ -281,12 +284,21 @@ TEST_CASE("map_array: memory and arrays that do not fit are refused", "[texture]
                 "physical memory"));
 }
 
-TEST_CASE("map_array: memory that was created for addresses", "[texture][mapping][cpu]") {
+TEST_CASE("map_array: blocks of texels are left to the driver", "[texture][mapping][cpu]") {
+  mapping_fixture f;
+  const auto blocks =
+      value_of(cuda_array<>::create(f.device, {gpu::array_format::bc1_unorm, 4},
+                                    {.width = 1024, .height = 1024, .flags = array_flags::sparse}));
+  const array_tiles first{.size = value_of(blocks.sparse_properties()).tile};
+  const gpu::cuda_error error = error_of(map_array(f.stream, blocks, first, f.pool));
+  INFO(error.message().c_str());
+  CHECK(error.code() == CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_CASE("map_array: memory that was created for addresses", "[texture][mapping]") {
   mapping_fixture f;
   const auto array = f.make({.width = 256, .height = 256}, array_flags::sparse);
   const auto plain = value_of(physical_memory::create(f.device, std::size_t{2} << 20));
-  CHECK_FALSE(value_of(plain.properties()).options.tile_pool);
-  CHECK(value_of(f.pool.properties()).options.tile_pool);
   const gpu::cuda_error error = error_of(map_array(f.stream, array, array_tiles{}, plain));
   CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(says(error, "{.tile_pool = true}"));

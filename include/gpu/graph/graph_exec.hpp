@@ -237,6 +237,7 @@ class graph_exec {
     return enabled != 0;
   }
 
+  /// What the driver tells of the options; driver 580 leaves `use_node_priority` out.
   /// (cuGraphExecGetFlags)
   template <class Options = graph_exec_options>
   result<Options> options(source_location where = source_location::current()) const noexcept {

@@ -184,8 +184,9 @@ class physical_memory {
   std::size_t size_bytes() const noexcept { return memory_.get().bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(memory_); }
 
-  /// Where the memory is and what it was created for; of imported memory, the handle types are
-  /// none. **Errors**: `errc::empty_handle`. (cuMemGetAllocationPropertiesFromHandle)
+  /// Where the memory is and what it was created for, but for `tile_pool`, which the driver does
+  /// not tell; of imported memory, the handle types are none. **Errors**: `errc::empty_handle`.
+  /// (cuMemGetAllocationPropertiesFromHandle)
   template <class Properties = physical_memory_properties>
   result<Properties> properties(source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::physical_memory::properties", where));
@@ -197,7 +198,6 @@ class physical_memory {
     told.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
     told.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
     told.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
-    told.options.tile_pool = (found.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) != 0;
     return told;
   }
 

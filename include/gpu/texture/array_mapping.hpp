@@ -132,8 +132,8 @@ result<> describe_part(const char* function, const Array& array, const array_til
                         properties.mip_tail_level));
   }
   const array_shape level = array.shape().level(tiles.level);
-  const bool layered = level.layers != 0 || level.cubemap;
-  GPU_TRY(require_below(function, "layer", tiles.layer, layered ? level.planes() : 1, where));
+  const bool layered = level.layers != 0;
+  GPU_TRY(require_below(function, "layer", tiles.layer, layered ? level.layers : 1, where));
   box_extent whole = level.extent();
   if (layered) whole.depth = 1;
   const auto left = [](std::size_t length, std::size_t at) {
@@ -153,16 +153,15 @@ result<> describe_part(const char* function, const Array& array, const array_til
   GPU_TRY(
       count_tiles(function, 'z', at.z, size.depth, tile.depth, whole.depth, count.depth, where));
   info.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL;
-  // In whole tiles, as the driver asks, also at the edges.
   info.subresource.sparseLevel = {
       tiles.level,
       tiles.layer,
       static_cast<unsigned>(at.x),
       static_cast<unsigned>(at.y),
       static_cast<unsigned>(at.z),
-      static_cast<unsigned>(count.width * tile.width),
-      static_cast<unsigned>(count.height * tile.height),
-      static_cast<unsigned>(count.depth * tile.depth),
+      static_cast<unsigned>(size.width),
+      static_cast<unsigned>(size.height),
+      static_cast<unsigned>(size.depth),
   };
   bytes.unit = tile_bytes(tile, array.format());
   bytes.size = count.width * count.height * count.depth * bytes.unit;
@@ -183,8 +182,8 @@ result<> describe_part(const char* function, const Array& array, const array_mip
                         where));
   }
   const array_shape& shape = array.shape();
-  const bool tails = (shape.layers != 0 || shape.cubemap) && !properties.single_mip_tail;
-  GPU_TRY(require_below(function, "layer", tail.layer, tails ? shape.planes() : 1, where));
+  const bool tails = shape.layers != 0 && !properties.single_mip_tail;
+  GPU_TRY(require_below(function, "layer", tail.layer, tails ? shape.layers : 1, where));
   bytes.unit = tile_bytes(properties.tile, array.format());
   const bool inside = tail.offset < whole && tail.size <= whole - tail.offset;
   bytes.size = inside && tail.size == 0 ? whole - tail.offset : tail.size;
@@ -256,7 +255,6 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
   GPU_TRY(describe_part(function, array, part, info, bytes, where));
   info.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
   info.deviceBitMask = 1u << on.native();
-  bool tile_pool = true;
   if (memory != nullptr) {
     GPU_TRY(check_room(function, *memory, offset, bytes, where));
     const physical_memory_properties known = GPU_TRY(memory->properties(where));
@@ -266,7 +264,6 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
           << on.native() << ". Create memory there.";
       return fail(refusal(errc::wrong_context, function, out.finish(), where));
     }
-    tile_pool = known.options.tile_pool;
     info.memOperationType = CU_MEM_OPERATION_TYPE_MAP;
     info.memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
     info.memHandle.memHandle = memory->native();
@@ -276,10 +273,13 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
     return driver::call<&driver::entry_points::mem_map_array_async>(where, &info, 1u,
                                                                     stream.native());
   });
-  if (done.has_value() || tile_pool) [[likely]]
+  if (done.has_value() || memory == nullptr || done.error().code() != CUDA_ERROR_INVALID_VALUE)
+      [[likely]]
     return done;
+  // The driver does not tell what memory was created for.
   return fail(move(done).error().with_details(
-      text("the physical memory was created for addresses. Create it with {.tile_pool = true}.")));
+      text("physical memory for arrays is created with {.tile_pool = true}; other memory is "
+           "refused in this way.")));
 }
 
 }  // namespace detail
