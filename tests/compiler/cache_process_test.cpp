@@ -87,6 +87,27 @@ TEST_CASE("nothing waits for the compilation of another program", "[compiler][ca
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
 }
 
+TEST_CASE("a child that was forked during a compilation holds nobody up", "[compiler][cache]") {
+  const temporary_folder folder;
+  gpu::text trouble;
+  const auto open =
+      gpu::detail::cache_folder::open(gpu::text(folder.path().c_str()), true, trouble);
+  const gpu::detail::digest key = gpu::detail::digest_of("a program");
+  pid_t child = -1;
+  {
+    const gpu::detail::cache_lock held(open, key);
+    CHECK_FALSE(held.waited());
+    child = ::fork();
+    if (child == 0) {  // has the lock's file, too
+      for (;;) ::pause();
+    }
+  }
+  const gpu::detail::cache_lock next(open, key);  // after a minute, if it had to wait
+  CHECK_FALSE(next.waited());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 TEST_CASE("what was wrong with a stored program is told by who had to wait, too",
           "[compiler][cache]") {
   const temporary_folder folder;

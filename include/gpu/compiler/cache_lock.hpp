@@ -17,16 +17,15 @@ class cache_lock {
       : file_{file_descriptor::adopt(
             ::openat(folder.native(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
     if (!file_) return;
-    struct flock byte{};
-    byte.l_type = F_WRLCK;
-    byte.l_whence = SEEK_SET;
-    byte.l_len = 1;
+    byte_.l_type = F_WRLCK;
+    byte_.l_whence = SEEK_SET;
+    byte_.l_len = 1;
     std::uint64_t place = 0;
     __builtin_memcpy(&place, key.bytes, sizeof place);
-    byte.l_start = static_cast<off_t>(place >> 2);
+    byte_.l_start = static_cast<off_t>(place >> 2);
     constexpr long limit = 60'000'000, longest = 20'000;  // microseconds
     long slept = 0, pause = 500;
-    while (::fcntl(file_.native(), F_OFD_SETLK, &byte) != 0) {
+    while (::fcntl(file_.native(), F_OFD_SETLK, &byte_) != 0) {
       if ((errno != EAGAIN && errno != EACCES) || slept >= limit) return;
       waited_ = true;
       const timespec time{0, pause * 1000};
@@ -35,11 +34,19 @@ class cache_lock {
       pause = pause * 2 < longest ? pause * 2 : longest;
     }
   }
+  cache_lock(const cache_lock&) = delete;
+  cache_lock& operator=(const cache_lock&) = delete;
+  /// Gives the byte back. Closing the file would leave it with a child that was forked meanwhile.
+  ~cache_lock() {
+    byte_.l_type = F_UNLCK;
+    if (file_) ::fcntl(file_.native(), F_OFD_SETLK, &byte_);
+  }
   /// Whether another process had it: then the program may be there now.
   bool waited() const noexcept { return waited_; }
 
  private:
-  file_descriptor file_;  // closing it gives the byte back
+  file_descriptor file_;
+  struct flock byte_{};
   bool waited_ = false;
 };
 
