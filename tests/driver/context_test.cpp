@@ -2,7 +2,10 @@
 
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/stream.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -86,6 +89,16 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   CHECK(has(value_of(own.flags()), gpu::context_flags::blocking_sync));
   CHECK(!has(value_of(own.flags()), gpu::context_flags::spin));
 
+  for (const auto flags : {gpu::context_flags::none, gpu::context_flags::spin,
+                           gpu::context_flags::yield, gpu::context_flags::keep_local_memory}) {
+    const gpu::context other = value_of(gpu::context::create(test::first_device(), flags));
+    const gpu::context_scope scope = value_of(gpu::context_scope::enter(other));
+    unsigned raw = 0;
+    REQUIRE(test::driver().ctx_get_flags(&raw) == CUDA_SUCCESS);
+    CHECK(static_cast<unsigned>(value_of(other.flags())) == raw);
+    CHECK((raw & CU_CTX_SCHED_MASK) == (static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK));
+  }
+
   REQUIRE(own.set_limit(gpu::context_limit::stack_size, 4096).has_value());
   CHECK(value_of(own.limit(gpu::context_limit::stack_size)) >= 4096);
 
@@ -115,6 +128,25 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   const gpu::memory_info memory = value_of(own.memory_info());
   CHECK(memory.free <= memory.total);
   CHECK(memory.total > 0);
+}
+
+TEST_CASE("context: synchronising waits for the work of every stream", "[driver][context]") {
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  const gpu::stream one = value_of(gpu::stream::create(own));
+  const gpu::stream two = value_of(gpu::stream::create(own));
+  static std::atomic<int> done;
+  done = 0;
+  for (const gpu::stream* each : {&one, &two}) {
+    REQUIRE(test::driver().launch_host_func(
+                each->native(),
+                [](void*) {
+                  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                  ++done;
+                },
+                nullptr) == CUDA_SUCCESS);
+  }
+  CHECK(own.synchronize().has_value());
+  CHECK(done == 2);
 }
 
 TEST_CASE("context: scopes nest and leave the thread as they found it", "[driver][context]") {

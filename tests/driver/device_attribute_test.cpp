@@ -57,6 +57,19 @@ TEST_CASE("device attributes: each has the driver's value", "[driver][device]") 
   CHECK(pools == (raw(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0));
   const gpu::compute_mode mode = value_of(gpu::attribute<attribute::compute_mode>(device));
   CHECK(static_cast<int>(mode) == raw(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE));
+  // All of them, each in its own type.
+  const CUdevice ordinal = device.native();
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...)                                             \
+  {                                                                                         \
+    INFO(#name);                                                                            \
+    int value = 0;                                                                          \
+    const CUresult code =                                                                   \
+        test::driver().device_get_attribute(&value, CU_DEVICE_ATTRIBUTE_##native, ordinal); \
+    const gpu::result<__VA_ARGS__> answer = gpu::attribute<attribute::name>(device);        \
+    CHECK(answer.has_value() == (code == CUDA_SUCCESS)); /* an older driver knows less */   \
+    if (answer.has_value()) CHECK(static_cast<int>(*answer) == value);                      \
+  }
+#include <gpu/driver/device_attribute.inc>
 }
 
 TEST_CASE("device attributes: their types follow from the attribute", "[driver][device]") {
@@ -68,6 +81,8 @@ TEST_CASE("device attributes: their types follow from the attribute", "[driver][
   STATIC_REQUIRE(std::is_same_v<gpu::device_attribute_t<attribute::mempool_supported_handle_types>,
                                 gpu::shareable_handle_types>);
   // Every ability of the H200 answers 0 or 1, and so does every other device's.
+  STATIC_REQUIRE(static_cast<int>(gpu::compute_mode::default_) == CU_COMPUTEMODE_DEFAULT);
+  STATIC_REQUIRE(static_cast<int>(gpu::compute_mode::prohibited) == CU_COMPUTEMODE_PROHIBITED);
   STATIC_REQUIRE(static_cast<int>(gpu::compute_mode::exclusive_process) == 3);
   STATIC_REQUIRE(static_cast<int>(gpu::rdma_writes_ordering::all_devices) == 200);
 }

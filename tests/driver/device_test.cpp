@@ -58,6 +58,8 @@ TEST_CASE("device: what it tells is what the driver tells", "[driver][device]") 
   REQUIRE(raw.device_get_pci_bus_id(bus, sizeof bus, native) == CUDA_SUCCESS);
   CHECK(value_of(device.pci_bus_id()) == bus);
   CHECK(value_of(gpu::device::from_pci_bus_id(bus)) == device);
+  CHECK(gpu::device::from_native(native) == device);
+  CHECK(gpu::device::from_native(native + 1) != device);
 }
 
 TEST_CASE("device: the launch limits are its attributes", "[driver][device]") {

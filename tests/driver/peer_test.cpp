@@ -72,6 +72,9 @@ TEST_CASE("peer: what the link is like is what the driver says", "[driver][peer]
         (raw(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) != 0));
   CHECK(value_of(gpu::attribute<attribute::cuda_array_access_supported>(pair.first, pair.second)) ==
         (raw(CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED) != 0));
+  CHECK(value_of(gpu::attribute<attribute::only_partial_native_atomic_supported>(pair.first,
+                                                                                 pair.second)) ==
+        (raw(CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED) != 0));
   int can = -1;
   REQUIRE(test::driver().device_can_access_peer(&can, 0, 1) == CUDA_SUCCESS);
   CHECK(value_of(gpu::can_access_peer(pair.first, pair.second)) == (can != 0));

@@ -35,14 +35,17 @@ TEST_CASE("primary context: nobody has it before it is used", "[driver][context]
 TEST_CASE("primary context: its flags can be set and are kept", "[driver][context]") {
   const gpu::device device = test::first_device();
   const gpu::context_flags before = value_of(gpu::get_primary_context_state(device)).flags;
-  REQUIRE(gpu::set_primary_context_flags(device, gpu::context_flags::blocking_sync).has_value());
-  unsigned flags = 0;
-  int active = 0;
-  REQUIRE(test::driver().device_primary_ctx_get_state(device.native(), &flags, &active) ==
-          CUDA_SUCCESS);
-  CHECK((flags & CU_CTX_SCHED_MASK) == CU_CTX_SCHED_BLOCKING_SYNC);
-  CHECK(gpu::has(value_of(gpu::get_primary_context_state(device)).flags,
-                 gpu::context_flags::blocking_sync));
+  for (const auto wanted :
+       {gpu::context_flags::spin, gpu::context_flags::yield, gpu::context_flags::blocking_sync,
+        gpu::context_flags::none, gpu::context_flags::keep_local_memory}) {
+    REQUIRE(gpu::set_primary_context_flags(device, wanted).has_value());
+    unsigned flags = 0;
+    int active = 0;
+    REQUIRE(test::driver().device_primary_ctx_get_state(device.native(), &flags, &active) ==
+            CUDA_SUCCESS);
+    CHECK((flags & CU_CTX_SCHED_MASK) == (static_cast<unsigned>(wanted) & CU_CTX_SCHED_MASK));
+    CHECK(static_cast<unsigned>(value_of(gpu::get_primary_context_state(device)).flags) == flags);
+  }
   CHECK(gpu::set_primary_context_flags(device, before).has_value());
 }
 

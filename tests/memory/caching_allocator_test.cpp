@@ -43,6 +43,7 @@ TEST_CASE("caching_allocator: a buffer is memory like any other", "[memory][cach
   auto a = value_of(cache.allocate<int>(stream, 1000));
   auto b = value_of(cache.allocate<int>(stream, 1000));
   CHECK(a.size() == 1000);
+  CHECK(a.size_bytes() == 4000);
   CHECK(a.native() % 512 == 0);
   CHECK(a.context() == stream.context());
   REQUIRE(fill(stream, a, 1).has_value());

@@ -84,6 +84,13 @@ TEST_CASE("copy: a box goes to the device and back", "[memory][pitched]") {
     host_box expected(size, 1);
     expected.count();
     CHECK(to.values == expected.values);  // and the gaps are as they were
+    // The same memory, named from outside.
+    const auto named = pitched_span<int>::from_native(reinterpret_cast<int*>(buffer.native()), size,
+                                                      buffer.pitch(), size.height);
+    CHECK(named.plane_rows() == buffer.span().plane_rows());
+    host_box again(size, 1);
+    REQUIRE(copy(named, again.span()).has_value());
+    CHECK(again.values == expected.values);
   }
 }
 

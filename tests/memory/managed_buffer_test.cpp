@@ -45,6 +45,11 @@ TEST_CASE("managed_buffer: host and device see the same elements", "[memory][man
   REQUIRE(fill(stream, buffer, 7).has_value());
   REQUIRE(stream.synchronize().has_value());
   for (const int each : buffer) CHECK(each == 7);
+  CHECK(buffer.span().native() == buffer.native());
+  REQUIRE(fill(stream, buffer.span().first(50), 8).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  CHECK(buffer[49] == 8);
+  CHECK(buffer[50] == 7);
   unsigned managed = 0;
   REQUIRE(test::driver().pointer_get_attribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                                buffer.native()) == CUDA_SUCCESS);

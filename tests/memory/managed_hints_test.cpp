@@ -117,9 +117,24 @@ TEST_CASE("attach: to one stream, the host, or all", "[memory][managed]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
   auto buffer = value_of(managed_buffer<int>::create(device, 10, memory_attach::host));
-  REQUIRE(attach(stream, buffer).has_value());
-  REQUIRE(attach(stream, buffer, memory_attach::host).has_value());
-  REQUIRE(attach(stream, buffer, memory_attach::global).has_value());
+  static unsigned seen;
+  static decltype(gpu::driver::entry_points::stream_attach_mem_async) real;
+  real = test::driver().stream_attach_mem_async;
+  gpu::driver::entry_points noting = test::driver();
+  noting.stream_attach_mem_async = [](CUstream on, CUdeviceptr address, std::size_t length,
+                                      unsigned flags) {
+    seen = flags;
+    return real(on, address, length, flags);
+  };
+  {
+    const gpu::driver::scoped_entry_points in_force(noting);
+    REQUIRE(attach(stream, buffer).has_value());
+    CHECK(seen == CU_MEM_ATTACH_SINGLE);
+    REQUIRE(attach(stream, buffer, memory_attach::host).has_value());
+    CHECK(seen == CU_MEM_ATTACH_HOST);
+    REQUIRE(attach(stream, buffer, memory_attach::global).has_value());
+    CHECK(seen == CU_MEM_ATTACH_GLOBAL);
+  }
   REQUIRE(stream.synchronize().has_value());
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
   REQUIRE(attach(legacy, buffer, memory_attach::global).has_value());

@@ -60,6 +60,12 @@ TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
   CHECK(!value_of(gpu::attribute<attribute::reuse_follow_event_dependencies>(pool)));
   CHECK(value_of(gpu::attribute<attribute::reuse_allow_opportunistic>(pool)));
   CHECK(value_of(gpu::attribute<attribute::reuse_allow_internal_dependencies>(pool)));
+  REQUIRE(gpu::set_attribute<attribute::reuse_allow_opportunistic>(pool, false).has_value());
+  CHECK(raw(CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) == 0);
+  CHECK(raw(CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) == 1);
+  REQUIRE(
+      gpu::set_attribute<attribute::reuse_allow_internal_dependencies>(pool, false).has_value());
+  CHECK(raw(CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES) == 0);
   CHECK(value_of(gpu::attribute<attribute::release_threshold>(pool)) == 0);
   REQUIRE(gpu::set_attribute<attribute::release_threshold>(pool, ~std::uint64_t{0}).has_value());
   CHECK(raw(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) == ~std::uint64_t{0});

@@ -39,6 +39,8 @@ TEST_CASE("registered_memory: asynchronous copies take it", "[memory][registered
                 static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(from.data()))) ==
             CUDA_SUCCESS);
     CHECK(type == CU_MEMORYTYPE_HOST);
+    CHECK(source.span().data() == from.data());
+    CHECK(source.span().size() == from.size());
     REQUIRE(copy(stream, source, buffer).has_value());
     REQUIRE(copy(stream, buffer, destination).has_value());
     REQUIRE(stream.synchronize().has_value());

@@ -98,6 +98,8 @@ TEST_CASE("virtual_memory: properties are those asked for", "[memory][virtual_me
   const gpu::physical_memory_properties found = value_of(memory.properties());
   CHECK(found.location == memory_location(device));
   CHECK(found.options.handle_types == gpu::shareable_handle_types::posix_file_descriptor);
+  const auto own = value_of(physical_memory::create(device, driver_unit()));
+  CHECK(value_of(own.properties()).options.handle_types == gpu::shareable_handle_types::none);
   CHECK_FALSE(found.options.compressible);
   CHECK_FALSE(found.options.gpu_direct_rdma);
   CHECK(gpu::name_of(gpu::granularity::minimum) == std::string("minimum"));
