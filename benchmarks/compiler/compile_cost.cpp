@@ -354,5 +354,7 @@ int main(int argc, char** argv) {
   met &= same_process(root, "same process", 0);
   met &= same_process(root, "beside 1000", 1000);
   first(root);
+  std::puts(met ? "PASS: all figures are within their limits"
+                : "FAIL: a figure is beyond its limit");
   return std::system((std::string("rm -rf ") + root).c_str()) == 0 && met ? 0 : 1;
 }

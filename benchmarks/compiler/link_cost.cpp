@@ -110,7 +110,7 @@ double figure_of_child(const std::string& mode, const std::string& folder) {
 bool within(const char* name, double ours, double yardstick, double limit) {
   const bool met = ours <= limit;
   std::printf("%-14s %10.4f %10.4f   at most %.4f ms: %s\n", name, ours, yardstick, limit,
-              met ? "met" : "NOT MET");
+              met ? "PASS" : "FAIL");
   return met;
 }
 
