@@ -171,12 +171,7 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
 /// pitch and says nothing of extents.
 inline box_extent copied_extent(const array_shape& shape, const box_position& at,
                                 const box_extent& size) noexcept {
-  if (size.width != 0) return size;
-  const box_extent all = shape.extent();
-  const auto left = [](std::size_t length, std::size_t begin) {
-    return begin < length ? length - begin : 0;
-  };
-  return {left(all.width, at.x), left(all.height, at.y), left(all.depth, at.z)};
+  return size.width != 0 ? size : rest_of(shape.extent(), at);
 }
 
 /// Both ends as boxes of texels, where one of them is an array.

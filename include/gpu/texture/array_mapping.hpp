@@ -136,14 +136,8 @@ result<> describe_part(const char* function, const Array& array, const array_til
   GPU_TRY(require_below(function, "layer", tiles.layer, layered ? level.layers : 1, where));
   box_extent whole = level.extent();
   if (layered) whole.depth = 1;
-  const auto left = [](std::size_t length, std::size_t at) {
-    return at < length ? length - at : 0;
-  };
   const box_position at = tiles.at;
-  const box_extent size =
-      tiles.size.width != 0
-          ? tiles.size
-          : box_extent{left(whole.width, at.x), left(whole.height, at.y), left(whole.depth, at.z)};
+  const box_extent size = tiles.size.width != 0 ? tiles.size : rest_of(whole, at);
   const box_extent tile = properties.tile;
   box_extent count;
   GPU_TRY(

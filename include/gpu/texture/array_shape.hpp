@@ -76,6 +76,14 @@ struct array_shape {
 
 namespace detail {
 
+/// What is left of a box from a position on.
+constexpr box_extent rest_of(const box_extent& whole, const box_position& at) noexcept {
+  const auto rest = [](std::size_t length, std::size_t begin) {
+    return begin < length ? length - begin : 0;
+  };
+  return {rest(whole.width, at.x), rest(whole.height, at.y), rest(whole.depth, at.z)};
+}
+
 constexpr CUDA_ARRAY3D_DESCRIPTOR native_descriptor(const array_shape& shape,
                                                     texel_format format) noexcept {
   CUDA_ARRAY3D_DESCRIPTOR descriptor{};
