@@ -17,11 +17,23 @@ using listener_base = Catch::TestEventListenerBase;
 #include <string>
 #include <vector>
 
-// NVRTC leaks a little where options are odd, and nvJitLink where a link fails.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() {
-  return "leak:libnvrtc\nleak:libnvJitLink\n";
+// What the sanitizers ask before they start, so that none of these may be instrumented.
+#define NOT_SANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+extern "C" {
+NOT_SANITIZED const char* __asan_default_options();
+NOT_SANITIZED const char* __tsan_default_options();
+NOT_SANITIZED const char* __ubsan_default_options();
+NOT_SANITIZED const char* __lsan_default_suppressions();
 }
+
+// Some tests ask for more host memory than there can be: that fails, and does not end the program.
+const char* __asan_default_options() {
+  return "detect_stack_use_after_return=1:allocator_may_return_null=1";
+}
+const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+const char* __ubsan_default_options() { return "print_stacktrace=1"; }
+// NVRTC leaks a little where options are odd, and nvJitLink where a link fails.
+const char* __lsan_default_suppressions() { return "leak:libnvrtc\nleak:libnvJitLink\n"; }
 
 namespace {
 

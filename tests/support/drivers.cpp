@@ -17,6 +17,8 @@ gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
   options.mode =
       wanted.deferred ? gpu::testing::execution::deferred : gpu::testing::execution::eager;
   options.stream_threads = wanted.threads;
+  // To look for the places of objects takes addr2line minutes where a sanitizer wrote the program.
+  options.record_places = std::getenv("GPU_TEST_PLACES") != nullptr;
   return options;
 }
 

@@ -60,7 +60,8 @@ class own_cpu_driver {
   const gpu::driver::entry_points& table() const;
   /// How many handles and allocations are alive in it; 0 means that nothing leaked.
   std::size_t live_objects() const;
-  /// The same as a list for the message of a failed test, a line each.
+  /// The same as a list for the message of a failed test, a line each; with the place that made it
+  /// where GPU_TEST_PLACES is set.
   std::string live_list() const;
 
  private:
