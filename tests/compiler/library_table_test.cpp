@@ -173,6 +173,13 @@ TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][b
              "no option --pch-dir=/tmp."));
   CHECK(says(refusal("--split-compile", {.architecture = target, .extra = {"--split-compile=0"}}),
              "no option --split-compile=0."));
+  // None is given one that it does not know by itself.
+  {
+    const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
+    const old_nvrtc scope("--no-cache");
+    const auto made = test::value_of(gpu::compile("__global__ void f() {}", for_90));
+    CHECK(made.resources().size() == 1);
+  }
   // What it knows it does.
   const old_nvrtc scope("--pch");
   CHECK(gpu::compile("__device__ int x;", {.architecture = target}).has_value());

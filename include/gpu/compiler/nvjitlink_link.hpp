@@ -5,6 +5,7 @@
 #include <gpu/compiler/library_calls.hpp>
 #include <gpu/compiler/link_plan.hpp>
 #include <gpu/compiler/nvjitlink_entry_points.hpp>
+#include <gpu/compiler/nvjitlink_version.hpp>
 
 namespace gpu::detail {
 
@@ -83,6 +84,13 @@ inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location wher
   return out.finish();
 }
 
+/// Whether nvJitLink looks into the cache of the driver, where there is one. What it finds there
+/// comes without what the assembler said.
+inline bool nvjitlink_has_cache(source_location where) noexcept {
+  const result<version> known = nvjitlink_version(where);
+  return known.has_value() && *known >= version{12, 9};
+}
+
 /// Hands everything over and links. `raw` is set even where no link could be created, and knows the
 /// reason then.
 template <class Builder = text_builder>
@@ -92,6 +100,7 @@ inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& optio
   using table = nvjitlink::entry_points;
   sequence<const char*> arguments;
   for (const text& option : options) arguments.push_back(option.c_str());
+  if (plan.options.verbose && nvjitlink_has_cache(where)) arguments.push_back("-no-cache");
   GPU_TRY(library_call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
                                        arguments.data()));
   created = true;

@@ -36,6 +36,14 @@ struct compile_extras {
   bool in_use() const noexcept { return trace.works() || ptxas_figures; }
 };
 
+/// Whether NVRTC looks into the cache of the driver, where there is one. What it finds there comes
+/// without the assembler's figures.
+inline bool nvrtc_has_cache(source_location where) noexcept {
+  int major = 0, minor = 0;
+  const result<> known = library_call<&nvrtc::entry_points::version>(where, &major, &minor);
+  return known.has_value() && (major > 12 || (major == 12 && minor >= 9));
+}
+
 inline bool has_option(const compile_request& request, string_ref name) noexcept {
   for (const text& option : request.options) {
     if (string_ref(option) == name) return true;
@@ -100,7 +108,10 @@ inline result<> nvrtc_compile_once(const compile_request& request,
     arguments.push_back(extras.trace.trace_option());
     arguments.push_back(extras.trace.output_option());
   }
-  if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
+  if (extras.ptxas_figures) {
+    arguments.push_back("--ptxas-options=--verbose");
+    if (nvrtc_has_cache(where)) arguments.push_back("--no-cache");
+  }
   const result<> done = library_call<&table::compile_program>(
       where, raw, static_cast<int>(arguments.size()), arguments.data());
 
