@@ -2,9 +2,17 @@
 
 #include <gpu/driver/stream_capture.hpp>
 
-#include "support/results.hpp"
+#include "support/captured.hpp"
 
 #include <gpu/driver.hpp>
+#include <gpu/driver/choose_device.hpp>
+#include <gpu/driver/host_function.hpp>
+#include <gpu/driver/l2_cache.hpp>
+#include <gpu/driver/peer.hpp>
+#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/profiler.hpp>
+#include <gpu/driver/properties.hpp>
+#include <gpu/driver/stream_attribute.hpp>
 
 using test::error_of;
 using test::says;
@@ -26,4 +34,74 @@ TEST_CASE("stream_capture: a mode that is none is refused", "[driver][capture]")
       error_of(gpu::capture_mode_scope::enter(static_cast<gpu::capture_mode>(5)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::capture_mode_scope::enter", "5 is no gpu::capture_mode"));
+}
+
+TEST_CASE("stream_capture: what waits is refused by the driver", "[driver][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::event event = value_of(gpu::event::create(device));
+  const gpu::context_ref context = stream.context();
+  test::check_refused_in_capture(stream, "stream", [&] { return stream.synchronize(); });
+  test::check_refused_in_capture(stream, "stream query", [&] { return stream.is_done(); });
+  test::check_refused_in_capture(stream, "context", [&] { return context.synchronize(); });
+  const test::captured made = test::capture(stream, [&] {
+    value_of(gpu::record(stream, event));
+    CHECK(error_of(event.synchronize()).domain() == gpu::error_domain::driver);
+  });
+  CHECK(made.nodes == 0);
+}
+
+TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[driver][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::stream other = value_of(gpu::stream::create(device));
+  const gpu::context_ref context = stream.context();
+  const test::captured made = test::capture(stream, [&] {
+    CHECK(gpu::stream::create(device).has_value());
+    CHECK(gpu::event::create(device).has_value());
+    CHECK(stream.priority().has_value());
+    CHECK(stream.kind().has_value());
+    CHECK(stream.id().has_value());
+    CHECK(gpu::attribute<gpu::stream_attribute::priority>(stream).has_value());
+    CHECK(gpu::set_attribute<gpu::stream_attribute::synchronization_policy>(
+              stream, gpu::synchronization_policy::spin)
+              .has_value());
+    CHECK(gpu::copy_attributes(other, stream).has_value());
+    CHECK(device.total_memory().has_value());
+    CHECK(gpu::device_properties::of(device).has_value());
+    CHECK(gpu::choose_device().has_value());
+    CHECK(gpu::get_primary_context_state(device).has_value());
+    CHECK(gpu::can_access_peer(device, device).has_value());
+    CHECK(gpu::start_profiler().has_value());
+    CHECK(gpu::stop_profiler().has_value());
+    CHECK(gpu::reset_persisting_l2_cache(context).has_value());
+    CHECK(context.id().has_value());
+    CHECK(context.limit(gpu::context_limit::stack_size).has_value());
+    CHECK(context.memory_info().has_value());
+    CHECK(context.cache_preference().has_value());
+    CHECK(context.set_cache_preference(gpu::cache_preference::none).has_value());
+    CHECK(gpu::set_primary_context_flags(device, value_of(context.flags())).has_value());
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
+}
+
+TEST_CASE("stream_capture: events join streams", "[driver][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::stream other = value_of(gpu::stream::create(device));
+  const gpu::event forked = value_of(gpu::event::create(device, {.timing = false}));
+  const gpu::event joined = value_of(gpu::event::create(device, {.timing = false}));
+  int calls = 0;
+  const test::captured made = test::capture(stream, [&] {
+    value_of(gpu::record(stream, forked));
+    value_of(gpu::wait(other, forked));
+    CHECK(value_of(gpu::capture_status_of(other)) == gpu::capture_status::active);
+    value_of(gpu::launch_host_function(other, [&] { ++calls; }));
+    value_of(gpu::record(other, joined));
+    value_of(gpu::wait(stream, joined));
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 1);
+  CHECK(calls == 0);
 }

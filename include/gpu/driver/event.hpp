@@ -89,7 +89,7 @@ struct destroy_event {
 /// **Ordering**: the destructor does not wait; work that waits for the event still does.
 class event : public event_operations<event> {
  public:
-  /// An event of a device's primary context. (cuEventCreate)
+  /// An event of a device's primary context. Allowed while a stream is captured. (cuEventCreate)
   template <class Event = event>
   static result<Event> create(device on, event_options options = {},
                               source_location where = source_location::current()) noexcept {
@@ -194,7 +194,7 @@ template <class Result = result<>>
   });
 }
 
-/// The time from `start` to `stop`, both recorded and done. (cuEventElapsedTime)
+/// The time from `start` to `stop`, both recorded and done. Not captured. (cuEventElapsedTime)
 /// **Errors**: `errc::invalid_argument` where an event was made without timing; the driver's
 /// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first.
 template <class Time = elapsed_time>

@@ -24,7 +24,8 @@ result<State> get_primary_context_state(
 }
 
 /// Sets how the primary context behaves, whether it exists already or is made later.
-/// **Errors**: `errc::invalid_argument` for flags that do not go together.
+/// **Errors**: `errc::invalid_argument` for flags that do not go together. **Capture**: not
+/// affected.
 /// **Threads**: any; concerns all users of the device in the process, other libraries included.
 /// (cuDevicePrimaryCtxSetFlags, the runtime's cudaSetDeviceFlags)
 template <class Result = result<>>

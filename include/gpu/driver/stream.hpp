@@ -66,6 +66,7 @@ template <class Work>
 /// What `stream` and `stream_ref` can both do.
 /// **Threads**: any thread may call any member, also at the same time as another.
 /// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+/// **Capture**: only `synchronize` and `is_done` are affected.
 template <class Self> class stream_operations {
  public:
   /// Blocks until the work queued so far has finished. Not allowed while the stream is being

@@ -84,7 +84,7 @@ result<memory_pool_attribute_t<Attribute>> attribute(
 /// Sets an attribute. What the pool holds now cannot be set, and does not compile; the marks of the
 /// most it held can be reset, by 0.
 /// **Errors**: as `attribute`; `errc::invalid_argument` for a mark other than 0.
-/// (cuMemPoolSetAttribute)
+/// Not allowed while a stream is captured. **Threads**: any. (cuMemPoolSetAttribute)
 template <memory_pool_attribute Attribute>
 result<> set_attribute(memory_pool_ref of, memory_pool_attribute_t<Attribute> value,
                        source_location where = source_location::current()) noexcept {

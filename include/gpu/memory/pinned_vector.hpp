@@ -29,7 +29,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the device copies bytes: the elements have to be trivially copyable");
 
-  /// `count` elements, each `T{}`, for use with a device. (cuMemHostAlloc)
+  /// `count` elements, each `T{}`, for use with a device. Neither this nor growing is allowed while
+  /// a stream is captured. (cuMemHostAlloc)
   /// **Errors**: `errc::invalid_argument` for flags that there are not; `errc::size_overflow`; the
   /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked.
   static result<pinned_vector> create(device with, std::size_t count = 0,

@@ -81,6 +81,9 @@ template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_create> =
 template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_destroy> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_create> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_attribute> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_attribute> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_trim_to> = true;
 template <>
 inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_to_shareable_handle> = true;
 template <>
