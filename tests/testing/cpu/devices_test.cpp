@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using test::driver_fixture;
@@ -259,6 +260,26 @@ TEST_CASE("limits and settings of a context", "[cpu]") {
   CHECK(value == 1 << 20);
   CHECK(f.cu.ctx_get_limit(&value, static_cast<CUlimit>(15)) == CUDA_ERROR_UNSUPPORTED_LIMIT);
   CHECK(f.cu.ctx_set_limit(static_cast<CUlimit>(15), 1) == CUDA_ERROR_UNSUPPORTED_LIMIT);
+  CHECK(f.cu.ctx_set_limit(CU_LIMIT_STACK_SIZE, 512 * 1024 + 1) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.ctx_set_limit(CU_LIMIT_MALLOC_HEAP_SIZE, std::size_t{1} << 40) ==
+        CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(f.cu.ctx_set_limit(CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 129) == CUDA_ERROR_INVALID_VALUE);
+  const std::pair<CUlimit, std::size_t> others[] = {
+      {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{2} << 20},
+      {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128},
+      {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4},
+      {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096}};
+  for (const auto& [limit, wanted] : others) {
+    CHECK(f.cu.ctx_set_limit(limit, wanted) == CUDA_SUCCESS);
+    CHECK(f.cu.ctx_get_limit(&value, limit) == CUDA_SUCCESS);
+    CHECK(value == wanted);
+  }
+  const auto flush = [&](int target, int scope) {
+    return f.cu.flush_gpu_direct_rdma_writes(static_cast<CUflushGPUDirectRDMAWritesTarget>(target),
+                                             static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
+  };
+  CHECK(flush(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+              CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER) == CUDA_ERROR_NOT_SUPPORTED);
   int least = 9;
   int greatest = 9;
   CHECK(f.cu.ctx_get_stream_priority_range(&least, &greatest) == CUDA_SUCCESS);

@@ -306,6 +306,58 @@ TEST_CASE("launches outside the limits are refused", "[cpu]") {
         CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
+TEST_CASE("attributes of a launch are looked at one by one", "[cpu]") {
+  for (const auto& mode : all_modes()) {
+    driver_fixture f(mode);
+    const loaded code(f);
+    const CUfunction empty = code.function("empty");
+    CUstream stream = nullptr;
+    CUevent event = nullptr;
+    REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    REQUIRE(f.cu.event_create(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+    const auto launch = [&](int id, CUlaunchAttributeValue value) {
+      CUlaunchAttribute attribute{};
+      attribute.id = static_cast<CUlaunchAttributeID>(id);
+      attribute.value = value;
+      CUlaunchConfig config{};
+      config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+      config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+      config.hStream = stream;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+      return f.cu.launch_kernel_ex(&config, empty, nullptr, nullptr);
+    };
+    CUlaunchAttributeValue value{};
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_PRIORITY, value) == CUDA_SUCCESS);
+    value.clusterDim.x = value.clusterDim.y = value.clusterDim.z = 1;
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value) == CUDA_SUCCESS);
+    value.clusterDim.y = 2;
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value) == CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    value = {};
+    value.cooperative = 1;
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value) == CUDA_SUCCESS);
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, {}) == CUDA_ERROR_NOT_SUPPORTED);
+    CHECK(launch(63, {}) == CUDA_ERROR_INVALID_VALUE);
+    // An event of the launch is recorded with it.
+    value = {};
+    value.launchCompletionEvent.event = event;
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, value) == CUDA_SUCCESS);
+    CHECK(f.cu.event_synchronize(event) == CUDA_SUCCESS);
+    value = {};
+    value.programmaticEvent.event = event;
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, value) == CUDA_SUCCESS);
+    CHECK(f.cu.event_synchronize(event) == CUDA_SUCCESS);
+    value.programmaticEvent.event = reinterpret_cast<CUevent>(stream);
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, value) == CUDA_ERROR_INVALID_HANDLE);
+    CHECK(launch(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, value) == CUDA_ERROR_INVALID_HANDLE);
+    CUlaunchConfig without{};
+    without.numAttrs = 1;
+    CHECK(f.cu.launch_kernel_ex(&without, empty, nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(f.cu.launch_kernel_ex(nullptr, empty, nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+  }
+}
+
 TEST_CASE("a fault shows at the next synchronisation and stays", "[cpu]") {
   for (const auto& mode : all_modes()) {
     driver_fixture f(mode);

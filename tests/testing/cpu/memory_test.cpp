@@ -310,6 +310,48 @@ TEST_CASE("work on memory that was freed in the meantime is a fault", "[cpu]") {
   CHECK(f.reports().find("freed memory") != std::string::npos);
 }
 
+TEST_CASE("a pool remembers its settings, and its high-water marks go back", "[cpu]") {
+  driver_fixture f(small_device());
+  CUmemoryPool pool = nullptr;
+  CUstream stream = nullptr;
+  REQUIRE(f.cu.device_get_default_mem_pool(&pool, 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.stream_create(&stream, 0) == CUDA_SUCCESS);
+  for (const CUmemPool_attribute which :
+       {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+        CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}) {
+    int value = 5;
+    CHECK(f.cu.mem_pool_get_attribute(pool, which, &value) == CUDA_SUCCESS);
+    CHECK(value == 1);
+    value = 0;
+    CHECK(f.cu.mem_pool_set_attribute(pool, which, &value) == CUDA_SUCCESS);
+    value = 5;
+    CHECK(f.cu.mem_pool_get_attribute(pool, which, &value) == CUDA_SUCCESS);
+    CHECK(value == 0);
+  }
+  CUdeviceptr memory = 0;
+  REQUIRE(f.cu.mem_alloc_async(&memory, mebibyte, stream) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_free_async(memory, stream) == CUDA_SUCCESS);
+  REQUIRE(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  for (const CUmemPool_attribute which :
+       {CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, CU_MEMPOOL_ATTR_USED_MEM_HIGH}) {
+    cuuint64_t value = 0;
+    CHECK(f.cu.mem_pool_get_attribute(pool, which, &value) == CUDA_SUCCESS);
+    CHECK(value >= mebibyte);
+    CHECK(f.cu.mem_pool_set_attribute(pool, which, &value) == CUDA_ERROR_INVALID_VALUE);
+    value = 0;
+    CHECK(f.cu.mem_pool_set_attribute(pool, which, &value) == CUDA_SUCCESS);
+    CHECK(f.cu.mem_pool_get_attribute(pool, which, &value) == CUDA_SUCCESS);
+    CHECK(value == 0);
+  }
+  cuuint64_t value = 0;
+  CHECK(f.cu.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &value) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, nullptr) ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.mem_pool_get_attribute(pool, static_cast<CUmemPool_attribute>(0), &value) ==
+        CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_CASE("pools refuse what an H200's driver refuses, with its codes", "[cpu]") {
   driver_fixture f(small_device());
   const auto create = [&](CUmemAllocationType type, int handles, CUmemLocation location) {

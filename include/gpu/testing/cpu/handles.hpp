@@ -58,6 +58,46 @@ inline unsigned kind_of_handle(const void* handle) noexcept {
   return static_cast<unsigned>((value - handle_base) >> 40);
 }
 
+/// The handles of a table as numbers, and what they name without its type: compiled once for all
+/// kinds of handles.
+class handle_numbers {
+ public:
+  using pointer = std::shared_ptr<void>;
+
+  void add(std::uintptr_t handle, pointer object) { objects_.emplace(handle, std::move(object)); }
+  pointer find(std::uintptr_t handle) const {
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+  pointer take(std::uintptr_t handle) {
+    const auto found = objects_.find(handle);
+    if (found == objects_.end()) return nullptr;
+    pointer object = std::move(found->second);
+    objects_.erase(found);
+    return object;
+  }
+  void orphan(std::uintptr_t handle) {
+    if (objects_.erase(handle) != 0) orphans_.insert(handle);
+  }
+  bool is_orphan(std::uintptr_t handle) const { return orphans_.count(handle) != 0; }
+  /// All objects, the oldest first.
+  std::vector<pointer> all() const {
+    std::vector<std::uintptr_t> order;
+    order.reserve(objects_.size());
+    for (const auto& entry : objects_) order.push_back(entry.first);
+    std::sort(order.begin(), order.end());
+    std::vector<pointer> list;
+    list.reserve(order.size());
+    for (const std::uintptr_t handle : order) list.push_back(objects_.at(handle));
+    return list;
+  }
+  void clear() { objects_.clear(); }
+
+ private:
+  std::unordered_map<std::uintptr_t, pointer> objects_;
+  std::unordered_set<std::uintptr_t> orphans_;
+};
+
 /// The live handles of one kind and what they name.
 template <class Handle, class Object, handle_kind Kind> class handle_table {
  public:
@@ -67,47 +107,36 @@ template <class Handle, class Object, handle_kind Kind> class handle_table {
   Handle add(pointer object) {
     const Handle handle = make_handle<Handle>(Kind);
     object->handle = handle;
-    objects_.emplace(handle, std::move(object));
+    numbers_.add(number(handle), std::move(object));
     return handle;
   }
   /// The object, or null.
   pointer find(Handle handle) const {
-    const auto found = objects_.find(handle);
-    return found == objects_.end() ? nullptr : found->second;
+    return std::static_pointer_cast<Object>(numbers_.find(number(handle)));
   }
   /// Ends the handle; null when there is none such.
   pointer take(Handle handle) {
-    const auto found = objects_.find(handle);
-    if (found == objects_.end()) return nullptr;
-    pointer object = std::move(found->second);
-    objects_.erase(found);
-    return object;
+    return std::static_pointer_cast<Object>(numbers_.take(number(handle)));
   }
   /// Ends the handle because its context ended.
-  void orphan(Handle handle) {
-    if (objects_.erase(handle) != 0) orphans_.insert(handle);
-  }
+  void orphan(Handle handle) { numbers_.orphan(number(handle)); }
   /// What a call answers for a handle that `find` does not know.
   CUresult why_unknown(Handle handle) const {
-    return orphans_.count(handle) != 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED
-                                       : CUDA_ERROR_INVALID_HANDLE;
+    return numbers_.is_orphan(number(handle)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                              : CUDA_ERROR_INVALID_HANDLE;
   }
   /// All objects, the oldest first.
   std::vector<pointer> all() const {
     std::vector<pointer> list;
-    list.reserve(objects_.size());
-    for (const auto& entry : objects_) list.push_back(entry.second);
-    std::sort(list.begin(), list.end(), [](const pointer& a, const pointer& b) {
-      return reinterpret_cast<std::uintptr_t>(a->handle) <
-             reinterpret_cast<std::uintptr_t>(b->handle);
-    });
+    for (const auto& each : numbers_.all()) list.push_back(std::static_pointer_cast<Object>(each));
     return list;
   }
-  void clear() { objects_.clear(); }
+  void clear() { numbers_.clear(); }
 
  private:
-  std::unordered_map<Handle, pointer> objects_;
-  std::unordered_set<Handle> orphans_;
+  static std::uintptr_t number(Handle handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+  handle_numbers numbers_;
 };
 
 }  // namespace gpu::testing::cpu
