@@ -1,0 +1,80 @@
+// What the caching allocator does where the driver or the host refuses it something.
+
+#include <gpu/memory/caching_allocator.hpp>
+
+#include "support/host_memory.hpp"
+#include "support/results.hpp"
+
+using gpu::caching_allocator;
+using test::error_of;
+using test::value_of;
+
+namespace {
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+}
+
+TEST_CASE("caching_allocator: survives every failing call", "[memory][caching][cpu]") {
+  const auto operation = []() -> gpu::result<> {
+    gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::context_ref primary = GPU_TRY(gpu::context::primary(device));
+    const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(primary));
+    gpu::stream one = GPU_TRY(gpu::stream::create(device));
+    gpu::stream two = GPU_TRY(gpu::stream::create(device));
+    auto cache = GPU_TRY(caching_allocator::create(device));
+    {
+      auto buffer = GPU_TRY(cache.allocate<int>(one, 100));
+    }
+    GPU_TRY(cache.hand_over(one));
+    auto buffer = GPU_TRY(cache.allocate<int>(two, 100));
+    return two.synchronize();
+  };
+  // A stream whose number the short path cannot get is asked again on the long one.
+  CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuStreamGetId"}) == "");
+}
+
+TEST_CASE("caching_allocator: says that the host has no memory, wherever it needs some",
+          "[memory][caching][faults][cpu]") {
+  CHECK(test::sweep_host_memory([]() -> gpu::result<> {
+          const gpu::device device = GPU_TRY(gpu::device::get(0));
+          const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+          auto cache = GPU_TRY(caching_allocator::create(device));
+          const auto whole = GPU_TRY(cache.allocate<char>(stream, 2 * mebibyte));
+          return {};
+        }) == "");
+}
+
+TEST_CASE("caching_allocator: does without what others have where the host has no memory for it",
+          "[memory][caching][faults][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  value_of(cache.allocate<char>(one, 2 * mebibyte));
+  value_of(cache.hand_over(one));
+  {
+    const test::failing_allocation failing(1);  // after the record of the stream, that of a block
+    const auto buffer = value_of(cache.allocate<char>(two, 2 * mebibyte));
+    CHECK(failing.happened());
+    CHECK(buffer.native() != 0);
+  }
+  CHECK(cache.statistics().shared == 0);
+  CHECK(cache.statistics().segments == 1);
+  CHECK(cache.statistics().held_bytes == 2 * mebibyte);
+}
+
+TEST_CASE("caching_allocator: a failing wait for the device loses nothing",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});
+  gpu::testing::fault_injection faults(driver.table());
+  gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  const CUdeviceptr address = value_of(cache.allocate<char>(one, 12 * mebibyte)).native();
+  faults.fail_call("cuCtxSynchronize", 0, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(error_of(cache.allocate<char>(two, 12 * mebibyte)).code() ==
+        CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(value_of(cache.allocate<char>(one, 12 * mebibyte)).native() == address);
+}
