@@ -44,16 +44,6 @@ inline int run(const gpu::module& module) {
   return out[0];
 }
 
-/// Whether malloc gives null for what no host has. Sanitizers end the process instead.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool malloc_may_refuse = false;
-#elif defined(__has_feature)
-inline constexpr bool malloc_may_refuse =
-    !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
-#else
-inline constexpr bool malloc_may_refuse = true;
-#endif
-
 /// Takes nvJitLink away for a scope.
 class without_nvjitlink {
  public:
