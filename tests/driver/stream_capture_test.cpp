@@ -44,11 +44,29 @@ TEST_CASE("stream_capture: what waits is refused by the driver", "[driver][captu
   test::check_refused_in_capture(stream, "stream", [&] { return stream.synchronize(); });
   test::check_refused_in_capture(stream, "stream query", [&] { return stream.is_done(); });
   test::check_refused_in_capture(stream, "context", [&] { return context.synchronize(); });
+  test::check_refused_in_capture(stream, "event query", [&] { return event.is_done(); });
   const test::captured made = test::capture(stream, [&] {
     value_of(gpu::record(stream, event));
     CHECK(error_of(event.synchronize()).domain() == gpu::error_domain::driver);
   });
   CHECK(made.nodes == 0);
+}
+
+TEST_CASE("stream_capture: what tells streams apart, and what holds for more than one, is refused",
+          "[driver][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::context_ref context = stream.context();
+  const auto stack = value_of(context.limit(gpu::context_limit::stack_size));
+  test::check_refused_in_capture(stream, "kind", [&] { return stream.kind(); });
+  test::check_refused_in_capture(stream, "id", [&] { return stream.id(); });
+  test::check_refused_in_capture(stream, "profiler", [] { return gpu::start_profiler(); });
+  test::check_refused_in_capture(stream, "profiler's end", [] { return gpu::stop_profiler(); });
+  test::check_refused_in_capture(
+      stream, "limit", [&] { return context.set_limit(gpu::context_limit::stack_size, stack); });
+  test::check_refused_in_capture(stream, "cache preference", [&] {
+    return context.set_cache_preference(gpu::cache_preference::none);
+  });
 }
 
 TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[driver][capture]") {
@@ -60,27 +78,23 @@ TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[drive
     CHECK(gpu::stream::create(device).has_value());
     CHECK(gpu::event::create(device).has_value());
     CHECK(stream.priority().has_value());
-    CHECK(stream.kind().has_value());
-    CHECK(stream.id().has_value());
     CHECK(gpu::attribute<gpu::stream_attribute::priority>(stream).has_value());
     CHECK(gpu::set_attribute<gpu::stream_attribute::synchronization_policy>(
               stream, gpu::synchronization_policy::spin)
               .has_value());
     CHECK(gpu::copy_attributes(other, stream).has_value());
+    CHECK(other.kind().has_value());
+    CHECK(other.id().has_value());
     CHECK(device.total_memory().has_value());
     CHECK(gpu::device_properties::of(device).has_value());
     CHECK(gpu::choose_device().has_value());
     CHECK(gpu::get_primary_context_state(device).has_value());
     CHECK(gpu::can_access_peer(device, device).has_value());
-    CHECK(gpu::start_profiler().has_value());
-    CHECK(gpu::stop_profiler().has_value());
     CHECK(gpu::reset_persisting_l2_cache(context).has_value());
     CHECK(context.id().has_value());
     CHECK(context.limit(gpu::context_limit::stack_size).has_value());
     CHECK(context.memory_info().has_value());
     CHECK(context.cache_preference().has_value());
-    CHECK(context.set_cache_preference(gpu::cache_preference::none).has_value());
-    CHECK(gpu::set_primary_context_flags(device, value_of(context.flags())).has_value());
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);

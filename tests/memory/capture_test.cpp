@@ -74,6 +74,7 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
   std::vector<int> host(8);
   const auto rows = gpu::pitched_host_span<int>::from_native(host.data(), {4, 2});
   const auto pool = value_of(gpu::memory_pool::create(f.device));
+  auto managed = value_of(gpu::managed_buffer<int>::create(f.device, 8));
   check_refused_in_capture(f.stream, "copy to", [&] { return gpu::copy(host, f.a); });
   check_refused_in_capture(f.stream, "copy from", [&] { return gpu::copy(f.a, host); });
   check_refused_in_capture(f.stream, "copy within", [&] { return gpu::copy(f.a, f.b); });
@@ -89,6 +90,16 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
                            [&] { return pinned_vector<int>::create(f.device, 8); });
   check_refused_in_capture(f.stream, "registered_memory",
                            [&] { return gpu::registered_memory<int>::create(f.device, host); });
+  check_refused_in_capture(f.stream, "advise", [&] {
+    return gpu::advise(managed, gpu::memory_advice::set_read_mostly);
+  });
+  check_refused_in_capture(f.stream, "memory_pool",
+                           [&] { return gpu::memory_pool::create(f.device); });
+  check_refused_in_capture(f.stream, "pool access", [&] {
+    return pool.set_access(f.device, gpu::memory_access::read_write);
+  });
+  check_refused_in_capture(f.stream, "current pool",
+                           [&] { return gpu::set_current_pool(f.device, pool); });
   check_refused_in_capture(f.stream, "pool trim", [&] { return pool.trim(); });
   check_refused_in_capture(f.stream, "pool attribute", [&] {
     return gpu::attribute<gpu::memory_pool_attribute::used_mem_current>(pool);
@@ -105,30 +116,22 @@ TEST_CASE("capture: questions about memory leave it alone", "[memory][capture]")
     CHECK(gpu::attribute<gpu::pointer_attribute::memory_type>(f.a.data()).has_value());
     CHECK(gpu::pointer_info::of(f.a.data()).has_value());
     CHECK(gpu::attribute<gpu::memory_range_attribute::read_mostly>(managed).has_value());
-    CHECK(gpu::advise(managed, gpu::memory_advice::set_read_mostly).has_value());
-    CHECK(gpu::memory_pool::create(f.device).has_value());
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);
 }
 
-TEST_CASE("capture: the caching allocators have what was freed, and ask for no more",
+TEST_CASE("capture: the caching allocator takes back, and hands out nothing",
           "[memory][caching][capture]") {
   fixture f;
   auto cache = value_of(gpu::caching_allocator::create(f.device));
   auto pinned = value_of(gpu::caching_pinned_allocator::create(f.device));
-  value_of(cache.allocate<char>(f.stream, mebibyte));
   value_of(pinned.allocate<char>(mebibyte));
+  auto warm = value_of(cache.allocate<char>(f.stream, mebibyte));
   const test::captured made = capture(f.stream, [&] {
-    {
-      auto warm = value_of(cache.allocate<char>(f.stream, mebibyte));
-      const auto host = value_of(pinned.allocate<char>(mebibyte));
-      value_of(gpu::copy(f.stream, host, warm));
-    }
-    const gpu::cuda_error cold = error_of(cache.allocate<char>(f.stream, 64 * mebibyte));
-    CHECK(cold == gpu::errc::capture_prohibited);
-    CHECK(says(cold, "gpu::caching_allocator::allocate", "a graph cannot hold this",
-               "before the capture begins"));
+    const auto host = value_of(pinned.allocate<char>(mebibyte));
+    value_of(gpu::copy(f.stream, host, warm));
+    const device_buffer<char> freed = std::move(warm);
     const gpu::cuda_error handed = error_of(cache.hand_over(f.stream));
     CHECK(handed == gpu::errc::capture_prohibited);
     CHECK(says(handed, "Hand over after the capture"));
@@ -139,6 +142,14 @@ TEST_CASE("capture: the caching allocators have what was freed, and ask for no m
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 1);
+  const test::captured spoiled = capture(f.stream, [&] {
+    const gpu::cuda_error refused = error_of(cache.allocate<char>(f.stream, mebibyte));
+    CHECK(refused == gpu::errc::capture_prohibited);
+    CHECK(says(refused, "gpu::caching_allocator::allocate", "a graph cannot hold this",
+               "before the capture begins"));
+  });
+  CHECK_FALSE(spoiled.unharmed());
+  CHECK(cache.allocate<char>(f.stream, mebibyte).has_value());
   CHECK(cache.statistics().misses == 1);
 }
 

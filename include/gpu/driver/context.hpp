@@ -58,7 +58,7 @@ result<> check_context_flags(context_flags flags, const char* function,
 /// What `context` and `context_ref` can both do.
 /// **Threads**: any thread may call any member; none cares what is current, and all leave it as it
 /// was. **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
-/// **Capture**: only `synchronize` is affected.
+/// **Capture**: `synchronize`, `set_limit` and `set_cache_preference` are not allowed.
 template <class Self> class context_operations {
  public:
   /// Blocks until all work of the context has finished. Not allowed while a stream of the context

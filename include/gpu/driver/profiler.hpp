@@ -9,7 +9,7 @@ namespace gpu {
 
 /// Has a profiler that was told to wait (`nsys profile -c cudaProfilerApi`, `ncu
 /// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
-/// is one for the whole process. **Capture**: not affected. (cuProfilerStart)
+/// is one for the whole process. **Capture**: not allowed. (cuProfilerStart)
 template <class Result = result<>>
 Result start_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_start>(where);

@@ -95,7 +95,7 @@ template <class Self> class stream_operations {
     return get<Number, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
 
-  /// (cuStreamGetFlags)
+  /// Not allowed while the stream is being captured. (cuStreamGetFlags)
   template <class Kind = stream_kind>
   result<Kind> kind(source_location where = source_location::current()) const noexcept {
     unsigned flags = 0;
@@ -103,7 +103,8 @@ template <class Self> class stream_operations {
     return static_cast<Kind>(flags);
   }
 
-  /// A number that no other stream of the process has or had. (cuStreamGetId)
+  /// A number that no other stream of the process has or had. Not allowed while the stream is being
+  /// captured. (cuStreamGetId)
   template <class Number = unsigned long long>
   result<Number> id(source_location where = source_location::current()) const noexcept {
     return get<Number, &driver::entry_points::stream_get_id>("gpu::stream::id", where);

@@ -57,8 +57,9 @@ class caching_allocator {
   /// `count` elements in the order of `stream`; no elements are fine. They go back to the allocator
   /// when the buffer is destroyed, and must not be `release`d from it.
   /// **Errors**: `errc::wrong_context`; `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with a map
-  /// of what is held; `errc::capture_prohibited` in a capture where the stream has no block free.
-  /// A block that was free can be used in a capture; keep the buffer for as long as the graph.
+  /// of what is held; `errc::capture_prohibited` in a capture, which it spoils, as the driver does
+  /// not tell the number of a captured stream. Buffers from before the capture can be used and
+  /// freed in it, but a graph that uses one needs it for as long as it is launched.
   /// **Cost**: no driver call but one for the stream's number, where a block is free.
   /// (cuStreamGetId; else cuStreamIsCapturing, cuMemAlloc, cuStreamWaitEvent, cuCtxSynchronize)
   template <class T>
@@ -80,17 +81,17 @@ class caching_allocator {
 
   /// Lets other streams have what is free on this one, once the work that is queued on it now has
   /// finished. Before a stream is destroyed, this keeps its memory from lying idle.
-  /// **Errors**: `errc::capture_prohibited` in a capture.
-  /// (cuStreamGetId, cuStreamIsCapturing, cuEventCreate, cuEventRecord)
+  /// **Errors**: `errc::capture_prohibited` in a capture, which goes on.
+  /// (cuStreamIsCapturing, cuStreamGetId, cuEventCreate, cuEventRecord)
   result<> hand_over(stream_ref stream,
                      source_location where = source_location::current()) noexcept {
     GPU_TRY(require("gpu::caching_allocator::hand_over", stream, where));
+    GPU_TRY(detail::require_no_capture(stream, "gpu::caching_allocator::hand_over",
+                                       "Hand over after the capture has ended.", where));
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
     detail::stream_lane* lane = state_->find_lane(number);
     if (lane == nullptr) return {};
-    GPU_TRY(detail::require_no_capture(stream, "gpu::caching_allocator::hand_over",
-                                       "Hand over after the capture has ended.", where));
     const detail::scoped_lock held(state_->growing);
     GPU_TRY(state_->share(*lane, where));
     lane->lock.lock();
@@ -240,6 +241,10 @@ class caching_allocator {
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes(function, count, size, bytes, where));
     if (bytes == 0) return {};
+    GPU_TRY(detail::require_no_capture(stream, function,
+                                       "Allocate before the capture begins, and keep the buffer "
+                                       "for as long as the graph.",
+                                       where));
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
     detail::stream_lane* lane = state_->find_lane(number);

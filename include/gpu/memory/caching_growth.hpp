@@ -176,10 +176,6 @@ template <class Block = cached_block>
 [[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state, stream_lane& lane,
                                                         std::size_t bytes,
                                                         source_location where) noexcept {
-  GPU_TRY(require_no_capture(lane.stream, "gpu::caching_allocator::allocate",
-                             "Allocate as much before the capture begins, and free it, so that it "
-                             "is at hand.",
-                             where));
   const scoped_lock held(state.growing);
   lane.lock.lock();
   Block* given_back = lane.take(bytes);  // in the meantime

@@ -110,8 +110,8 @@ result<> prefetch(stream_ref stream, Range&& range, memory_location to,
 /// range touches. `location` goes with `set_preferred_location`, `set_accessed_by` and
 /// `unset_accessed_by`, and only with them.
 /// **Errors**: `errc::invalid_argument` where it is missing or too much; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory that is not managed. **Capture**: not affected; the advice
-/// is given now. (cuMemAdvise)
+/// CUDA_ERROR_INVALID_VALUE for memory that is not managed. **Capture**: not allowed.
+/// (cuMemAdvise)
 template <class Range>
   requires(device_range<Range> || host_range<Range>)
 result<> advise(Range&& range, memory_advice advice, memory_location location = {},

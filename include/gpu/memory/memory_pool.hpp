@@ -107,7 +107,7 @@ template <class Self> class memory_pool_operations {
   /// more. The two devices have to be peers.
   /// **Errors**: `errc::invalid_argument` for `read`, which the driver does not have, and for
   /// taking access away from the pool's own device; CUDA_ERROR_INVALID_DEVICE where they are no
-  /// peers. (cuMemPoolSetAccess)
+  /// peers. Not allowed while a stream is captured. (cuMemPoolSetAccess)
   template <class Builder = detail::text_builder>
   result<> set_access(device by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
@@ -205,7 +205,7 @@ struct destroy_memory_pool {
 /// Makes `pool` the one that `device_buffer::create(stream, count)` uses on its device, until
 /// another is set; it has to live until then. (cuDeviceSetMemPool)
 /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a pool of another device or of
-/// the host.
+/// the host. **Capture**: not allowed.
 inline result<> set_current_pool(device on, memory_pool_ref pool,
                                  source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(pool, "gpu::set_current_pool", where));
@@ -225,7 +225,7 @@ class memory_pool : public memory_pool_operations<memory_pool> {
  public:
   /// A pool of a device's memory, or of the host's. Takes nothing of it yet.
   /// **Errors**: `errc::invalid_argument` for a location that pools cannot be at; the driver's
-  /// CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE. Allowed while a stream is captured.
+  /// CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE. Not allowed while a stream is captured.
   /// (cuMemPoolCreate, cuMemPoolDestroy)
   template <class Pool = memory_pool>
   static result<Pool> create(memory_location at, memory_pool_options options = {},

@@ -75,6 +75,7 @@ inline CUresult stream_get_flags(call& c, CUstream handle, unsigned* flags) {
   stream_ptr stream;
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  if (stream->capture) return c.refuse_capture(*stream);
   *flags = stream->flags;
   return CUDA_SUCCESS;
 }
@@ -83,6 +84,7 @@ inline CUresult stream_get_id(call& c, CUstream handle, unsigned long long* id) 
   stream_ptr stream;
   if (id == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  if (stream->capture) return c.refuse_capture(*stream);
   *id = stream->id;
   return CUDA_SUCCESS;
 }

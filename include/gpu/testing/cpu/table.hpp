@@ -59,7 +59,8 @@ template <> inline constexpr bool always_allowed<&entry::driver_get_version> = t
 template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
 template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
 
-/// Calls that a stream capture may forbid because they wait or change the address space.
+/// Calls that a stream capture may forbid: those that wait, change the address space, or set what
+/// holds for a whole context, pool or process.
 template <auto Function> inline constexpr bool unsafe_in_capture = false;
 template <> inline constexpr bool unsafe_in_capture<&entry::graph_exec_destroy> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::graph_instantiate_with_params> = true;
@@ -81,6 +82,15 @@ template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_create> =
 template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_destroy> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_create> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::device_set_mem_pool> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_advise> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::profiler_start> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::profiler_stop> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_set_cache_config> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_set_limit> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_attribute> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_attribute> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_trim_to> = true;
