@@ -2,8 +2,8 @@
 /// \file
 /// The library, but for `gpu/testing/`, for what needs other libraries' headers (`gpu/interop/`),
 /// and for what few programs use and all would pay for: `gpu/texture.hpp`, and of `gpu/memory/`
-/// `copy_batch.hpp`, `growing_buffer.hpp`, `peer_memory.hpp`, `shared_pool.hpp`,
-/// `stream_memory_operation.hpp` and `virtual_memory.hpp`.
+/// `copy_batch.hpp`, `growing_buffer.hpp`, `ipc.hpp`, `memory_range_attribute.hpp`,
+/// `peer_memory.hpp`, `shared_pool.hpp`, `stream_memory_operation.hpp` and `virtual_memory.hpp`.
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
@@ -25,12 +25,10 @@
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy_box.hpp>
-#include <gpu/memory/ipc.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
-#include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/memory/pointer_attribute.hpp>
 #include <gpu/memory/registered_memory.hpp>
