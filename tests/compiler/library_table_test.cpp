@@ -6,9 +6,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -189,6 +191,43 @@ TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][b
   // What it knows it does.
   const old_nvrtc scope("--pch");
   CHECK(gpu::compile("__device__ int x;", {.architecture = target}).has_value());
+}
+
+TEST_CASE("what NVRTC finds in the driver's cache, without figures, is compiled once more",
+          "[compiler][resources]") {
+  static const gpu::nvrtc::entry_points* real;
+  static int compiled;
+  real = &gpu::nvrtc::current_entry_points();
+  compiled = 0;
+  gpu::nvrtc::entry_points table = *real;
+  table.version = [](int* major, int* minor) {
+    *major = 12;
+    *minor = 9;
+    return 0;
+  };
+  table.compile_program = [](gpu::nvrtc::nvrtc_program program, int count,
+                             const char* const* options) {
+    ++compiled;
+    std::vector<const char*> passed(options, options + count);
+    const auto said = [&](const char* option) {
+      return std::find_if(passed.begin(), passed.end(),
+                          [&](const char* each) { return std::strcmp(each, option) == 0; });
+    };
+    // Others than the real one may not know this, but they have figures each time.
+    if (const auto fresh = said("--no-cache"); fresh != passed.end()) {
+      passed.erase(fresh);
+    } else if (const auto figures = said("--ptxas-options=--verbose"); figures != passed.end()) {
+      passed.erase(figures);
+    }
+    return real->compile_program(program, static_cast<int>(passed.size()), passed.data());
+  };
+  const gpu::nvrtc::scoped_entry_points in_force(table);
+  const auto made = test::value_of(
+      gpu::compile(gpu::program("template <class T> __global__ void f(T*) {}").instance("f<int>"),
+                   {.architecture = gpu::architecture::sm(90)}));
+  CHECK(compiled == 2);
+  CHECK(made.resources().size() == 1);
+  CHECK(made.resources("f<int>").has_value());
 }
 
 TEST_CASE("an NVRTC without a function does all that needs none of it", "[compiler][bad-input]") {

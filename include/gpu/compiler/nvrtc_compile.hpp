@@ -32,6 +32,7 @@ inline bool uses_precompiled_header(const compile_request& request) noexcept {
 struct compile_extras {
   header_trace trace = {};
   bool ptxas_figures = false;
+  bool no_cache = false;
 
   bool in_use() const noexcept { return trace.works() || ptxas_figures; }
 };
@@ -108,10 +109,8 @@ inline result<> nvrtc_compile_once(const compile_request& request,
     arguments.push_back(extras.trace.trace_option());
     arguments.push_back(extras.trace.output_option());
   }
-  if (extras.ptxas_figures) {
-    arguments.push_back("--ptxas-options=--verbose");
-    if (nvrtc_has_cache(where)) arguments.push_back("--no-cache");
-  }
+  if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
+  if (extras.no_cache) arguments.push_back("--no-cache");
   const result<> done = library_call<&table::compile_program>(
       where, raw, static_cast<int>(arguments.size()), arguments.data());
 
@@ -144,7 +143,13 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
                          !has_option(request, "--dlink-time-opt");
   for (;;) {
     const result<> done = nvrtc_compile_once(request, headers, extras, made, where);
-    if (done.has_value()) return done;
+    if (done.has_value()) {
+      const bool lost = extras.ptxas_figures && made.ptxas_log.empty();
+      if (!lost || extras.no_cache || !nvrtc_has_cache(where)) return done;
+      extras.no_cache = true;
+      made.names.clear();
+      continue;
+    }
     const cuda_error& error = done.error();
     if (error == errc::compile_failed && headers.add_missing(made.log)) continue;
     if (!extras.in_use()) return done;
