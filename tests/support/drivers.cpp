@@ -17,7 +17,7 @@ gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
   options.mode =
       wanted.deferred ? gpu::testing::execution::deferred : gpu::testing::execution::eager;
   options.stream_threads = wanted.threads;
-  // To look for the places of objects takes addr2line minutes where a sanitizer wrote the program.
+  // To read the debug information of a program that a sanitizer wrote takes addr2line a minute.
   options.record_places = std::getenv("GPU_TEST_PLACES") != nullptr;
   return options;
 }

@@ -101,9 +101,7 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
 /// The same with the places as file and line.
 inline std::vector<live_object> list_live(driver_state& driver) {
   std::vector<live_object> list = collect_live(driver);
-  std::vector<std::string*> places;
-  for (live_object& each : list) places.push_back(&each.place);
-  driver.places.explain(places);
+  for (live_object& each : list) each.place = driver.places.explain(each.place);
   return list;
 }
 
