@@ -195,13 +195,13 @@ TEST_CASE("child: compiles without new threads", "[.child]") {
     return;
   }
   gpu::pending_compilation pending = gpu::compile_async(kernel_named("alone"), for_90);
-  CHECK(pending.ready());
-  CHECK(pending.get()->ptx().contains(".entry alone("));
+  const bool alone = pending.ready() && pending.get()->ptx().contains(".entry alone(");
   const auto made =
       gpu::compile_all(std::vector<std::string>{kernel_named("a"), "no program"}, for_90);
-  CHECK(made[0].has_value());
-  CHECK(made[1].error() == gpu::errc::compile_failed);
-  std::printf("[done]");
+  const bool all = made[0].has_value() && made[1].error() == gpu::errc::compile_failed;
+  std::printf(alone && all ? "[done]" : "[wrong]");
+  std::fflush(stdout);
+  ::_exit(0);  // a search for leaks would need a thread
 }
 
 TEST_CASE("where no thread can be started the caller compiles", "[compiler][async]") {

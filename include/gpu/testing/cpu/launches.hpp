@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu/code_loading.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/enumeration.hpp>
 #include <gpu/testing/cpu/functions.hpp>
 #include <gpu/testing/cpu/occupancy.hpp>
 #include <gpu/testing/machine/machine.hpp>
@@ -225,7 +226,7 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
     const CUlaunchAttribute& attribute = config.attrs[i];
     const CUlaunchAttributeValue& value = attribute.value;
     event_ptr event;
-    switch (attribute.id) {
+    switch (number_of(attribute.id)) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
         order.cooperative = value.cooperative != 0;
         break;

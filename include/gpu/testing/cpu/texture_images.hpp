@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu/arrays.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/enumeration.hpp>
 
 #include <cuda.h>
 
@@ -30,14 +31,6 @@ inline std::uint64_t greatest_linear_width(CUarray_format format, unsigned chann
 /// The texels of linear or pitched memory: formats that every device has, not the later ones.
 inline format_facts find_linear_format(CUarray_format format, unsigned channels) noexcept {
   return format <= CU_AD_FORMAT_FLOAT ? find_format(format, channels) : format_facts{};
-}
-
-/// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
-template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
-  unsigned number = 0;
-  static_assert(sizeof number == sizeof written);
-  std::memcpy(&number, &written, sizeof number);
-  return number;
 }
 
 inline bool aligned(std::uint64_t value, CUdevice_attribute attribute) noexcept {

@@ -1,0 +1,17 @@
+#pragma once
+/// \file
+/// Enumerations as a caller of the driver wrote them.
+
+#include <cstring>
+
+namespace gpu::testing::cpu {
+
+/// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
+template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
+  unsigned number = 0;
+  static_assert(sizeof number == sizeof written);
+  std::memcpy(&number, &written, sizeof number);
+  return number;
+}
+
+}  // namespace gpu::testing::cpu
