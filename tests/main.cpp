@@ -27,8 +27,10 @@ NOT_SANITIZED const char* __lsan_default_suppressions();
 }
 
 // Some tests ask for more host memory than there can be: that fails, and does not end the program.
+// In one run of eight the search for leaks died of what it had noted of thread-local variables of
+// libraries that were opened, so it does not note that.
 const char* __asan_default_options() {
-  return "detect_stack_use_after_return=1:allocator_may_return_null=1";
+  return "detect_stack_use_after_return=1:allocator_may_return_null=1:intercept_tls_get_addr=0";
 }
 const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 const char* __ubsan_default_options() { return "print_stacktrace=1"; }

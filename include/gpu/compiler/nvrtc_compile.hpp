@@ -6,6 +6,7 @@
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/header_trace.hpp>
 #include <gpu/compiler/library_headers.hpp>
+#include <gpu/compiler/nvrtc_version.hpp>
 
 namespace gpu::detail {
 
@@ -40,9 +41,8 @@ struct compile_extras {
 /// Whether NVRTC looks into the cache of the driver, where there is one. What it finds there comes
 /// without the assembler's figures.
 inline bool nvrtc_has_cache(source_location where) noexcept {
-  int major = 0, minor = 0;
-  const result<> known = library_call<&nvrtc::entry_points::version>(where, &major, &minor);
-  return known.has_value() && (major > 12 || (major == 12 && minor >= 9));
+  const result<version> known = nvrtc_version(where);
+  return known.has_value() && *known >= version{12, 9};
 }
 
 inline bool has_option(const compile_request& request, string_ref name) noexcept {
