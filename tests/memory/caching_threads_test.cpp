@@ -126,3 +126,28 @@ TEST_CASE("caching_pinned_allocator: what one thread had the driver give, no oth
   });
   CHECK(wrong == 0);
 }
+
+TEST_CASE("caching_pinned_allocator: the counts are right while threads give segments back",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  cache.stop_holding();
+  constexpr std::size_t threads = 4;
+  const int wrong = wrong_in_threads(threads, [&](int) {
+    int found = 0;
+    for (int i = 0; i < 100; ++i) {
+      const auto made = cache.allocate<char>(2 * mebibyte);
+      const gpu::caching_statistics now = cache.statistics();
+      found += !made.has_value() || now.held_bytes < 2 * mebibyte ||
+               now.held_bytes > threads * 2 * mebibyte || now.segments > threads;
+    }
+    return found;
+  });
+  CHECK(wrong == 0);
+  const gpu::caching_statistics end = cache.statistics();
+  CHECK(end.held_bytes == 0);
+  CHECK(end.segments == 0);
+  CHECK(end.peak_held_bytes >= 2 * mebibyte);
+  CHECK(end.peak_held_bytes <= threads * 2 * mebibyte);
+  CHECK(end.misses == threads * 100);
+}

@@ -104,14 +104,14 @@ class caching_pinned_allocator {
     if (cache_ == nullptr) return 0;
     const detail::scoped_lock held(cache_->growing);
     cache_->collect_waiting(true);
-    const std::size_t before = cache_->counts.held_bytes;
+    std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
       each.lock.lock();
       detail::cached_segment* list = each.remove_free_segments();
       each.lock.unlock();
-      cache_->trim(list);
+      bytes += cache_->trim(list);
     }
-    return before - cache_->counts.held_bytes;
+    return bytes;
   }
 
   /// Gives back what is free, as `trim` does, and from now on every segment as soon as its last
@@ -125,7 +125,12 @@ class caching_pinned_allocator {
   caching_statistics statistics() const noexcept {
     if (cache_ == nullptr) return {};
     const detail::scoped_lock held(cache_->growing);
-    caching_statistics found = cache_->counts;
+    caching_statistics found;
+    found.held_bytes = cache_->held.bytes();
+    found.peak_held_bytes = cache_->held.peak_bytes();
+    found.segments = cache_->held.segments();
+    found.misses = cache_->misses;
+    found.trims = cache_->trims;
     detail::arena_statistics sum;
     for (detail::pinned_lane& each : cache_->lanes) {
       each.lock.lock();
@@ -215,7 +220,7 @@ class caching_pinned_allocator {
     }
     trim();
     const detail::scoped_lock held(cache_->growing);
-    ++cache_->counts.trims;
+    ++cache_->trims;
     if (Block* block = take_anywhere()) return block;
     return grow<Block>(lane, bytes, where);
   }
@@ -231,7 +236,7 @@ class caching_pinned_allocator {
     constexpr std::size_t unit = detail::caching_state::driver_unit;
     const std::size_t least = cache_->options.segment_bytes;
     const std::size_t wanted = ((bytes > least ? bytes : least) + unit - 1) / unit * unit;
-    const std::size_t limit = cache_->options.limit, holds = cache_->counts.held_bytes;
+    const std::size_t limit = cache_->options.limit, holds = cache_->held.bytes();
     if (limit != 0 && (wanted > limit || holds > limit - wanted)) {
       detail::text_builder out;
       out << "asked for " << bytes << " bytes; the limit of this allocator is " << limit
@@ -242,7 +247,7 @@ class caching_pinned_allocator {
                               .with_values(bytes, limit));
     }
     detail::pinned_memory memory;
-    ++cache_->counts.misses;
+    ++cache_->misses;
     GPU_TRY(detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where));
     auto* segment = new (std::nothrow) detail::cached_segment;
     if (segment == nullptr) return detail::fail(no_host_memory(where));
@@ -256,11 +261,7 @@ class caching_pinned_allocator {
       return detail::fail(no_host_memory(where));
     }
     static_cast<void>(memory.release());
-    __atomic_add_fetch(&cache_->counts.segments, std::size_t{1}, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&cache_->counts.held_bytes, wanted, __ATOMIC_RELAXED);
-    if (cache_->counts.peak_held_bytes < cache_->counts.held_bytes) {
-      cache_->counts.peak_held_bytes = cache_->counts.held_bytes;
-    }
+    cache_->held.add(wanted);
     return block;
   }
 

@@ -24,7 +24,37 @@ struct waiting_block {
   waiting_block* next = nullptr;
 };
 
-/// **Threads**: `growing` guards what is not in a lane; it is taken before a lane's lock.
+/// What is held of the system. Every member is atomic: who gives the last block of a segment back
+/// may be in any thread, with or without `pinned_cache::growing`.
+class held_segments {
+ public:
+  void add(std::size_t bytes) noexcept {
+    __atomic_add_fetch(&segments_, std::size_t{1}, __ATOMIC_RELAXED);
+    const std::size_t now = __atomic_add_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+    std::size_t peak = __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+    while (peak < now && !__atomic_compare_exchange_n(&peak_bytes_, &peak, now, true,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+  void remove(std::size_t segments, std::size_t bytes) noexcept {
+    __atomic_sub_fetch(&segments_, segments, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+  }
+
+  std::size_t segments() const noexcept { return __atomic_load_n(&segments_, __ATOMIC_RELAXED); }
+  std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
+  std::size_t peak_bytes() const noexcept {
+    return __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+  }
+
+ private:
+  std::size_t segments_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t peak_bytes_ = 0;
+};
+
+/// **Threads**: `growing` guards what is neither atomic nor in a lane; it is taken before a lane's
+/// lock.
 struct pinned_cache {
   static constexpr std::size_t lane_count = 8;
 
@@ -32,7 +62,9 @@ struct pinned_cache {
   pinned_flags flags{};
   caching_options options;
   mutex growing{};
-  caching_statistics counts;
+  held_segments held;
+  std::size_t misses = 0;  // times that the driver was asked for memory
+  std::size_t trims = 0;   // times that free segments went back to make room
   waiting_block* waiting = nullptr;
   bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
   std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
@@ -67,14 +99,13 @@ struct pinned_cache {
     return bytes;
   }
 
-  /// The same for segments that count as held. Without `growing`, which who gives a block back may
-  /// hold; hence the counts are changed atomically.
-  void trim(cached_segment* list) noexcept {
+  /// The same for segments that count as held.
+  std::size_t trim(cached_segment* list) noexcept {
     std::size_t segments = 0;
     for (const cached_segment* each = list; each != nullptr; each = each->next) ++segments;
     const std::size_t bytes = release(list);
-    __atomic_sub_fetch(&counts.segments, segments, __ATOMIC_RELAXED);
-    __atomic_sub_fetch(&counts.held_bytes, bytes, __ATOMIC_RELAXED);
+    held.remove(segments, bytes);
+    return bytes;
   }
 
   /// Gives the blocks back whose streams have got so far; all of them where `wait` says so. Under
@@ -109,7 +140,10 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   lane.lock.unlock();
   if (list == nullptr) [[likely]]
     return;
-  if (!closing) return lane.cache->trim(list);
+  if (!closing) {
+    lane.cache->trim(list);
+    return;
+  }
   lane.cache->release(list);
   if (empty) lane.cache->drop_owner();
 }
