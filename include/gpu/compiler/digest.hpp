@@ -119,8 +119,8 @@ class digest_builder {
     v[c] += v[d];
     v[b] = rotate_right(v[b] ^ v[c], 63);
   }
-  template <int Round> [[gnu::always_inline]] static void mix_all(word* v, const word* m) noexcept {
-    constexpr const unsigned char* s = order[Round];
+  [[gnu::always_inline]] static void mix_all(word* v, const word* m,
+                                             const unsigned char* s) noexcept {
     mix(v, 0, 4, 8, 12, m[s[0]], m[s[1]]);
     mix(v, 1, 5, 9, 13, m[s[2]], m[s[3]]);
     mix(v, 2, 6, 10, 14, m[s[4]], m[s[5]]);
@@ -147,10 +147,10 @@ class digest_builder {
     }
     v[12] ^= count_;
     if (last) v[14] = ~v[14];
-    // Each round by itself, so that the order of the words is in the code and not in a table.
-    mix_all<0>(v, m), mix_all<1>(v, m), mix_all<2>(v, m), mix_all<3>(v, m);
-    mix_all<4>(v, m), mix_all<5>(v, m), mix_all<6>(v, m), mix_all<7>(v, m);
-    mix_all<8>(v, m), mix_all<9>(v, m), mix_all<0>(v, m), mix_all<1>(v, m);
+    // Unrolled, so that where it is optimised the order of the words is in the code and not in a
+    // table, and where it is not the code is short.
+#pragma GCC unroll 12
+    for (int round = 0; round < 12; ++round) mix_all(v, m, order[round % 10]);
     for (int i = 0; i < 8; ++i) state_[i] ^= v[i] ^ v[i + 8];
     filled_ = 0;
   }
