@@ -286,7 +286,7 @@ TEST_CASE("graph: what is wrong with a description is said before the driver is 
   CHECK(says(error, "gpu::copy_node", "cannot copy 0 elements"));
   error = error_of(f.graph.add({}, gpu::kernel_node({1, 2048}, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "2048", "1024"));
+  CHECK(says(error, "gpu::kernel_node", "2048", "1024"));
   CHECK(error_of(f.graph.add({}, gpu::kernel_node({1, 1}, gpu::kernel<unsigned*>{}, f.x))) ==
         gpu::errc::empty_handle);
   std::vector<CUlaunchAttribute> many(9);

@@ -76,13 +76,14 @@ TEST_CASE("occupancy: shapes that no launch has are refused for clusters, too",
   gpu::cuda_error error = error_of(
       gpu::max_active_clusters(f.light, f.device, {.grid = 63, .block = 32, .cluster = 2}));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "light", "cluster of {2, 1, 1}", "{63, 1, 1}"));
+  CHECK(says(error, "gpu::max_active_clusters", "light", "cluster of {2, 1, 1}", "{63, 1, 1}"));
   error = error_of(gpu::max_cluster_size(f.light, f.device, {.grid = 1, .block = 2048}));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "2048", "1024", "cluster_occupancy_test.cpp"));
+  CHECK(says(error, "gpu::max_cluster_size", "2048", "1024", "cluster_occupancy_test.cpp"));
   error = error_of(gpu::max_active_clusters(f.light, f.device,
                                             {.grid = 1, .block = 32, .shared_bytes = 1'000'000}));
   CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "gpu::max_active_clusters", "1000000 bytes"));
   CHECK(error_of(gpu::max_cluster_size(gpu::kernel<>{}, f.device, {.grid = 1, .block = 1})) ==
         gpu::errc::empty_handle);
 }

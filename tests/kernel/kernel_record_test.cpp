@@ -2,9 +2,12 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/kernel/cluster_occupancy.hpp>
+#include <gpu/kernel/occupancy.hpp>
 
 #include "support/host_memory.hpp"
 
+#include <functional>
 #include <string>
 
 namespace {
@@ -47,6 +50,56 @@ TEST_CASE("each allocation of a module and of a first launch may fail", "[kernel
           }
           return stream.synchronize();
         }) == "");
+}
+
+TEST_CASE("a kernel's limits without room on the host are told by the function that was called",
+          "[kernel][module][occupancy]") {
+  if (!test::failing_allocation::possible()) return;
+  const gpu::device device = test::first_device();
+  const auto stream = test::value_of(gpu::stream_ref::legacy_default(device));
+  struct asking {
+    const char* function;
+    std::function<gpu::result<>(const gpu::kernel<>&)> ask;
+  };
+  // In each, 60,000 bytes of shared memory need the opt-in, after which limits are kept again.
+  const gpu::launch_config config{.grid = 1, .block = 32, .shared_bytes = 60'000};
+  const auto nothing = [](const auto& answer) -> gpu::result<> {
+    if (!answer.has_value()) return gpu::unexpected(answer.error());
+    return {};
+  };
+  const asking all[] = {
+      {"gpu::max_active_blocks",
+       [&](const auto& k) { return nothing(gpu::max_active_blocks(k, device, 32, 60'000)); }},
+      {"gpu::get_occupancy",
+       [&](const auto& k) { return nothing(gpu::get_occupancy(k, device, 32, 60'000)); }},
+      {"gpu::suggest_block_size",
+       [&](const auto& k) {
+         return nothing(gpu::suggest_block_size(k, device, {.dynamic_shared = 60'000}));
+       }},
+      {"gpu::available_dynamic_shared",
+       [&](const auto& k) { return nothing(gpu::available_dynamic_shared(k, device, 1, 32)); }},
+      {"gpu::max_cluster_size",
+       [&](const auto& k) { return nothing(gpu::max_cluster_size(k, device, config)); }},
+      {"gpu::max_active_clusters",
+       [&](const auto& k) { return nothing(gpu::max_active_clusters(k, device, config)); }},
+      {"gpu::launch", [&](const auto& k) { return gpu::launch(stream, config, k); }}};
+  for (const asking& one : all) {
+    INFO(one.function);
+    const std::string name = fresh_name();
+    const gpu::module module = test::value_of(
+        gpu::module::load(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry " + name +
+                          "() { ret; }\n"));
+    const auto kernel = test::value_of(module.kernel<>(name));
+    for (int limits = 0; limits < 2; ++limits) {
+      const test::failing_allocation failing(limits == 0 ? 0 : 1);
+      const gpu::cuda_error error = test::error_of(one.ask(kernel));
+      CHECK(failing.happened());
+      CHECK(error == gpu::errc::out_of_host_memory);
+      CHECK(test::says(error, one.function));
+    }
+    CHECK(one.ask(kernel).has_value());
+  }
+  CHECK(stream.synchronize().has_value());
 }
 
 TEST_CASE("each allocation of a load with options may fail", "[kernel][module][jit]") {

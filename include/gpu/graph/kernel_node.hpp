@@ -45,7 +45,7 @@ template <class... Parameters> class kernel_node {
       return detail::fail(detail::empty_handle_error("gpu::kernel_node", "kernel", where));
     const detail::prepared_launch launch{stream_ref::legacy_default(context), config_, kernel_,
                                          arguments_.pointers(), where};
-    GPU_TRY(check(launch));
+    GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
     GPU_TRY(describe_attributes(to, where));
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
     node.kern = kernel_->native;
@@ -59,12 +59,6 @@ template <class... Parameters> class kernel_node {
     node.sharedMemBytes = config_.shared_bytes;
     node.kernelParams = arguments_.pointers();
     return {};
-  }
-
-  static result<> check(const detail::prepared_launch& launch) noexcept {
-    const detail::kernel_limits& limits = *GPU_TRY(detail::find_limits(launch.on_device()));
-    GPU_TRY(detail::check_shape(launch, limits));
-    return detail::allow_shared_memory(launch, limits);
   }
 
   result<> describe_attributes(detail::node_parameters& to, source_location where) noexcept {

@@ -19,9 +19,7 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
   GPU_TRY(find_primary_context(on.native(), primary, where));
   const auto stream = stream_ref::legacy_default(context_ref::from_native(primary, on));
   const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
-  const kernel_limits& limits = *GPU_TRY(find_limits(launch.on_device()));
-  GPU_TRY(check_shape(launch, limits));
-  GPU_TRY(allow_shared_memory(launch, limits));
+  GPU_TRY(prepare_kernel(launch, function));
   // The cluster is stated even where it is one block, or the driver would know none at all.
   const CUlaunchAttribute cluster = cluster_attribute(config.cluster);
   const CUlaunchConfig native = native_config(config, nullptr, &cluster, 1);

@@ -72,11 +72,11 @@ const Limits* keep_limits(Limits limits, const text& name, CUdevice device) noex
   return &made->limits;
 }
 
-/// Asks the driver what a device allows a kernel. To be called locked, and where a context of the
-/// device is current.
+/// Asks the driver what a device allows a kernel, on behalf of `function`. To be called locked, and
+/// where a context of the device is current.
 template <class Limits = const kernel_limits*>
-inline result<Limits> read_limits(CUkernel kernel, const text& name, CUdevice device,
-                                  source_location where) noexcept {
+inline result<Limits> read_limits(const char* function, CUkernel kernel, const text& name,
+                                  CUdevice device, source_location where) noexcept {
   kernel_limits limits{};
   struct device_attribute {
     CUdevice_attribute which;
@@ -117,7 +117,7 @@ inline result<Limits> read_limits(CUkernel kernel, const text& name, CUdevice de
   limits.dynamic_shared = raised > available ? raised : available;
   const kernel_limits* kept = keep_limits(limits, name, device);
   if (kept == nullptr)
-    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), where));
+    return fail(out_of_host_memory_error(function, sizeof(kernel_limits), where));
   return kept;
 }
 

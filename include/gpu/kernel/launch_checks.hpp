@@ -20,10 +20,6 @@ struct prepared_launch {
   kernel_record* kernel;
   void** arguments;
   source_location where;
-
-  kernel_on_device on_device() const noexcept {
-    return {kernel, stream.context().native(), stream.device().native(), where};
-  }
 };
 
 inline void write(text_builder& out, const dims& d) noexcept {
@@ -33,8 +29,8 @@ inline void write(text_builder& out, const dims& d) noexcept {
 /// `what` of a launch is zero or too large along an axis.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_extents(const prepared_launch& launch,
-                                                           const char* what, const dims& asked,
-                                                           const dims& limit,
+                                                           const char* function, const char* what,
+                                                           const dims& asked, const dims& limit,
                                                            const char* cure) noexcept {
   const std::uint32_t values[] = {asked.x, asked.y, asked.z};
   const std::uint32_t limits[] = {limit.x, limit.y, limit.z};
@@ -49,7 +45,7 @@ template <class Builder = text_builder>
         << (value == 0 ? " is zero; it must be at least 1 and at most "
                        : " is more than the device's limit of ")
         << most << ". " << (value == 0 ? "Skip the launch where there is nothing to do." : cure);
-    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, value,
+    return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, value,
                         value == 0 ? 1 : most));
   }
   return {};
@@ -58,11 +54,12 @@ template <class Builder = text_builder>
 /// Grid, block and cluster against the limits of the device and of the kernel.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
+                                                         const char* function,
                                                          const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
-  GPU_TRY(check_extents(launch, "grid", config.grid, limits.grid,
+  GPU_TRY(check_extents(launch, function, "grid", config.grid, limits.grid,
                         "Give each thread several elements, in a loop that strides by the grid."));
-  GPU_TRY(check_extents(launch, "block", config.block, limits.block,
+  GPU_TRY(check_extents(launch, function, "block", config.block, limits.block,
                         "Use smaller blocks and more of them."));
   const std::uint64_t threads = config.block.volume();
   if (threads > limits.kernel_threads) {
@@ -75,7 +72,7 @@ template <class Builder = text_builder>
         << (by_registers ? ", which its registers set. Use smaller blocks, or give the kernel "
                            "__launch_bounds__."
                          : ". Use smaller blocks and more of them.");
-    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, threads,
+    return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, threads,
                         limits.kernel_threads));
   }
   const dims& cluster = config.cluster;
@@ -87,30 +84,43 @@ template <class Builder = text_builder>
     out << " blocks does not divide the grid of ";
     write(out, config.grid);
     out << ". Round the grid up to whole clusters.";
-    return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where,
+    return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where,
                         cluster.volume(), config.grid.volume()));
   }
   return {};
 }
 
-/// Sees to it that the kernel may use `config.shared_bytes` on its device.
+/// Sees to it that the kernel may use `asked` bytes of dynamic shared memory.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(
-    const prepared_launch& launch, const kernel_limits& limits) noexcept {
-  const std::uint32_t asked = launch.config.shared_bytes;
+[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const kernel_on_device& place,
+                                                                 const kernel_limits& limits,
+                                                                 std::uint32_t asked) noexcept {
   if (asked <= limits.dynamic_shared) return {};
   const std::uint32_t most = most_dynamic_shared(limits);
   if (asked > most) {
     Builder out;
-    out << "kernel " << launch.kernel->name << ": " << asked
+    out << "kernel " << place.kernel->name << ": " << asked
         << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
         << limits.opt_in_shared << " which a block can have on device " << limits.label.device
         << ", since the kernel itself declares " << limits.static_shared
         << ". Ask for less, or split the work into smaller tiles.";
     return fail(
-        refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, asked, most));
+        refusal(errc::invalid_launch, place.function, out.finish(), place.where, asked, most));
   }
-  return raise_dynamic_shared(launch.on_device(), limits);
+  return raise_dynamic_shared(place, limits);
+}
+
+/// Finds out what the device allows, checks shape and shared memory against it, and prepares the
+/// kernel, on behalf of `function`.
+template <class Limits = const kernel_limits*>
+[[gnu::cold, gnu::noinline]] inline result<Limits> prepare_kernel(const prepared_launch& launch,
+                                                                  const char* function) noexcept {
+  const kernel_on_device place{launch.kernel, launch.stream.context().native(),
+                               launch.stream.device().native(), function, launch.where};
+  Limits limits = GPU_TRY(find_limits<Limits>(place));
+  GPU_TRY(check_shape(launch, function, *limits));
+  GPU_TRY(allow_shared_memory(place, *limits, launch.config.shared_bytes));
+  return limits;
 }
 
 /// Without a driver, or in a forked child, says why there is no launch.
@@ -228,10 +238,8 @@ template <class Builder = text_builder>
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.
   GPU_TRY(require_launch_function(launch.where));
-  const kernel_limits& limits = *GPU_TRY(find_limits(launch.on_device()));
-  GPU_TRY(check_shape(launch, limits));
   GPU_TRY(check_attributes(launch));
-  GPU_TRY(allow_shared_memory(launch, limits));
+  const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
   return on_stream(launch.stream, launch.where, [&] {
     const launch_config& config = launch.config;
     if (config.cluster.volume() != 1) return launch_clusters(launch, limits);

@@ -75,7 +75,8 @@ result<> ask_about_kernel(const char* function, const kernel_handle& kernel, dev
   CUcontext context = nullptr;
   GPU_TRY(find_primary_context(on.native(), context, where));
   if (dynamic_shared != 0) {
-    const kernel_on_device place{kernel_access::record(kernel), context, on.native(), where};
+    const kernel_on_device place{kernel_access::record(kernel), context, on.native(), function,
+                                 where};
     const kernel_limits& limits = *GPU_TRY(find_limits(place));
     const std::uint32_t most = most_dynamic_shared(limits);
     const std::size_t wanted = dynamic_shared == all_dynamic_shared ? most : dynamic_shared;
@@ -108,6 +109,20 @@ inline result<> require_block_size(const char* function, const kernel_handle& ke
   return fail(block_size_error(function, kernel, block_size, 1024, where));
 }
 
+template <class Number>
+result<Number> count_active_blocks(const char* function, const kernel_handle& kernel, device on,
+                                   int block_size, std::size_t dynamic_shared,
+                                   occupancy_flags flags, source_location where) noexcept {
+  Number blocks = 0;
+  dynamic_shared = bounded_dynamic_shared(dynamic_shared);
+  if (kernel) GPU_TRY(require_block_size(function, kernel, block_size, where));
+  GPU_TRY(ask_about_kernel<
+          &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
+      function, kernel, on, dynamic_shared, where, &blocks, as_function(kernel), block_size,
+      dynamic_shared, static_cast<unsigned>(flags)));
+  return blocks;
+}
+
 constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1) / unit * unit; }
 
 }  // namespace detail
@@ -123,15 +138,8 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
                                  std::size_t dynamic_shared = 0,
                                  occupancy_flags flags = occupancy_flags::none,
                                  source_location where = source_location::current()) noexcept {
-  constexpr const char* function = "gpu::max_active_blocks";
-  Number blocks = 0;
-  dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
-  if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
-  GPU_TRY(detail::ask_about_kernel<
-          &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
-      function, kernel, on, dynamic_shared, where, &blocks, detail::as_function(kernel), block_size,
-      dynamic_shared, static_cast<unsigned>(flags)));
-  return blocks;
+  return detail::count_active_blocks<Number>("gpu::max_active_blocks", kernel, on, block_size,
+                                             dynamic_shared, flags, where);
 }
 
 /// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
@@ -144,8 +152,8 @@ result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int bloc
                                 source_location where = source_location::current()) noexcept {
   Occupancy found;
   dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
-  found.blocks = GPU_TRY(
-      max_active_blocks(kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
+  found.blocks = GPU_TRY(detail::count_active_blocks<int>(
+      "gpu::get_occupancy", kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
   const auto of_device = [&](CUdevice_attribute which, int& value) {
     return driver::call<&driver::entry_points::device_get_attribute>(where, &value, which,
                                                                      on.native());

@@ -9,11 +9,12 @@
 
 namespace gpu::detail {
 
-/// A kernel on a device, in a context of it, and where in the source this comes from.
+/// A kernel on a device, in a context of it, and the user's call that this is about.
 struct kernel_on_device {
   kernel_record* kernel;
   CUcontext context;
   CUdevice device;
+  const char* function;
   source_location where;
 };
 
@@ -26,7 +27,8 @@ template <class Limits = const kernel_limits*>
   // The limits come from where the kernel will run.
   const auto read = [&] {
     return driver::in_context(place.context, place.where, [&] {
-      return read_limits<Limits>(kernel.native, kernel.name, place.device, place.where);
+      return read_limits<Limits>(place.function, kernel.native, kernel.name, place.device,
+                                 place.where);
     });
   };
   const std::size_t index = limits_place(place.device);
@@ -64,7 +66,7 @@ template <class Builder = text_builder>
   raised.dynamic_shared = most;
   const kernel_limits* kept = keep_limits(raised, place.kernel->name, place.device);
   if (kept == nullptr)
-    return fail(out_of_host_memory_error("gpu::launch", sizeof(kernel_limits), place.where));
+    return fail(out_of_host_memory_error(place.function, sizeof(kernel_limits), place.where));
   if (const std::size_t index = limits_place(place.device); index != 0)
     __atomic_store_n(&place.kernel->limits[index], kept, __ATOMIC_RELEASE);
   return {};
