@@ -12,7 +12,9 @@
 #include <gpu/driver/primary_context_control.hpp>
 #include <gpu/driver/profiler.hpp>
 #include <gpu/driver/properties.hpp>
+#include <gpu/driver/remote_writes.hpp>
 #include <gpu/driver/stream_attribute.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 using test::error_of;
 using test::says;
@@ -85,19 +87,76 @@ TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[drive
     CHECK(gpu::copy_attributes(other, stream).has_value());
     CHECK(other.kind().has_value());
     CHECK(other.id().has_value());
+    CHECK(gpu::device::count().has_value());
+    CHECK(gpu::device::from_pci_bus_id(value_of(device.pci_bus_id()).c_str()).has_value());
+    CHECK(device.name().has_value());
+    CHECK(device.uuid().has_value());
     CHECK(device.total_memory().has_value());
+    CHECK(device.memory_info().has_value());
+    CHECK(device.compute_capability().has_value());
+    CHECK(device.limits().has_value());
+    CHECK(gpu::attribute<gpu::device_attribute::warp_size>(device).has_value());
     CHECK(gpu::device_properties::of(device).has_value());
     CHECK(gpu::choose_device().has_value());
     CHECK(gpu::get_primary_context_state(device).has_value());
     CHECK(gpu::can_access_peer(device, device).has_value());
     CHECK(gpu::reset_persisting_l2_cache(context).has_value());
+    CHECK(context.push().has_value());
+    CHECK(gpu::context::current().has_value());
+    CHECK(gpu::context::pop().has_value());
+    CHECK(gpu::context_scope::enter(context).has_value());
     CHECK(context.id().has_value());
+    CHECK(context.api_version().has_value());
+    CHECK(context.stream_priority_range().has_value());
+    CHECK(context.set_flags(value_of(context.flags())).has_value());
     CHECK(context.limit(gpu::context_limit::stack_size).has_value());
     CHECK(context.memory_info().has_value());
     CHECK(context.cache_preference().has_value());
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);
+}
+
+TEST_CASE("stream_capture: what is no work of a stream leaves it alone", "[driver][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::event start = value_of(gpu::event::create(device));
+  const gpu::event stop = value_of(gpu::event::create(device));
+  value_of(gpu::record(stream, start));
+  value_of(gpu::record(stream, stop));
+  value_of(stream.synchronize());
+  const gpu::context_flags flags = value_of(gpu::get_primary_context_state(device)).flags;
+  const bool flushes = gpu::flush_remote_writes(stream.context()).has_value();
+  const test::captured made = test::capture(stream, [&] {
+    CHECK(gpu::elapsed(start, stop).has_value());
+    CHECK(gpu::set_primary_context_flags(device, flags).has_value());
+    CHECK(gpu::flush_remote_writes(stream.context()).has_value() == flushes);
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
+}
+
+TEST_CASE("stream_capture: the link to a peer may be asked about",
+          "[driver][capture][peer][two_devices]") {
+  const gpu::device device = test::first_device(), other = value_of(gpu::device::get(1));
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const test::captured made = test::capture(stream, [&] {
+    CHECK(gpu::attribute<gpu::peer_attribute::access_supported>(device, other).has_value());
+    CHECK(gpu::can_access_peer(device, other).has_value());
+  });
+  CHECK(made.unharmed());
+}
+
+TEST_CASE("stream_capture: ends where the primary context is reset", "[driver][capture][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  gpu::stream stream = value_of(gpu::stream::create(device));
+  REQUIRE(driver.table().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
+          CUDA_SUCCESS);
+  REQUIRE_FALSE(gpu::device_buffer<int>::create(device, 1).has_value());
+  REQUIRE(gpu::reset_primary_context(device).has_value());
+  // Nothing is forbidden any more.
+  CHECK(gpu::device_buffer<int>::create(device, 1).has_value());
 }
 
 TEST_CASE("stream_capture: events join streams", "[driver][capture]") {

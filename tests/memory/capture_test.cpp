@@ -98,6 +98,7 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
   check_refused_in_capture(f.stream, "pool access", [&] {
     return pool.set_access(f.device, gpu::memory_access::read_write);
   });
+  check_refused_in_capture(f.stream, "pool access read", [&] { return pool.access(f.device); });
   check_refused_in_capture(f.stream, "current pool",
                            [&] { return gpu::set_current_pool(f.device, pool); });
   check_refused_in_capture(f.stream, "pool trim", [&] { return pool.trim(); });
@@ -116,9 +117,36 @@ TEST_CASE("capture: questions about memory leave it alone", "[memory][capture]")
     CHECK(gpu::attribute<gpu::pointer_attribute::memory_type>(f.a.data()).has_value());
     CHECK(gpu::pointer_info::of(f.a.data()).has_value());
     CHECK(gpu::attribute<gpu::memory_range_attribute::read_mostly>(managed).has_value());
+    CHECK(gpu::memory_range_attributes::of(managed).has_value());
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);
+}
+
+TEST_CASE("capture: memory may be told to wait for blocking calls", "[memory][capture]") {
+  fixture f;
+  const test::captured made =
+      capture(f.stream, [&] { CHECK(gpu::set_sync_memops(f.a.data(), true).has_value()); });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
+}
+
+TEST_CASE("capture: hints about managed memory are refused, and it goes on",
+          "[memory][managed][capture]") {
+  fixture f;
+  auto managed = value_of(gpu::managed_buffer<int>::create(f.device, 8));
+  const test::captured made = capture(f.stream, [&] {
+    const gpu::cuda_error moved =
+        error_of(gpu::prefetch(f.stream, managed, gpu::memory_location::host()));
+    CHECK(moved == gpu::errc::capture_prohibited);
+    CHECK(says(moved, "gpu::prefetch", "Prefetch before the capture begins"));
+    const gpu::cuda_error attached = error_of(gpu::attach(f.stream, managed));
+    CHECK(attached == gpu::errc::capture_prohibited);
+    CHECK(says(attached, "gpu::attach", "Attach before the capture begins"));
+    value_of(gpu::fill(f.stream, f.a, 1));
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 1);
 }
 
 TEST_CASE("capture: the caching allocator takes back, and hands out nothing",

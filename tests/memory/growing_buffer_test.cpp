@@ -114,6 +114,7 @@ TEST_CASE("growing_buffer: may grow while a stream is captured, and shrink after
   auto buffer = value_of(growing_buffer<int>::create(device, 100));
   REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
           CUDA_SUCCESS);
+  CHECK(growing_buffer<int>::create(device, 100).has_value());
   CHECK(buffer.resize(100).has_value());
   CHECK(fill(stream, buffer, 4).has_value());
   CUgraph graph = nullptr;

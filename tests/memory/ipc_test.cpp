@@ -5,7 +5,7 @@
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
-#include "support/results.hpp"
+#include "support/captured.hpp"
 #include "support/subprocess.hpp"
 
 #include <cstring>
@@ -172,6 +172,41 @@ TEST_CASE("ipc: an imported event is one to record and to wait for", "[memory][i
   static_cast<void>(event.release());  // there is one event, in the end
   CHECK(gpu::record(stream, imported).has_value());
   CHECK(imported.synchronize().has_value());
+}
+
+TEST_CASE("ipc: a capture goes on while handles are made and opened",
+          "[memory][ipc][capture][cpu]") {
+  const sharing_driver driver;
+  const gpu::device device = test::first_device();
+  const auto buffer = value_of(gpu::device_buffer<int>::create(device, 4));
+  const gpu::event event =
+      value_of(gpu::event::create(device, {.timing = false, .interprocess = true}));
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  CUgraph graph = nullptr;
+  REQUIRE(gpu::driver::current_entry_points().stream_begin_capture(
+              stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
+  {
+    const gpu::memory_handle memory = value_of(gpu::export_memory(buffer.span()));
+    CHECK(gpu::imported_memory<int>::open(device, memory).has_value());
+    const gpu::event_handle handle = value_of(gpu::export_event(event));
+    static_cast<void>(value_of(gpu::import_event(device, handle)).release());
+  }
+  REQUIRE(gpu::driver::current_entry_points().stream_end_capture(stream.native(), &graph) ==
+          CUDA_SUCCESS);
+  CHECK(gpu::driver::current_entry_points().graph_destroy(graph) == CUDA_SUCCESS);
+}
+
+TEST_CASE("ipc: a capture goes on while handles are made", "[memory][ipc][capture][hardware]") {
+  const gpu::device device = test::first_device();
+  const auto buffer = value_of(gpu::device_buffer<int>::create(device, 4));
+  const gpu::event event =
+      value_of(gpu::event::create(device, {.timing = false, .interprocess = true}));
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const test::captured made = test::capture(stream, [&] {
+    CHECK(gpu::export_memory(buffer.span()).has_value());
+    CHECK(gpu::export_event(event).has_value());
+  });
+  CHECK(made.unharmed());
 }
 
 TEST_CASE("ipc: every call that fails is told and nothing stays mapped", "[memory][ipc][cpu]") {

@@ -1,6 +1,6 @@
 #include <gpu/memory/peer_memory.hpp>
 
-#include "support/results.hpp"
+#include "support/captured.hpp"
 
 #include <gpu/graph/capture.hpp>
 #include <gpu/graph/graph_exec.hpp>
@@ -145,6 +145,17 @@ TEST_CASE("peer: copies between contexts can be captured", "[memory][copy][peer]
   std::vector<int> back(4);
   value_of(gpu::copy(to.span(), gpu::pitched_host_span<int>::from_native(back.data(), {2, 2})));
   CHECK(back == std::vector<int>(4, 3));
+}
+
+TEST_CASE("peer: copies that wait are refused while a stream is captured",
+          "[memory][copy][peer][capture]") {
+  two_contexts t;
+  const auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
+  const auto source = value_of(gpu::peer(t.first, from.span()));
+  const auto destination = value_of(gpu::peer(t.second, to.span()));
+  test::check_refused_in_capture(t.on_first, "line", [&] { return gpu::copy(t.a, t.b); });
+  test::check_refused_in_capture(t.on_first, "box", [&] { return gpu::copy(source, destination); });
 }
 
 TEST_CASE("peer: each driver call of a copy may fail", "[memory][copy][peer][faults][cpu]") {

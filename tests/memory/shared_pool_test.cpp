@@ -1,7 +1,7 @@
 #include <gpu/memory/shared_pool.hpp>
 
+#include "support/captured.hpp"
 #include "support/descriptor_socket.hpp"
-#include "support/results.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
@@ -100,17 +100,31 @@ TEST_CASE("shared_pool: what stands for nothing is refused", "[memory][pool][sha
              "does not stand for a memory pool"));
 }
 
-TEST_CASE("shared_pool: cannot be exported while a stream is captured",
-          "[memory][pool][shared_pool]") {
+TEST_CASE("shared_pool: is not exported while a stream is captured",
+          "[memory][pool][shared_pool][capture]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
   const memory_pool pool = value_of(memory_pool::create(device, shared));
-  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
-          CUDA_SUCCESS);
-  CHECK(error_of(gpu::export_pool(pool)).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-  CUgraph graph = nullptr;
-  CHECK(test::driver().stream_end_capture(stream.native(), &graph) ==
-        CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  const auto buffer = value_of(pool.allocate<int>(stream, 100));
+  const file_descriptor file = value_of(gpu::export_pool(pool));
+  test::check_refused_in_capture(stream, "pool", [&] { return gpu::export_pool(pool); });
+  test::check_refused_in_capture(stream, "allocation",
+                                 [&] { return gpu::export_allocation(buffer); });
+}
+
+TEST_CASE("shared_pool: is not opened while a stream is captured",
+          "[memory][pool][shared_pool][capture][cpu]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool = value_of(memory_pool::create(device, shared));
+  const auto buffer = value_of(pool.allocate<int>(stream, 100));
+  const file_descriptor file = value_of(gpu::export_pool(pool));
+  const gpu::allocation_handle handle = value_of(gpu::export_allocation(buffer));
+  const auto imported = value_of(imported_memory_pool::open(device, file));
+  test::check_refused_in_capture(stream, "pool",
+                                 [&] { return imported_memory_pool::open(device, file); });
+  test::check_refused_in_capture(stream, "allocation",
+                                 [&] { return imported.open_allocation<int>(stream, handle); });
 }
 
 TEST_CASE("shared_pool: survives every failing call", "[memory][pool][shared_pool][cpu]") {

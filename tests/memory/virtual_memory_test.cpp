@@ -269,7 +269,15 @@ TEST_CASE("virtual_memory: is allowed while a stream is captured", "[memory][vir
     const auto addresses = value_of(address_reservation::create(device, driver_unit()));
     const auto mapping = value_of(memory_mapping::create(addresses, 0, memory));
     CHECK(mapping.set_access(device, memory_access::read_write).has_value());
-    CHECK(gpu::export_memory(memory).has_value());
+    CHECK(value_of(mapping.access(device)) == memory_access::read_write);
+    CHECK(mapping.memory().has_value());
+    CHECK(memory.properties().has_value());
+    CHECK(gpu::granularity_of(device).has_value());
+    const auto file = value_of(gpu::export_memory(memory));
+    const auto opened = value_of(physical_memory::open(file, driver_unit()));
+    auto elsewhere = value_of(address_reservation::create(device, driver_unit()));
+    auto other = value_of(memory_mapping::create(elsewhere, 0, opened));
+    CHECK(other.unmap().has_value());
   }
   CUgraph graph = nullptr;
   CHECK(test::driver().stream_end_capture(stream.native(), &graph) == CUDA_SUCCESS);

@@ -91,7 +91,8 @@ template <class Self> class memory_pool_operations {
                                                                  keep_bytes);
   }
 
-  /// What a device may do with memory of the pool; its own may read and write. (cuMemPoolGetAccess)
+  /// What a device may do with memory of the pool; its own may read and write. Not allowed while a
+  /// stream is captured. (cuMemPoolGetAccess)
   template <class Access = memory_access>
   result<Access> access(device by,
                         source_location where = source_location::current()) const noexcept {
