@@ -1,4 +1,4 @@
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/primary_context_control.hpp>
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using test::error_of;
@@ -89,26 +90,27 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   CHECK(has(value_of(own.flags()), gpu::context_flags::blocking_sync));
   CHECK(!has(value_of(own.flags()), gpu::context_flags::spin));
 
-  for (const auto flags : {gpu::context_flags::none, gpu::context_flags::spin,
-                           gpu::context_flags::yield, gpu::context_flags::keep_local_memory}) {
-    const gpu::context other = value_of(gpu::context::create(test::first_device(), flags));
-    const gpu::context_scope scope = value_of(gpu::context_scope::enter(other));
-    unsigned raw = 0;
-    REQUIRE(test::driver().ctx_get_flags(&raw) == CUDA_SUCCESS);
-    CHECK(static_cast<unsigned>(value_of(other.flags())) == raw);
-    CHECK((raw & CU_CTX_SCHED_MASK) == (static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK));
-  }
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
 
   REQUIRE(own.set_limit(gpu::context_limit::stack_size, 4096).has_value());
-  CHECK(value_of(own.limit(gpu::context_limit::stack_size)) >= 4096);
+  std::size_t stack = 0;
+  REQUIRE(test::driver().ctx_get_limit(&stack, CU_LIMIT_STACK_SIZE) == CUDA_SUCCESS);
+  CHECK(stack >= 4096);
+  CHECK(value_of(own.limit(gpu::context_limit::stack_size)) == stack);
 
   CHECK((value_of(own.flags()) & gpu::context_flags::scheduling_mask) ==
         gpu::context_flags::blocking_sync);
-  CHECK(has(gpu::context_flags::all, gpu::context_flags::sync_memory_operations));
 
-  for (const auto preference : {gpu::cache_preference::shared, gpu::cache_preference::l1,
-                                gpu::cache_preference::equal, gpu::cache_preference::none}) {
+  constexpr std::pair<gpu::cache_preference, CUfunc_cache> preferences[] = {
+      {gpu::cache_preference::shared, CU_FUNC_CACHE_PREFER_SHARED},
+      {gpu::cache_preference::l1, CU_FUNC_CACHE_PREFER_L1},
+      {gpu::cache_preference::equal, CU_FUNC_CACHE_PREFER_EQUAL},
+      {gpu::cache_preference::none, CU_FUNC_CACHE_PREFER_NONE}};
+  for (const auto& [preference, native] : preferences) {
     REQUIRE(own.set_cache_preference(preference).has_value());
+    CUfunc_cache raw{};
+    REQUIRE(test::driver().ctx_get_cache_config(&raw) == CUDA_SUCCESS);
+    CHECK(raw == native);
     CHECK(value_of(own.cache_preference()) == preference);
     CHECK(gpu::name_of(preference) != nullptr);
   }
@@ -123,11 +125,54 @@ TEST_CASE("context: flags, limits and numbers come from the driver", "[driver][c
   const gpu::context other = value_of(gpu::context::create(test::first_device()));
   CHECK(value_of(own.id()) != value_of(other.id()));
 
+  int least = 0, greatest = 0;
+  REQUIRE(test::driver().ctx_get_stream_priority_range(&least, &greatest) == CUDA_SUCCESS);
   const gpu::stream_priority_range range = value_of(own.stream_priority_range());
-  CHECK(range.greatest <= range.least);
+  CHECK(range.least == least);
+  CHECK(range.greatest == greatest);
+  CHECK(greatest < least);
+  std::size_t free = 0, total = 0;
+  REQUIRE(test::driver().mem_get_info(&free, &total) == CUDA_SUCCESS);
   const gpu::memory_info memory = value_of(own.memory_info());
   CHECK(memory.free <= memory.total);
-  CHECK(memory.total > 0);
+  CHECK(memory.total == total);
+}
+
+TEST_CASE("context: its flags reach the driver", "[driver][context]") {
+  constexpr std::pair<gpu::context_flags, unsigned> all[] = {
+      {gpu::context_flags::none, CU_CTX_SCHED_AUTO},
+      {gpu::context_flags::spin, CU_CTX_SCHED_SPIN},
+      {gpu::context_flags::yield, CU_CTX_SCHED_YIELD},
+      {gpu::context_flags::blocking_sync, CU_CTX_SCHED_BLOCKING_SYNC},
+      {gpu::context_flags::keep_local_memory, CU_CTX_LMEM_RESIZE_TO_MAX}};
+  const gpu::device device = test::first_device();
+  gpu::context own = value_of(gpu::context::create(device));
+  for (const auto& [flags, native] : all) {
+    {
+      const test::noted_calls<&gpu::driver::entry_points::ctx_create> noted;
+      const gpu::context made = value_of(gpu::context::create(device, flags));
+      CHECK(noted.last<2>() == native);
+      const gpu::context_scope scope = value_of(gpu::context_scope::enter(made));
+      unsigned raw = 0;
+      REQUIRE(test::driver().ctx_get_flags(&raw) == CUDA_SUCCESS);
+      CHECK((raw & CU_CTX_SCHED_MASK) == (native & CU_CTX_SCHED_MASK));
+      CHECK(static_cast<unsigned>(value_of(made.flags())) == raw);
+    }
+    {
+      const test::noted_calls<&gpu::driver::entry_points::ctx_set_flags> noted;
+      REQUIRE(own.set_flags(flags).has_value());
+      CHECK(noted.last<0>() == native);
+      const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
+      unsigned raw = 0;
+      REQUIRE(test::driver().ctx_get_flags(&raw) == CUDA_SUCCESS);
+      CHECK((raw & CU_CTX_SCHED_MASK) == (native & CU_CTX_SCHED_MASK));
+    }
+    const test::noted_calls<&gpu::driver::entry_points::device_primary_ctx_set_flags> noted(false);
+    REQUIRE(gpu::set_primary_context_flags(device, flags).has_value());
+    CHECK(noted.last<1>() == native);
+  }
+  STATIC_REQUIRE(static_cast<unsigned>(gpu::context_flags::scheduling_mask) == CU_CTX_SCHED_MASK);
+  STATIC_REQUIRE(static_cast<unsigned>(gpu::context_flags::all) == CU_CTX_FLAGS_MASK);
 }
 
 TEST_CASE("context: synchronising waits for the work of every stream", "[driver][context]") {
@@ -157,7 +202,6 @@ TEST_CASE("context: scopes nest and leave the thread as they found it", "[driver
     const gpu::context_scope outer = value_of(gpu::context_scope::enter(a));
     CHECK(current_now() == a.native());
     CHECK(value_of(gpu::context::current()) == gpu::context_ref(a));
-    CHECK(value_of(gpu::context::current()).device() == a.device());
     {
       const gpu::context_scope inner = value_of(gpu::context_scope::enter(b));
       CHECK(current_now() == b.native());
@@ -169,6 +213,14 @@ TEST_CASE("context: scopes nest and leave the thread as they found it", "[driver
     CHECK(current_now() == a.native());
   }
   CHECK(current_now() == before);
+  // The last device's primary one: that it is the first goes without saying.
+  const gpu::device last = value_of(gpu::device::get(test::device_count() - 1));
+  const gpu::context_ref primary = value_of(gpu::context::primary(last));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(primary));
+  CUdevice native = -1;
+  REQUIRE(test::driver().ctx_get_device(&native) == CUDA_SUCCESS);
+  CHECK(native == last.native());
+  CHECK(value_of(gpu::context::current()).device() == last);
 }
 
 TEST_CASE("context: what is current is a matter of one thread", "[driver][context]") {
@@ -280,10 +332,20 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
 TEST_CASE("context: every limit is the driver's, and has its name", "[driver][context]") {
   const gpu::context own = value_of(gpu::context::create(test::first_device()));
   const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
+  const char* names[] = {"stack_size",
+                         "printf_fifo_size",
+                         "malloc_heap_size",
+                         "dev_runtime_sync_depth",
+                         "dev_runtime_pending_launch_count",
+                         "max_l2_fetch_granularity",
+                         "persisting_l2_cache_size",
+                         "shmem_size",
+                         "cig_enabled",
+                         "cig_shmem_fallback_enabled"};
   for (int value = 0; value < CU_LIMIT_MAX; ++value) {
     const auto limit = static_cast<gpu::context_limit>(value);
     INFO(value);
-    CHECK(gpu::name_of(limit) != nullptr);
+    CHECK(std::string(gpu::name_of(limit)) == names[value]);
     std::size_t raw = 0;
     const CUresult code = test::driver().ctx_get_limit(&raw, static_cast<CUlimit>(value));
     const gpu::result<std::size_t> asked = own.limit(limit);
@@ -294,7 +356,6 @@ TEST_CASE("context: every limit is the driver's, and has its name", "[driver][co
       CHECK(asked.error().code() == code);
     }
   }
-  CHECK(std::string(gpu::name_of(gpu::context_limit::malloc_heap_size)) == "malloc_heap_size");
   CHECK(gpu::name_of(static_cast<gpu::context_limit>(CU_LIMIT_MAX)) == nullptr);
 }
 

@@ -14,6 +14,11 @@ TEST_CASE("device: the count is the driver's", "[driver][device]") {
   REQUIRE(test::driver().device_get_count(&expected) == CUDA_SUCCESS);
   CHECK(value_of(gpu::device::count()) == expected);
   CHECK(expected >= 1);
+  for (int index = 0; index < expected; ++index) {
+    CUdevice native = -1;
+    REQUIRE(test::driver().device_get(&native, index) == CUDA_SUCCESS);
+    CHECK(value_of(gpu::device::get(index)).native() == native);
+  }
 }
 
 TEST_CASE("device: an index outside the range names the index and the count", "[driver][device]") {
@@ -28,10 +33,12 @@ TEST_CASE("device: an index outside the range names the index and the count", "[
 }
 
 TEST_CASE("device: what it tells is what the driver tells", "[driver][device]") {
-  const gpu::device device = test::first_device();
+  // The last one: that it is the first goes without saying.
+  const int index = test::device_count() - 1;
+  const gpu::device device = value_of(gpu::device::get(index));
   const gpu::driver::entry_points& raw = test::driver();
   CUdevice native = -1;
-  REQUIRE(raw.device_get(&native, 0) == CUDA_SUCCESS);
+  REQUIRE(raw.device_get(&native, index) == CUDA_SUCCESS);
   CHECK(device.native() == native);
 
   char name[256] = {};

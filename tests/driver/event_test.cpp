@@ -1,4 +1,4 @@
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/driver/event.hpp>
 
@@ -89,6 +89,22 @@ TEST_CASE("event: a time in its units", "[driver][event]") {
   STATIC_REQUIRE(t >= t);
   STATIC_REQUIRE(t <= t);
   STATIC_REQUIRE(t == gpu::elapsed_time::from_milliseconds(1.5f));
+}
+
+TEST_CASE("event: its options reach the driver", "[driver][event]") {
+  const gpu::device device = test::first_device();
+  const auto flags_of = [&](gpu::event_options options) {
+    const test::noted_calls<&gpu::driver::entry_points::event_create> noted;
+    value_of(gpu::event::create(device, options));
+    return noted.last<1>();
+  };
+  CHECK(flags_of({}) == CU_EVENT_DEFAULT);
+  CHECK(flags_of({.blocking_sync = true}) == CU_EVENT_BLOCKING_SYNC);
+  CHECK(flags_of({.timing = false}) == CU_EVENT_DISABLE_TIMING);
+  CHECK(flags_of({.timing = false, .interprocess = true}) ==
+        (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING));
+  CHECK(flags_of({.timing = false, .blocking_sync = true, .interprocess = true}) ==
+        (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC));
 }
 
 TEST_CASE("event: options that exclude each other", "[driver][event]") {

@@ -81,10 +81,15 @@ TEST_CASE("peer: what the link is like is what the driver says", "[driver][peer]
 }
 
 TEST_CASE("peer: attributes have their names", "[driver][peer]") {
-  CHECK(std::string(gpu::name_of(gpu::peer_attribute::performance_rank)) == "performance_rank");
-  for (int value = 1; value <= 5; ++value) {
-    CHECK(gpu::name_of(static_cast<gpu::peer_attribute>(value)) != nullptr);
-  }
+  const auto name = [](CUdevice_P2PAttribute native) {
+    return std::string(gpu::name_of(static_cast<gpu::peer_attribute>(native)));
+  };
+  CHECK(name(CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK) == "performance_rank");
+  CHECK(name(CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED) == "access_supported");
+  CHECK(name(CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED) == "native_atomic_supported");
+  CHECK(name(CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED) == "cuda_array_access_supported");
+  CHECK(name(CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED) ==
+        "only_partial_native_atomic_supported");
   CHECK(gpu::name_of(gpu::peer_attribute{0}) == nullptr);
 }
 

@@ -5,7 +5,7 @@
 #include <gpu/driver/properties.hpp>
 #include <gpu/driver/remote_writes.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 using test::error_of;
 using test::says;
@@ -140,8 +140,21 @@ TEST_CASE("remote writes: the scope arrives, and each call may fail", "[driver][
 }
 
 TEST_CASE("l2 cache: what persists can be given up", "[driver][context]") {
-  CHECK(gpu::reset_persisting_l2_cache(value_of(gpu::context::primary(test::first_device())))
-            .has_value());
+  const gpu::context_ref primary = value_of(gpu::context::primary(test::first_device()));
+  const gpu::context other = value_of(gpu::context::create(test::first_device()));
+  const gpu::context_scope elsewhere = value_of(gpu::context_scope::enter(other));
+  static CUcontext context;
+  static const gpu::driver::entry_points* real;
+  real = &test::driver();
+  context = nullptr;
+  gpu::driver::entry_points noting = test::driver();
+  noting.ctx_reset_persisting_l2_cache = [] {
+    CHECK(real->ctx_get_current(&context) == CUDA_SUCCESS);
+    return real->ctx_reset_persisting_l2_cache();
+  };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  CHECK(gpu::reset_persisting_l2_cache(primary).has_value());
+  CHECK(context == primary.native());
   CHECK(error_of(gpu::reset_persisting_l2_cache(gpu::context_ref{})) == gpu::errc::empty_handle);
 }
 

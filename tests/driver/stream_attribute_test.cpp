@@ -55,7 +55,12 @@ TEST_CASE("stream attribute: each is what was set", "[driver][stream]") {
                                          .miss = gpu::access_property::streaming};
   value_of(gpu::set_attribute<attribute::access_policy_window>(stream, window));
   CHECK(value_of(gpu::attribute<attribute::access_policy_window>(stream)) == window);
-  CHECK(raw(stream, attribute::access_policy_window).accessPolicyWindow.num_bytes == 4096);
+  const CUaccessPolicyWindow held = raw(stream, attribute::access_policy_window).accessPolicyWindow;
+  CHECK(reinterpret_cast<CUdeviceptr>(held.base_ptr) == window.base);
+  CHECK(held.num_bytes == 4096);
+  CHECK(held.hitRatio == 0.5f);
+  CHECK(held.hitProp == CU_ACCESS_PROPERTY_PERSISTING);
+  CHECK(held.missProp == CU_ACCESS_PROPERTY_STREAMING);
 
   value_of(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, {0, 2}));
   CHECK(value_of(gpu::attribute<attribute::memory_sync_domain_map>(stream)).remote == 2);
@@ -63,6 +68,8 @@ TEST_CASE("stream attribute: each is what was set", "[driver][stream]") {
       gpu::set_attribute<attribute::memory_sync_domain>(stream, gpu::memory_sync_domain::remote));
   CHECK(value_of(gpu::attribute<attribute::memory_sync_domain>(stream)) ==
         gpu::memory_sync_domain::remote);
+  CHECK(raw(stream, attribute::memory_sync_domain).memSyncDomain ==
+        CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
 }
 
 TEST_CASE("stream attribute: all can be copied at once", "[driver][stream]") {
@@ -104,19 +111,25 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
 }
 
 TEST_CASE("stream attribute: every value has a name", "[driver][stream]") {
-  for (const auto each :
-       {attribute::access_policy_window, attribute::synchronization_policy, attribute::priority,
-        attribute::memory_sync_domain_map, attribute::memory_sync_domain})
-    CHECK(gpu::name_of(each) != nullptr);
-  CHECK(gpu::name_of(static_cast<attribute>(99)) == nullptr);
-  for (int i = 0; i < 3; ++i) CHECK(gpu::name_of(static_cast<gpu::access_property>(i)) != nullptr);
-  CHECK(gpu::name_of(static_cast<gpu::access_property>(3)) == nullptr);
-  for (int i = 1; i <= 4; ++i)
-    CHECK(gpu::name_of(static_cast<gpu::synchronization_policy>(i)) != nullptr);
-  CHECK(gpu::name_of(static_cast<gpu::synchronization_policy>(0)) == nullptr);
-  CHECK(std::string(gpu::name_of(gpu::memory_sync_domain::default_)) == "default");
-  CHECK(std::string(gpu::name_of(gpu::memory_sync_domain::remote)) == "remote");
-  CHECK(gpu::name_of(static_cast<gpu::memory_sync_domain>(2)) == nullptr);
+  const auto name = []<class Enum>(Enum value) { return std::string(gpu::name_of(value)); };
+  CHECK(name(attribute{CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW}) == "access_policy_window");
+  CHECK(name(attribute{CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY}) == "synchronization_policy");
+  CHECK(name(attribute{CU_STREAM_ATTRIBUTE_PRIORITY}) == "priority");
+  CHECK(name(attribute{CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP}) == "memory_sync_domain_map");
+  CHECK(name(attribute{CU_STREAM_ATTRIBUTE_MEM_SYNC_DOMAIN}) == "memory_sync_domain");
+  CHECK(gpu::name_of(attribute{99}) == nullptr);
+  CHECK(name(gpu::access_property{CU_ACCESS_PROPERTY_NORMAL}) == "normal");
+  CHECK(name(gpu::access_property{CU_ACCESS_PROPERTY_STREAMING}) == "streaming");
+  CHECK(name(gpu::access_property{CU_ACCESS_PROPERTY_PERSISTING}) == "persisting");
+  CHECK(gpu::name_of(gpu::access_property{3}) == nullptr);
+  CHECK(name(gpu::synchronization_policy{CU_SYNC_POLICY_AUTO}) == "automatic");
+  CHECK(name(gpu::synchronization_policy{CU_SYNC_POLICY_SPIN}) == "spin");
+  CHECK(name(gpu::synchronization_policy{CU_SYNC_POLICY_YIELD}) == "yield");
+  CHECK(name(gpu::synchronization_policy{CU_SYNC_POLICY_BLOCKING_SYNC}) == "blocking_sync");
+  CHECK(gpu::name_of(gpu::synchronization_policy{0}) == nullptr);
+  CHECK(name(gpu::memory_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT}) == "default");
+  CHECK(name(gpu::memory_sync_domain{CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE}) == "remote");
+  CHECK(gpu::name_of(gpu::memory_sync_domain{2}) == nullptr);
 }
 
 TEST_CASE("stream attribute: each driver call may fail", "[driver][stream][faults][cpu]") {

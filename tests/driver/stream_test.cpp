@@ -24,12 +24,17 @@ TEST_CASE("stream: it is what was asked for", "[driver][stream]") {
   const gpu::device device = test::first_device();
   const gpu::stream plain = value_of(gpu::stream::create(device));
   CHECK(value_of(plain.kind()) == gpu::stream_kind::non_blocking);
+  unsigned flags = 0;
+  REQUIRE(test::driver().stream_get_flags(plain.native(), &flags) == CUDA_SUCCESS);
+  CHECK(flags == CU_STREAM_NON_BLOCKING);
   CHECK(plain.device() == device);
   CHECK(plain.context() == value_of(gpu::context::primary(device)));
 
   const gpu::stream blocking =
       value_of(gpu::stream::create(device, {.kind = gpu::stream_kind::blocking}));
   CHECK(value_of(blocking.kind()) == gpu::stream_kind::blocking);
+  REQUIRE(test::driver().stream_get_flags(blocking.native(), &flags) == CUDA_SUCCESS);
+  CHECK(flags == CU_STREAM_DEFAULT);
 
   const int greatest =
       value_of(value_of(gpu::context::primary(device)).stream_priority_range()).greatest;
@@ -38,7 +43,10 @@ TEST_CASE("stream: it is what was asked for", "[driver][stream]") {
   int raw = 0;
   REQUIRE(test::driver().stream_get_priority(urgent.native(), &raw) == CUDA_SUCCESS);
   CHECK(raw == greatest);
-  CHECK(value_of(urgent.id()) != value_of(plain.id()));
+  unsigned long long id = 0;
+  REQUIRE(test::driver().stream_get_id(urgent.native(), &id) == CUDA_SUCCESS);
+  CHECK(value_of(urgent.id()) == id);
+  CHECK(value_of(plain.id()) != id);
 }
 
 TEST_CASE("stream: in a context of its own", "[driver][stream]") {
