@@ -2,6 +2,9 @@
 
 #include "support/results.hpp"
 
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
@@ -92,6 +95,29 @@ TEST_CASE("copy: a box goes to the device and back", "[memory][pitched]") {
     REQUIRE(copy(named, again.span()).has_value());
     CHECK(again.values == expected.values);
   }
+}
+
+TEST_CASE("copy: rows of any pitch, in memory of any kind that a device reaches",
+          "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  auto plain = value_of(gpu::device_buffer<char>::create(device, 63));
+  auto managed = value_of(gpu::managed_buffer<char>::create(device, 63));
+  std::vector<char> from(60), gaps(63, '-'), to(60);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>('0' + i);
+  REQUIRE(gpu::copy(gaps, plain).has_value());
+  for (char& each : managed) each = '-';
+  // Rows of 20 bytes, 21 apart.
+  const auto first = pitched_span<char>::from_native(plain.data(), {20, 3}, 21);
+  const auto second = pitched_span<char>::from_native(managed.data(), {20, 3}, 21);
+  REQUIRE(
+      copy(pitched_host_span<const char>::from_native(from.data(), {20, 3}), first).has_value());
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  REQUIRE(copy(stream, first, second).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  for (std::size_t i = 0; i < 63; ++i)
+    CHECK(managed[i] == (i % 21 == 20 ? '-' : from[i / 21 * 20 + i % 21]));
+  REQUIRE(copy(second, pitched_host_span<char>::from_native(to.data(), {20, 3})).has_value());
+  CHECK(to == from);
 }
 
 TEST_CASE("copy: a part of a box goes to a part of another", "[memory][pitched]") {

@@ -1,4 +1,4 @@
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/memory/copy.hpp>
@@ -38,19 +38,45 @@ static_assert(!gpu::kernel_argument_for<device_span<float>, int*>);
 TEST_CASE("device_buffer: owns as many elements as asked for", "[memory][device_buffer]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
-  device_buffer<double> buffer = value_of(device_buffer<double>::create(stream, 1000));
-  CHECK(buffer.size() == 1000);
-  CHECK(buffer.size_bytes() == 8000);
-  CHECK(!buffer.empty());
-  CHECK(buffer.device() == device);
-  CHECK(buffer.context() == stream.context());
-  CHECK(buffer.span().native() == buffer.native());
-  CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) == buffer.native());
+  device_buffer<double> ordered = value_of(device_buffer<double>::create(stream, 1000));
+  device_buffer<double> plain = value_of(device_buffer<double>::create(device, 1000));
   REQUIRE(stream.synchronize().has_value());
-  CUmemorytype type{};
-  REQUIRE(test::driver().pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                               buffer.native()) == CUDA_SUCCESS);
-  CHECK(type == CU_MEMORYTYPE_DEVICE);
+  for (device_buffer<double>* each : {&ordered, &plain}) {
+    device_buffer<double>& buffer = *each;
+    CHECK(buffer.size() == 1000);
+    CHECK(buffer.size_bytes() == 8000);
+    CHECK(!buffer.empty());
+    CHECK(buffer.device() == device);
+    CHECK(buffer.context() == stream.context());
+    CHECK(buffer.span().native() == buffer.native());
+    CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) == buffer.native());
+    CUmemorytype type{};
+    REQUIRE(test::driver().pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                 buffer.native()) == CUDA_SUCCESS);
+    CHECK(type == CU_MEMORYTYPE_DEVICE);
+    std::size_t bytes = 0;
+    REQUIRE(test::driver().pointer_get_attribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                                 buffer.native()) == CUDA_SUCCESS);
+    CHECK(bytes >= 8000);
+  }
+}
+
+TEST_CASE("device_buffer: comes and goes in the order of its stream", "[memory][device_buffer]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  const test::noted_calls<&gpu::driver::entry_points::mem_alloc_async> allocated;
+  const test::noted_calls<&gpu::driver::entry_points::mem_free_async> freed;
+  CUdeviceptr address = 0;
+  {
+    const auto buffer = value_of(device_buffer<int>::create(stream, 10));
+    address = buffer.native();
+    CHECK(allocated.last<1>() == 40);
+    CHECK(allocated.last<2>() == stream.native());
+    CHECK(freed.count() == 0);
+  }
+  CHECK(allocated.count() == 1);
+  CHECK(freed.count() == 1);
+  CHECK(freed.last<0>() == address);
+  CHECK(freed.last<1>() == stream.native());
 }
 
 TEST_CASE("device_buffer: keeps what is copied into it", "[memory][device_buffer]") {

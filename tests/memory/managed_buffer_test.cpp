@@ -1,6 +1,6 @@
 #include <gpu/memory/managed_buffer.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
@@ -119,6 +119,16 @@ TEST_CASE("managed_buffer: survives every failing call", "[memory][managed][cpu]
               return {};
             },
             {"cuCtxGetCurrent"}) == "");
+}
+
+TEST_CASE("managed_buffer: who may touch it at first reaches the driver", "[memory][managed]") {
+  const gpu::device device = test::first_device();
+  const test::noted_calls<&gpu::driver::entry_points::mem_alloc_managed> noted;
+  value_of(managed_buffer<int>::create(device, 10));
+  CHECK(noted.last<1>() == 40);
+  CHECK(noted.last<2>() == CU_MEM_ATTACH_GLOBAL);
+  value_of(managed_buffer<int>::create(device, 10, memory_attach::host));
+  CHECK(noted.last<2>() == CU_MEM_ATTACH_HOST);
 }
 
 TEST_CASE("memory_attach: every value has a name", "[memory][managed]") {

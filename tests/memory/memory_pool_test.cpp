@@ -1,6 +1,6 @@
 #include <gpu/memory/memory_pool.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/fill.hpp>
@@ -58,6 +58,7 @@ TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
   CHECK(value_of(gpu::attribute<attribute::reuse_follow_event_dependencies>(pool)));
   REQUIRE(gpu::set_attribute<attribute::reuse_follow_event_dependencies>(pool, false).has_value());
   CHECK(!value_of(gpu::attribute<attribute::reuse_follow_event_dependencies>(pool)));
+  CHECK(raw(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES) == 0);
   CHECK(value_of(gpu::attribute<attribute::reuse_allow_opportunistic>(pool)));
   CHECK(value_of(gpu::attribute<attribute::reuse_allow_internal_dependencies>(pool)));
   REQUIRE(gpu::set_attribute<attribute::reuse_allow_opportunistic>(pool, false).has_value());
@@ -76,7 +77,11 @@ TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
   }
   REQUIRE(stream.synchronize().has_value());
   CHECK(value_of(gpu::attribute<attribute::used_mem_current>(pool)) == 0);
-  CHECK(value_of(gpu::attribute<attribute::used_mem_high>(pool)) >= 1 << 20);
+  const std::uint64_t high = raw(CU_MEMPOOL_ATTR_USED_MEM_HIGH);
+  CHECK(high >= 1 << 20);
+  CHECK(value_of(gpu::attribute<attribute::used_mem_high>(pool)) == high);
+  CHECK(value_of(gpu::attribute<attribute::reserved_mem_current>(pool)) ==
+        raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
   CHECK(value_of(gpu::attribute<attribute::reserved_mem_high>(pool)) ==
         raw(CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH));
   REQUIRE(gpu::set_attribute<attribute::used_mem_high>(pool, 0).has_value());
@@ -87,6 +92,33 @@ TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
   CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
   REQUIRE(pool.trim().has_value());
   CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
+}
+
+TEST_CASE("memory_pool: its properties reach the driver", "[memory][pool]") {
+  static CUmemPoolProps given;
+  static decltype(gpu::driver::entry_points::mem_pool_create) real;
+  real = test::driver().mem_pool_create;
+  gpu::driver::entry_points noting = test::driver();
+  noting.mem_pool_create = [](CUmemoryPool* pool, const CUmemPoolProps* properties) {
+    given = *properties;
+    return real(pool, properties);
+  };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  const gpu::device device = value_of(gpu::device::get(test::device_count() - 1));
+  const memory_pool pool = value_of(memory_pool::create(
+      device, {.max_bytes = std::size_t{64} << 20,
+               .handle_types = gpu::shareable_handle_types::posix_file_descriptor}));
+  CHECK(given.allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
+  CHECK(given.handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CHECK(given.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+  CHECK(given.location.id == device.native());
+  CHECK(given.maxSize == std::size_t{64} << 20);
+  CHECK(given.usage == 0);
+  CHECK(pool.location() == memory_location(device));
+  const memory_pool plain = value_of(memory_pool::create(test::first_device()));
+  CHECK(given.handleTypes == CU_MEM_HANDLE_TYPE_NONE);
+  CHECK(given.location.id == test::first_device().native());
+  CHECK(given.maxSize == 0);
 }
 
 TEST_CASE("memory_pool: a device has one from the start, and can be given another",

@@ -1,5 +1,6 @@
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
+#include <gpu/memory/copy.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
@@ -190,8 +191,17 @@ TEST_CASE("pinned_vector: its flags reach the driver", "[memory][pinned_vector]"
       test::first_device(), 10, pinned_flags::portable | pinned_flags::mapped));
   const unsigned flags = value_of(raw_flags(v));
   CHECK((flags & CU_MEMHOSTALLOC_DEVICEMAP) != 0);
-  CHECK(has(v.flags(), pinned_flags::mapped));
-  CHECK(!has(v.flags(), pinned_flags::write_combined));
+  CHECK(v.flags() == (pinned_flags::portable | pinned_flags::mapped));
+  const auto given = [](pinned_flags wanted) {
+    const test::noted_calls<&gpu::driver::entry_points::mem_host_alloc> noted;
+    const auto made = value_of(pinned_vector<int>::create(test::first_device(), 10, wanted));
+    CHECK(made.flags() == wanted);
+    return noted.last<2>();
+  };
+  CHECK(given(pinned_flags::none) == 0);
+  CHECK(given(pinned_flags::portable) == CU_MEMHOSTALLOC_PORTABLE);
+  CHECK(given(pinned_flags::mapped) == CU_MEMHOSTALLOC_DEVICEMAP);
+  CHECK(given(pinned_flags::write_combined) == CU_MEMHOSTALLOC_WRITECOMBINED);
 }
 
 TEST_CASE("pinned_vector: mapped memory has a device address", "[memory][pinned_vector]") {
@@ -199,7 +209,10 @@ TEST_CASE("pinned_vector: mapped memory has a device address", "[memory][pinned_
   pinned_vector<int> v = value_of(pinned_vector<int>::create(device, 10, pinned_flags::mapped));
   const gpu::device_span<int> mapped = value_of(v.mapped_span());
   CHECK(mapped.size() == 10);
-  CHECK(mapped.native() != 0);
+  for (int i = 0; i < 10; ++i) v[static_cast<std::size_t>(i)] = i * i;
+  std::vector<int> seen(10);
+  REQUIRE(copy(mapped, seen).has_value());
+  CHECK(seen == contents(v));
 
   pinned_vector<int> unmapped = value_of(pinned_vector<int>::create(device, 10));
   const gpu::cuda_error error = error_of(unmapped.mapped_span());

@@ -1,7 +1,7 @@
 #include <gpu/memory/registered_memory.hpp>
 
 #include "support/lacking_device.hpp"
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/copy.hpp>
@@ -88,6 +88,7 @@ TEST_CASE("registered_memory: refuses what cannot be", "[memory][registered]") {
   REQUIRE(once.unregister().has_value());
   CHECK(once.empty());
   CHECK(once.unregister().has_value());
+  CHECK(registered_memory<int>::create(device, values).has_value());
   CHECK(error_of(registered_memory<int>::create(gpu::context_ref{}, values)) ==
         gpu::errc::empty_handle);
 }
@@ -144,6 +145,28 @@ TEST_CASE("registered_memory: is given back once, and each call may fail",
             {"cuCtxGetCurrent"}) == "");
 }
 
+TEST_CASE("registered_memory: its flags reach the driver", "[memory][registered]") {
+  const gpu::device device = test::first_device();
+  const std::vector<int> values(100);
+  // Few devices know a range of I/O memory, so that the driver is not asked.
+  const test::noted_calls<&gpu::driver::entry_points::mem_host_register> noted(false);
+  const test::noted_calls<&gpu::driver::entry_points::mem_host_unregister> gone(false);
+  const auto given = [&](registration_flags flags) {
+    const auto made = value_of(registered_memory<const int>::create(device, values, flags));
+    CHECK(made.flags() == flags);
+    CHECK(noted.last<0>() == values.data());
+    CHECK(noted.last<1>() == 400);
+    return noted.last<2>();
+  };
+  CHECK(given(registration_flags::none) == 0);
+  CHECK(given(registration_flags::portable) == CU_MEMHOSTREGISTER_PORTABLE);
+  CHECK(given(registration_flags::mapped) == CU_MEMHOSTREGISTER_DEVICEMAP);
+  CHECK(given(registration_flags::io_memory) == CU_MEMHOSTREGISTER_IOMEMORY);
+  CHECK(given(registration_flags::read_only) == CU_MEMHOSTREGISTER_READ_ONLY);
+  CHECK(gone.count() == 5);
+  CHECK(gone.last<0>() == values.data());
+}
+
 TEST_CASE("registration_flags: every value has a name", "[memory][registered]") {
   CHECK(gpu::name_of(registration_flags{CU_MEMHOSTREGISTER_PORTABLE}) == std::string("portable"));
   CHECK(gpu::name_of(registration_flags{CU_MEMHOSTREGISTER_DEVICEMAP}) == std::string("mapped"));
@@ -163,6 +186,7 @@ TEST_CASE("aligned_buffer: begins where it was asked to", "[memory][registered]"
   }
   const gpu::device device = test::first_device();
   auto buffer = value_of(aligned_buffer<int>::create(10));
+  CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 4096 == 0);
   const auto memory = value_of(registered_memory<int>::create(device, buffer));
   CHECK(memory.data() == buffer.data());
   CHECK(value_of(aligned_buffer<int>::create(0)).empty());
