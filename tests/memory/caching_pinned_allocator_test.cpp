@@ -1,7 +1,7 @@
 #include <gpu/memory/caching_pinned_allocator.hpp>
 
 #include "support/host_memory.hpp"
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
@@ -66,6 +66,28 @@ TEST_CASE("caching_pinned_allocator: a warm buffer needs no driver call",
   CHECK(cache.trim() == 2 * mebibyte);
   CHECK(cache.statistics().held_bytes == 0);
   CHECK(cache.statistics().segments == 0);
+}
+
+TEST_CASE("caching_pinned_allocator: tells what is used and kept, and its flags hold for all",
+          "[memory][caching]") {
+  const test::noted_calls<&gpu::driver::entry_points::mem_host_alloc> noted;
+  auto cache = value_of(caching_pinned_allocator::create(
+      value_of(gpu::context::primary(test::first_device())), gpu::pinned_flags::portable));
+  {
+    const auto one = value_of(cache.allocate<char>(1000));
+    const auto two = value_of(cache.allocate<int>(100));
+    CHECK(noted.count() == 1);
+    CHECK(noted.last<2>() == CU_MEMHOSTALLOC_PORTABLE);
+    const gpu::caching_statistics now = cache.statistics();
+    CHECK(now.used_blocks == 2);
+    CHECK(now.used_bytes == 1024 + 512);
+    CHECK(now.held_bytes == noted.last<1>());
+  }
+  const gpu::caching_statistics now = cache.statistics();
+  CHECK(now.used_blocks == 0);
+  CHECK(now.used_bytes == 0);
+  CHECK(now.free_blocks > 0);
+  CHECK(now.held_bytes == noted.last<1>());
 }
 
 TEST_CASE("caching_pinned_allocator: free_after keeps the bytes until the stream has used them",
