@@ -209,6 +209,7 @@ TEST_CASE("a mistake is shown with file, line, source line and the whole log", "
   if (gpu::nvrtc_version().value() > gpu::version{12, 0}) CHECK(contains(details, "^"));
   CHECK(contains(details, "my.cu(4): error"));
   CHECK(contains(details, "2 errors detected"));
+  CHECK(contains(details, "The options were --gpu-architecture=sm_90 --std="));
   CHECK(made.error().where().line() != 0);
 }
 
