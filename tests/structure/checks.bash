@@ -55,7 +55,25 @@ check_each() {
 
 # precompile COMPILER HEADER OPTION...: writes HEADER.gch, which a compilation with `-include HEADER`
 # and the same options takes instead.
-precompile() { "$1" "${@:3}" -x c++-header "$2" -o "$2.gch"; }
+precompile() {
+  local once=()
+  [[ $1 != *clang* ]] || once=(-fpch-instantiate-templates)  # g++ does it in each compilation
+  "$1" "${@:3}" "${once[@]}" -x c++-header "$2" -o "$2.gch"
+}
+
+# section HEADING: of a document on standard input, what is below that heading of the second level.
+section() { awk -v heading="## $1" '/^## / { inside = $0 == heading; next } inside'; }
+
+# blocks LANGUAGE PREFIX: of a document on standard input, writes the code in that language to files,
+# PREFIX-01.LANGUAGE and so on, and prints their names.
+blocks() {
+  mkdir -p "$(dirname "$2")"
+  rm -f "$2"-*."$1"
+  awk -v language="$1" -v prefix="$2" '
+    $0 == "```" language { inside = 1; file = sprintf("%s-%02d.%s", prefix, ++n, language); next }
+    /^```/ { if (inside) { close(file); print file }; inside = 0; next }
+    inside { print > file }'
+}
 
 finish() {
   printf '%s: %d passed, %d failed, %d skipped\n' "$script" $passed $failed $skipped
