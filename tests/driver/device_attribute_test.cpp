@@ -2,7 +2,8 @@
 
 #include "support/results.hpp"
 
-#include <cctype>
+#include <strings.h>
+
 #include <set>
 #include <type_traits>
 
@@ -57,15 +58,11 @@ TEST_CASE("device attributes: each has the driver's value", "[driver][device]") 
   CHECK(pools == (raw(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0));
   const gpu::compute_mode mode = value_of(gpu::attribute<attribute::compute_mode>(device));
   CHECK(static_cast<int>(mode) == raw(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE));
-  const auto small_letters = [](std::string text) {
-    for (char& each : text) each = static_cast<char>(std::tolower(each));
-    return text;
-  };
   // All of them, each in its own type, and CUDA's by name.
   const CUdevice ordinal = device.native();
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...)                                             \
   {                                                                                         \
-    CHECK(small_letters(#native) == #name);                                                 \
+    CHECK(::strcasecmp(#name, #native) == 0);                                               \
     int value = 0;                                                                          \
     const CUresult code =                                                                   \
         test::driver().device_get_attribute(&value, CU_DEVICE_ATTRIBUTE_##native, ordinal); \

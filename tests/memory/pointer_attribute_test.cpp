@@ -6,7 +6,8 @@
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
-#include <cctype>
+#include <strings.h>
+
 #include <string>
 #include <type_traits>
 
@@ -27,8 +28,9 @@ TEST_CASE("pointer attributes: every value of the headers has a name", "[memory]
     INFO(value);
     CHECK(gpu::name_of(pointer_attribute{value}) != nullptr);
   }
-  CHECK(gpu::name_of(pointer_attribute{CU_POINTER_ATTRIBUTE_RANGE_START_ADDR}) ==
-        std::string("range_start_addr"));
+#define GPU_POINTER_ATTRIBUTE(name, native, ...) \
+  CHECK(::strcasecmp(gpu::name_of(pointer_attribute{CU_POINTER_ATTRIBUTE_##native}), #native) == 0);
+#include <gpu/memory/pointer_attribute.inc>
   CHECK(gpu::name_of(pointer_attribute{0}) == nullptr);
   const char* types[] = {"unregistered", "host", "device", "array", "unified"};
   for (unsigned value = 0; value <= CU_MEMORYTYPE_UNIFIED; ++value)
@@ -69,7 +71,9 @@ TEST_CASE("pointer attributes: of device memory, from anywhere in it", "[memory]
 
 TEST_CASE("pointer_info: tells the kinds of memory apart", "[memory][pointer]") {
   const gpu::device device = test::first_device();
-  auto plain = value_of(gpu::device_buffer<int>::create(device, 100));
+  // The last one: that it is the first goes without saying.
+  const gpu::device last = value_of(gpu::device::get(test::device_count() - 1));
+  auto plain = value_of(gpu::device_buffer<int>::create(last, 100));
   auto managed = value_of(gpu::managed_buffer<int>::create(device, 100));
   auto pinned = value_of(gpu::pinned_vector<int>::create(device, 100));
   const int local = 0;
@@ -77,7 +81,8 @@ TEST_CASE("pointer_info: tells the kinds of memory apart", "[memory][pointer]") 
   const pointer_info on_device = value_of(pointer_info::of(plain.data() + 1));
   CHECK(on_device.type == memory_type::device);
   CHECK(!on_device.is_managed);
-  CHECK(on_device.device == device);
+  CHECK(on_device.device == last);
+  CHECK(value_of(gpu::attribute<pointer_attribute::device_ordinal>(plain.data())) == last.native());
   CHECK(on_device.device_pointer == plain.native() + 4);
   CHECK(on_device.host_pointer == nullptr);
   CHECK(on_device.range_start == plain.native());
@@ -93,6 +98,8 @@ TEST_CASE("pointer_info: tells the kinds of memory apart", "[memory][pointer]") 
   CHECK(on_host.type == memory_type::host);
   CHECK(!on_host.is_managed);
   CHECK(on_host.host_pointer == pinned.data());
+  CHECK(value_of(gpu::attribute<pointer_attribute::host_pointer>(pinned.data() + 1)) ==
+        pinned.data() + 1);
 
   const pointer_info unknown = value_of(pointer_info::of(&local));
   CHECK(unknown.type == memory_type::unregistered);
