@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -109,7 +108,7 @@ TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
   CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101) ==
         CUDA_ERROR_INVALID_VALUE);
   CHECK(f.cu.func_set_cache_config(local, CU_FUNC_CACHE_PREFER_L1) == CUDA_SUCCESS);
-  CHECK(f.cu.func_set_cache_config(local, std::bit_cast<CUfunc_cache>(9u)) ==
+  CHECK(f.cu.func_set_cache_config(local, static_cast<CUfunc_cache>(9)) ==
         CUDA_ERROR_INVALID_VALUE);
 }
 

@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu/code_loading.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/enumeration.hpp>
 #include <gpu/testing/cpu/libraries.hpp>
 
 #include <cuda.h>
@@ -171,7 +172,7 @@ inline CUresult kernel_set_cache_config(call& c, CUkernel handle, CUfunc_cache c
   device_state* device = nullptr;
   const machine::executable* code = nullptr;
   if (const CUresult bad = find_code(c, handle, kernel, code)) return bad;
-  if (static_cast<unsigned>(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+  if (number_of(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_device(ordinal, device)) return bad;
   kernel->settings_of(ordinal)->cache_config = config;
   return CUDA_SUCCESS;
@@ -220,7 +221,7 @@ inline CUresult func_get_param_info(call& c, CUfunction handle, std::size_t inde
 inline CUresult func_set_cache_config(call& c, CUfunction handle, CUfunc_cache config) {
   function_ptr function;
   if (const CUresult bad = find_function(c, handle, function)) return bad;
-  if (static_cast<unsigned>(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+  if (number_of(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
   function->settings->cache_config = config;
   return CUDA_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include <gpu/testing/cpu/code_loading.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/enumeration.hpp>
 #include <gpu/testing/cpu/linked_image.hpp>
 
 #include <cuda.h>
@@ -129,7 +130,7 @@ inline CUresult link_add_data(call& c, CUlinkState handle, CUjitInputType type, 
                               CUjit_option* names, void** values) {
   link_ptr link;
   if (const CUresult bad = find_link(c, handle, link)) return bad;
-  if (data == nullptr || size == 0 || static_cast<unsigned>(type) >= CU_JIT_NUM_INPUT_TYPES ||
+  if (data == nullptr || size == 0 || number_of(type) >= CU_JIT_NUM_INPUT_TYPES ||
       !jit_options{count, names, values}.valid())
     return CUDA_ERROR_INVALID_VALUE;
   return add_input(c, handle, type, std::string(static_cast<const char*>(data), size), name);
@@ -140,7 +141,7 @@ inline CUresult link_add_file(call& c, CUlinkState handle, CUjitInputType type, 
   link_ptr link;
   std::vector<char> contents;
   if (const CUresult bad = find_link(c, handle, link)) return bad;
-  if (path == nullptr || static_cast<unsigned>(type) >= CU_JIT_NUM_INPUT_TYPES ||
+  if (path == nullptr || number_of(type) >= CU_JIT_NUM_INPUT_TYPES ||
       !jit_options{count, names, values}.valid())
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = read_file(path, contents)) return bad;

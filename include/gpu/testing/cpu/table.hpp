@@ -101,9 +101,11 @@ inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_h
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
 
-/// Does a call on a driver; once for each function, whatever the number of slots.
+/// Does a call on a driver; once for each function, whatever the number of slots. An enumerator
+/// that does not exist is handed on as it is: the function answers it with the driver's error.
 template <auto Function, class... Arguments>
-[[gnu::noinline]] CUresult run_call(driver_state* driver, Arguments... arguments) {
+[[gnu::noinline]] __attribute__((no_sanitize("enum"))) CUresult
+run_call(driver_state* driver, const Arguments&... arguments) {
   if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
   if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   call c{*driver, driver_lock(driver->mutex)};
