@@ -94,17 +94,17 @@ class captured_output {
 };
 
 gpu::module load(gpu::compile_options options = {}) {
-  return test::must(gpu::module::load(test::must(gpu::compile(source, options))));
+  return test::value_of(gpu::module::load(test::value_of(gpu::compile(source, options))));
 }
 
 TEST_CASE("the device header has a span in the host's layout", "[compiler][device_header]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module code = load();
   const auto layout =
-      test::must(code.kernel<gpu::device_span<const float>, std::uint64_t*>("layout"));
+      test::value_of(code.kernel<gpu::device_span<const float>, std::uint64_t*>("layout"));
   const auto span = gpu::device_span<const float>::from_native(0x12345678'9abcdef0, 0x11223344'55);
   std::vector<std::uint64_t> out(8);
-  test::must(gpu::launch(stream, {1, 1}, layout, span, gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, layout, span, gpu::out(out)));
   CHECK(out == std::vector<std::uint64_t>{sizeof span, alignof(decltype(span)), 0x12345678'9abcdef0,
                                           0x11223344'55, 0x12345678'9abcdef0, 0x11223344'55,
                                           4 * 0x11223344'55ull, 0});
@@ -113,19 +113,19 @@ TEST_CASE("the device header has a span in the host's layout", "[compiler][devic
 TEST_CASE("the device header's span has parts", "[compiler][device_header]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module code = load();
-  const auto parts = test::must(code.kernel<gpu::device_span<int>, int*>("parts"));
+  const auto parts = test::value_of(code.kernel<gpu::device_span<int>, int*>("parts"));
   std::vector<int> x{10, 20, 30, 40, 50}, out(6);
-  test::must(gpu::launch(stream, {1, 1}, parts, gpu::inout(x), gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, parts, gpu::inout(x), gpu::out(out)));
   CHECK(out == std::vector<int>{20, 40, 40, 3, 150, -1});
 }
 
 TEST_CASE("a grid of any size strides over all elements once", "[compiler][device_header]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module code = load();
-  const auto count = test::must(code.kernel<gpu::device_span<unsigned>>("count"));
+  const auto count = test::value_of(code.kernel<gpu::device_span<unsigned>>("count"));
   for (const std::uint32_t blocks : {1u, 3u, 8u}) {
     std::vector<unsigned> hits(257);
-    test::must(gpu::launch(stream, {blocks, 64}, count, gpu::inout(hits)));
+    test::value_of(gpu::launch(stream, {blocks, 64}, count, gpu::inout(hits)));
     CHECK(hits == std::vector<unsigned>(257, 1));
   }
 }
@@ -133,14 +133,15 @@ TEST_CASE("a grid of any size strides over all elements once", "[compiler][devic
 TEST_CASE("threads know their places in the grid", "[compiler][device_header]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module code = load();
-  const auto places = test::must(code.kernel<gpu::strided_span<unsigned, 3>>("places"));
+  const auto places = test::value_of(code.kernel<gpu::strided_span<unsigned, 3>>("places"));
   constexpr std::size_t x = 6, y = 4, z = 6;
-  auto buffer = test::must(gpu::device_buffer<unsigned>::create(stream, x * y * z));
-  test::must(gpu::fill(stream, buffer, 0u));
-  const auto view = test::must(gpu::strided_span<unsigned, 3>::row_major(buffer.span(), {z, y, x}));
-  test::must(gpu::launch(stream, {{2, 2, 3}, {3, 2, 2}}, places, view));
+  auto buffer = test::value_of(gpu::device_buffer<unsigned>::create(stream, x * y * z));
+  test::value_of(gpu::fill(stream, buffer, 0u));
+  const auto view =
+      test::value_of(gpu::strided_span<unsigned, 3>::row_major(buffer.span(), {z, y, x}));
+  test::value_of(gpu::launch(stream, {{2, 2, 3}, {3, 2, 2}}, places, view));
   std::vector<unsigned> out(x * y * z);
-  test::must(gpu::copy(buffer, out));
+  test::value_of(gpu::copy(buffer, out));
   for (std::size_t i = 0; i < out.size(); ++i) REQUIRE(out[i] == i + 1);
 }
 
@@ -150,20 +151,20 @@ TEST_CASE("compilations for debugging check indices", "[compiler][device_header]
   const gpu::module code = load(debug);
   for (const char* name : {"read", "read_part", "read_view"}) {
     INFO(name);
-    const gpu::context own = test::must(gpu::context::create(test::first_device()));
-    const gpu::stream stream = test::must(gpu::stream::create(own));
-    auto x = test::must(gpu::device_buffer<int>::create(stream, 10));
-    auto out = test::must(gpu::device_buffer<int>::create(stream, 1));
-    test::must(gpu::fill(stream, x, 7));
+    const gpu::context own = test::value_of(gpu::context::create(test::first_device()));
+    const gpu::stream stream = test::value_of(gpu::stream::create(own));
+    auto x = test::value_of(gpu::device_buffer<int>::create(stream, 10));
+    auto out = test::value_of(gpu::device_buffer<int>::create(stream, 1));
+    test::value_of(gpu::fill(stream, x, 7));
     const auto run = [&](std::uint64_t index) -> gpu::result<> {
       if (std::string(name) == "read_view") {
         const auto kernel =
-            test::must(code.kernel<gpu::strided_span<int, 2>, std::uint64_t, int*>(name));
-        const auto view = test::must(gpu::strided_span<int, 2>::row_major(x.span(), {1, 10}));
+            test::value_of(code.kernel<gpu::strided_span<int, 2>, std::uint64_t, int*>(name));
+        const auto view = test::value_of(gpu::strided_span<int, 2>::row_major(x.span(), {1, 10}));
         GPU_TRY(gpu::launch(stream, {1, 1}, kernel, view, index, out));
       } else {
         const auto kernel =
-            test::must(code.kernel<gpu::device_span<int>, std::uint64_t, int*>(name));
+            test::value_of(code.kernel<gpu::device_span<int>, std::uint64_t, int*>(name));
         GPU_TRY(gpu::launch(stream, {1, 1}, kernel, x, index, out));
       }
       return stream.synchronize();

@@ -172,28 +172,28 @@ TEST_CASE("the small floating-point and vector types of CUDA", "[compiler][insta
       .instance(gpu::instance<__half>("twice"))
       .instance(gpu::instance<__nv_bfloat16>("twice"))
       .instance(gpu::instance<float4>("sum"));
-  const gpu::compiled_program made = test::must(gpu::compile(program));
+  const gpu::compiled_program made = test::value_of(gpu::compile(program));
   CHECK(made.lowered_name(names) == "_Z3anyIJ6__half13__nv_bfloat167__half26float44int24dim3EEvv");
-  const gpu::module code = test::must(gpu::module::load(made));
+  const gpu::module code = test::value_of(gpu::module::load(made));
   const gpu::stream stream = test::new_stream();
-  const auto twice = test::must(code.kernel<__half*>(gpu::instance<__half>("twice")));
+  const auto twice = test::value_of(code.kernel<__half*>(gpu::instance<__half>("twice")));
   // 1.5 and -0.25 in binary16 are 0x3e00 and 0xb400; their doubles have an exponent one higher.
   std::vector<__half> halves(2);
   halves[0] = __half(__half_raw{0x3e00});
   halves[1] = __half(__half_raw{0xb400});
-  test::must(gpu::launch(stream, {1, 2}, twice, gpu::inout(halves)));
+  test::value_of(gpu::launch(stream, {1, 2}, twice, gpu::inout(halves)));
   CHECK(__half_raw(halves[0]).x == 0x4200);
   CHECK(__half_raw(halves[1]).x == 0xb800);
   const auto twice_b =
-      test::must(code.kernel<__nv_bfloat16*>(gpu::instance<__nv_bfloat16>("twice")));
+      test::value_of(code.kernel<__nv_bfloat16*>(gpu::instance<__nv_bfloat16>("twice")));
   std::vector<__nv_bfloat16> brains(1);
   brains[0] = __nv_bfloat16(__nv_bfloat16_raw{0x3fc0});  // 1.5
-  test::must(gpu::launch(stream, {1, 1}, twice_b, gpu::inout(brains)));
+  test::value_of(gpu::launch(stream, {1, 1}, twice_b, gpu::inout(brains)));
   CHECK(__nv_bfloat16_raw(brains[0]).x == 0x4040);
-  const auto sum = test::must(code.kernel<const float4*, float*>(gpu::instance<float4>("sum")));
+  const auto sum = test::value_of(code.kernel<const float4*, float*>(gpu::instance<float4>("sum")));
   std::vector<float4> vectors(1, float4{1.5f, 2, 3, 4});
   std::vector<float> out(1);
-  test::must(gpu::launch(stream, {1, 1}, sum, gpu::in(vectors), gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, sum, gpu::in(vectors), gpu::out(out)));
   CHECK(out[0] == 3.5f);
 }
 #endif
@@ -206,14 +206,14 @@ TEST_CASE("types of the standard library", "[compiler][instance]") {
   using array = std::array<float, 3>;
   using pair = std::pair<char, std::array<double, 2>>;
   program.instance(gpu::instance<array>("size")).instance(gpu::instance<pair>("size"));
-  const gpu::module code = test::must(gpu::module::load(test::must(gpu::compile(program))));
+  const gpu::module code = test::value_of(gpu::module::load(test::value_of(gpu::compile(program))));
   const gpu::stream stream = test::new_stream();
   std::vector<unsigned long> out(1);
-  const auto of_array = test::must(code.kernel<unsigned long*>(gpu::instance<array>("size")));
-  test::must(gpu::launch(stream, {1, 1}, of_array, gpu::out(out)));
+  const auto of_array = test::value_of(code.kernel<unsigned long*>(gpu::instance<array>("size")));
+  test::value_of(gpu::launch(stream, {1, 1}, of_array, gpu::out(out)));
   CHECK(out[0] == sizeof(array));
-  const auto of_pair = test::must(code.kernel<unsigned long*>(gpu::instance<pair>("size")));
-  test::must(gpu::launch(stream, {1, 1}, of_pair, gpu::out(out)));
+  const auto of_pair = test::value_of(code.kernel<unsigned long*>(gpu::instance<pair>("size")));
+  test::value_of(gpu::launch(stream, {1, 1}, of_pair, gpu::out(out)));
   CHECK(out[0] == sizeof(pair));
 }
 
@@ -284,38 +284,40 @@ TEST_CASE("overloads are told apart by their parameters", "[compiler][instance]"
       .instance(gpu::overload<int*, point>("put"))
       .instance(gpu::overload<float*, int*>(gpu::instance<float>("which")))
       .instance(gpu::overload<float*, int*>(gpu::instance<float*>("which")));
-  const gpu::module code = test::must(gpu::module::load(test::must(gpu::compile(program))));
+  const gpu::module code = test::value_of(gpu::module::load(test::value_of(gpu::compile(program))));
   const gpu::stream stream = test::new_stream();
   std::vector<int> out(1);
   const auto run = [&](const auto& kernel, auto value) {
-    test::must(gpu::launch(stream, {1, 1}, kernel, gpu::out(out), value));
+    test::value_of(gpu::launch(stream, {1, 1}, kernel, gpu::out(out), value));
     return out[0];
   };
-  CHECK(run(test::must(code.kernel<int*, float>(gpu::overload<int*, float>("put"))), 0.0f) == 1);
-  CHECK(run(test::must(code.kernel<int*, double>(gpu::overload<int*, double>("put"))), 0.0) == 2);
-  CHECK(run(test::must(code.kernel<int*, point>(gpu::overload<int*, point>("put"))), point{0, 4}) ==
-        7);
-  const auto by_pointer = test::must(
+  CHECK(run(test::value_of(code.kernel<int*, float>(gpu::overload<int*, float>("put"))), 0.0f) ==
+        1);
+  CHECK(run(test::value_of(code.kernel<int*, double>(gpu::overload<int*, double>("put"))), 0.0) ==
+        2);
+  CHECK(run(test::value_of(code.kernel<int*, point>(gpu::overload<int*, point>("put"))),
+            point{0, 4}) == 7);
+  const auto by_pointer = test::value_of(
       code.kernel<float*, int*>(gpu::overload<float*, int*>(gpu::instance<float>("which"))));
-  const auto by_value = test::must(
+  const auto by_value = test::value_of(
       code.kernel<float*, int*>(gpu::overload<float*, int*>(gpu::instance<float*>("which"))));
-  test::must(gpu::launch(stream, {1, 1}, by_pointer, nullptr, gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, by_pointer, nullptr, gpu::out(out)));
   CHECK(out[0] == 10);
-  test::must(gpu::launch(stream, {1, 1}, by_value, nullptr, gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, by_value, nullptr, gpu::out(out)));
   CHECK(out[0] == 20);
 }
 
 /// Sums `N` times each element on the device, and compares with the host.
 template <class T, int N> void check_scale(const gpu::module& code, const gpu::stream& stream) {
-  const auto kernel = test::must(
+  const auto kernel = test::value_of(
       code.kernel<gpu::device_span<const T>, gpu::device_span<T>>(gpu::instance<T, N>("scale")));
   std::vector<T> x(100), y(100);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i);
-  auto from = test::must(gpu::device_buffer<T>::create(stream, x.size()));
-  auto to = test::must(gpu::device_buffer<T>::create(stream, x.size()));
-  test::must(gpu::copy(x, from));
-  test::must(gpu::launch(stream, {2, 32}, kernel, from, to));
-  test::must(gpu::copy(to, y));
+  auto from = test::value_of(gpu::device_buffer<T>::create(stream, x.size()));
+  auto to = test::value_of(gpu::device_buffer<T>::create(stream, x.size()));
+  test::value_of(gpu::copy(x, from));
+  test::value_of(gpu::launch(stream, {2, 32}, kernel, from, to));
+  test::value_of(gpu::copy(to, y));
   for (std::size_t i = 0; i < x.size(); ++i) {
     REQUIRE(static_cast<double>(y[i]) ==
             static_cast<double>(static_cast<T>(N * static_cast<double>(i))));
@@ -334,7 +336,7 @@ TEST_CASE("instances run", "[compiler][instance]") {
       .instance(gpu::instance<long, 5>("scale"))
       .instance(gpu::instance<signed char, 1>("scale"))
       .instance(gpu::instance<unsigned short, 7>("scale"));
-  const gpu::module code = test::must(gpu::module::load(test::must(gpu::compile(program))));
+  const gpu::module code = test::value_of(gpu::module::load(test::value_of(gpu::compile(program))));
   const gpu::stream stream = test::new_stream();
   check_scale<float, 3>(code, stream);
   check_scale<double, -2>(code, stream);
@@ -344,14 +346,14 @@ TEST_CASE("instances run", "[compiler][instance]") {
 }
 
 TEST_CASE("variables are named by instances of variable templates", "[compiler][instance]") {
-  const auto made = test::must(gpu::compile(
+  const auto made = test::value_of(gpu::compile(
       gpu::program("template <class T> __device__ T level = 7; __device__ int* keep = &level<int>;")
           .instance(gpu::instance<int>("&level"))));
-  const gpu::module code = test::must(gpu::module::load(made));
+  const gpu::module code = test::value_of(gpu::module::load(made));
   const auto level =
-      test::must(code.global<int>(gpu::instance<int>("&level"), test::first_device()));
+      test::value_of(code.global<int>(gpu::instance<int>("&level"), test::first_device()));
   std::vector<int> value(1);
-  test::must(gpu::copy(level, value));
+  test::value_of(gpu::copy(level, value));
   CHECK(value[0] == 7);
 }
 

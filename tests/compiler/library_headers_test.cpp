@@ -150,14 +150,14 @@ TEST_CASE("standard types and limits are those of the host", "[compiler][headers
   };
   const gpu::stream stream = test::new_stream();
   std::vector<std::int64_t> integers(13);
-  const auto first = test::must(code.kernel<std::int64_t*>("integers"));
-  test::must(gpu::launch(stream, {1, 1}, first, gpu::out(integers)));
+  const auto first = test::value_of(code.kernel<std::int64_t*>("integers"));
+  test::value_of(gpu::launch(stream, {1, 1}, first, gpu::out(integers)));
   CHECK(integers == std::vector<std::int64_t>{
                         421, 888, INT_MAX, INT_MIN, LONG_MIN, SCHAR_MIN, UINT16_MAX, UINT32_MAX,
                         LLONG_MIN, FLT_MANT_DIG + 100 * DBL_MAX_EXP, offsetof(record, c), 33, 54});
   std::vector<double> numbers(12);
-  const auto second = test::must(code.kernel<double*>("numbers"));
-  test::must(gpu::launch(stream, {1, 1}, second, gpu::out(numbers)));
+  const auto second = test::value_of(code.kernel<double*>("numbers"));
+  test::value_of(gpu::launch(stream, {1, 1}, second, gpu::out(numbers)));
   const std::vector<double> expected{static_cast<double>(FLT_MAX),
                                      static_cast<double>(FLT_EPSILON),
                                      static_cast<double>(FLT_TRUE_MIN),

@@ -31,7 +31,7 @@ using poly_kernel = gpu::kernel<const int*, int*, int*, int>;
 TEST_CASE("in goes there, out comes back, inout does both", "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
   constexpr int n = 777;
   std::vector<int> a(n), b(n), c(n, -1);
   for (int i = 0; i < n; ++i) {
@@ -39,8 +39,8 @@ TEST_CASE("in goes there, out comes back, inout does both", "[kernel][host_argum
     b[static_cast<std::size_t>(i)] = 3 * i + 1;
   }
   const std::vector<int> a_before = a;
-  test::must(gpu::launch(stream, {gpu::grid_for(n, 64), 64}, poly, gpu::in(a), gpu::inout(b),
-                         gpu::out(c), n));
+  test::value_of(gpu::launch(stream, {gpu::grid_for(n, 64), 64}, poly, gpu::in(a), gpu::inout(b),
+                             gpu::out(c), n));
   for (int i = 0; i < n; ++i) {
     REQUIRE(c[static_cast<std::size_t>(i)] == i * 10 + 3 * i + 1);
     REQUIRE(b[static_cast<std::size_t>(i)] == -(3 * i + 1));
@@ -52,19 +52,19 @@ TEST_CASE("in leaves the host's values alone, also where the kernel writes",
           "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
   const std::array<int, 2> constant = {1, 2};
   int written[2] = {5, 6};
   int result[2] = {};
-  test::must(
+  test::value_of(
       gpu::launch(stream, {1, 2}, poly, gpu::in(constant), gpu::in(written), gpu::out(result), 2));
   CHECK(written[0] == 5);
   CHECK(written[1] == 6);
   CHECK(result[0] == 15);
   CHECK(result[1] == 26);
   // A temporary is fine, since the launch waits.
-  test::must(gpu::launch(stream, {1, 2}, poly, gpu::in(std::vector<int>{7, 8}), gpu::in(written),
-                         gpu::out(result), 2));
+  test::value_of(gpu::launch(stream, {1, 2}, poly, gpu::in(std::vector<int>{7, 8}),
+                             gpu::in(written), gpu::out(result), 2));
   CHECK(result[1] == 86);
 }
 
@@ -74,24 +74,25 @@ TEST_CASE("host arguments pass for spans, empty ones too, and to untyped kernels
   const gpu::module module = test::load_source(source);
   std::vector<int> none, some(3, 1);
   std::vector<unsigned long long> out(3, 77);
-  const auto sizes = test::must(
+  const auto sizes = test::value_of(
       module.kernel<gpu::device_span<int>, gpu::device_span<int>, unsigned long long*>("sizes"));
-  test::must(gpu::launch(stream, {1, 1}, sizes, gpu::in(none), gpu::inout(some), gpu::out(out)));
+  test::value_of(
+      gpu::launch(stream, {1, 1}, sizes, gpu::in(none), gpu::inout(some), gpu::out(out)));
   CHECK(out == std::vector<unsigned long long>{0, 3, 1});
   CHECK(some == std::vector<int>{1, 1, 99});
-  const gpu::untyped_kernel untyped = test::must(module.kernel("sizes"));
-  test::must(gpu::launch(stream, {1, 1}, untyped, gpu::in(some), gpu::in(none), gpu::out(out)));
+  const gpu::untyped_kernel untyped = test::value_of(module.kernel("sizes"));
+  test::value_of(gpu::launch(stream, {1, 1}, untyped, gpu::in(some), gpu::in(none), gpu::out(out)));
   CHECK(out == std::vector<unsigned long long>{3, 0, 0});
 }
 
 TEST_CASE("host arguments mix with device buffers", "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
-  auto b = test::must(gpu::device_buffer<int>::create(stream, 2));
-  test::must(gpu::fill(stream, b, 4));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
+  auto b = test::value_of(gpu::device_buffer<int>::create(stream, 2));
+  test::value_of(gpu::fill(stream, b, 4));
   std::vector<int> a = {1, 2}, c(2);
-  test::must(gpu::launch(stream, {1, 2}, poly, gpu::in(a), b, gpu::out(c), 2));
+  test::value_of(gpu::launch(stream, {1, 2}, poly, gpu::in(a), b, gpu::out(c), 2));
   CHECK(c == std::vector<int>{14, 24});
 }
 
@@ -99,7 +100,7 @@ TEST_CASE("a refused launch with host arguments leaves the host's values alone",
           "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
   std::vector<int> a = {1, 2}, b = {3, 4}, c = {5, 6};
   const auto refused = gpu::launch(stream, {0, 2}, poly, gpu::in(a), gpu::inout(b), gpu::out(c), 2);
   REQUIRE_FALSE(refused.has_value());
@@ -119,7 +120,7 @@ CUresult capturing(CUstream, CUstreamCaptureStatus* status) {
 TEST_CASE("host arguments are refused during capture", "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
   gpu::driver::entry_points table = gpu::driver::current_entry_points();
   table.stream_is_capturing = capturing;
   const gpu::driver::scoped_entry_points in_force(table);
@@ -132,7 +133,7 @@ TEST_CASE("host arguments are refused during capture", "[kernel][host_argument]"
 TEST_CASE("each driver call behind host arguments may fail", "[kernel][host_argument]") {
   const gpu::stream stream = test::new_stream();
   const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::must(module.kernel<const int*, int*, int*, int>("poly"));
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
   const auto& inner = gpu::driver::current_entry_points();
   gpu::set_error_reporter([](const gpu::cuda_error&) {});
   std::size_t failures = 0;

@@ -18,16 +18,16 @@ TEST_CASE("launches run on default streams and on threads with nothing current",
           "[kernel][launch]") {
   const gpu::device device = test::first_device();
   const gpu::module module = test::load_source(source);
-  const auto add = test::must(module.kernel<int*, int>("add"));
-  auto x = test::must(gpu::device_buffer<int>::create(device, 4));
+  const auto add = test::value_of(module.kernel<int*, int>("add"));
+  auto x = test::value_of(gpu::device_buffer<int>::create(device, 4));
   const std::vector<int> start = {1, 2, 3, 4};
-  test::must(gpu::copy(start, x));
+  test::value_of(gpu::copy(start, x));
   gpu::result<> done[3];
   std::thread other([&] {
     CUcontext current = nullptr;
     gpu::driver::current_entry_points().ctx_get_current(&current);
-    const gpu::stream_ref legacy = test::must(gpu::stream_ref::legacy_default(device));
-    const gpu::stream_ref own = test::must(gpu::stream_ref::per_thread_default(device));
+    const gpu::stream_ref legacy = test::value_of(gpu::stream_ref::legacy_default(device));
+    const gpu::stream_ref own = test::value_of(gpu::stream_ref::per_thread_default(device));
     const gpu::stream stream = test::new_stream();
     done[0] = gpu::launch(legacy, {1, 4}, add, x, 10);
     if (done[0].has_value()) done[0] = legacy.synchronize();
@@ -47,24 +47,24 @@ TEST_CASE("launches run on default streams and on threads with nothing current",
     CHECK(one.has_value());
   }
   std::vector<int> end(4);
-  test::must(gpu::copy(x, end));
+  test::value_of(gpu::copy(x, end));
   CHECK(end == std::vector<int>{1111, 1112, 1113, 1114});
 }
 
 TEST_CASE("one kernel runs in several contexts", "[kernel][launch]") {
   const gpu::device device = test::first_device();
   const gpu::module module = test::load_source(source);
-  const auto add = test::must(module.kernel<int*, int>("add"));
-  const gpu::context own = test::must(gpu::context::create(device));
-  const gpu::context_ref contexts[] = {test::must(gpu::context::primary(device)), own};
+  const auto add = test::value_of(module.kernel<int*, int>("add"));
+  const gpu::context own = test::value_of(gpu::context::create(device));
+  const gpu::context_ref contexts[] = {test::value_of(gpu::context::primary(device)), own};
   for (const gpu::context_ref context : contexts) {
-    const gpu::stream stream = test::must(gpu::stream::create(context));
-    auto x = test::must(gpu::device_buffer<int>::create(context, 2));
+    const gpu::stream stream = test::value_of(gpu::stream::create(context));
+    auto x = test::value_of(gpu::device_buffer<int>::create(context, 2));
     const std::vector<int> start = {5, 6};
-    test::must(gpu::copy(start, x));
-    test::must(gpu::launch(stream, {1, 2}, add, x, -1));
+    test::value_of(gpu::copy(start, x));
+    test::value_of(gpu::launch(stream, {1, 2}, add, x, -1));
     std::vector<int> end(2);
-    test::must(gpu::copy(x, end));
+    test::value_of(gpu::copy(x, end));
     CHECK(end == std::vector<int>{4, 5});
   }
 }

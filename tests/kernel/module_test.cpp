@@ -34,15 +34,15 @@ template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {
 )";
 
 gpu::compiled_program compiled() {
-  return test::must(
+  return test::value_of(
       gpu::compile(gpu::program(source).instance("axpy<float>").instance("axpy<int>")));
 }
 
 TEST_CASE("kernels of a compiled program run", "[kernel][module]") {
   const gpu::stream stream = test::new_stream();
-  const gpu::module module = test::must(gpu::module::load(compiled()));
-  const auto scale = test::must(module.kernel<float, float*, int>("scale"));
-  const auto axpy = test::must(module.kernel<int, const int*, int*, int>("axpy<int>"));
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
+  const auto scale = test::value_of(module.kernel<float, float*, int>("scale"));
+  const auto axpy = test::value_of(module.kernel<int, const int*, int*, int>("axpy<int>"));
   CHECK(std::string(scale.name()) == "scale");
   CHECK(std::string(axpy.name()).find("axpy") != std::string::npos);
   CHECK(scale.native() != nullptr);
@@ -54,9 +54,10 @@ TEST_CASE("kernels of a compiled program run", "[kernel][module]") {
     a[static_cast<std::size_t>(i)] = i;
     b[static_cast<std::size_t>(i)] = 7;
   }
-  test::must(gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, scale, 3, gpu::inout(x), 1000));
-  test::must(gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, axpy, 5, gpu::in(a),
-                         gpu::inout(b), 1000));
+  test::value_of(
+      gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, scale, 3, gpu::inout(x), 1000));
+  test::value_of(gpu::launch(stream, {gpu::grid_for(1000, 128), 128}, axpy, 5, gpu::in(a),
+                             gpu::inout(b), 1000));
   for (int i = 0; i < 1000; ++i) {
     REQUIRE(x[static_cast<std::size_t>(i)] == static_cast<float>(3 * i));
     REQUIRE(b[static_cast<std::size_t>(i)] == 7 + 5 * i);
@@ -102,7 +103,7 @@ TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a term
 }
 
 TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[kernel][module]") {
-  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
   const auto wrong = module.kernel<float*>("scale_al");
   REQUIRE_FALSE(wrong.has_value());
   CHECK(wrong.error() == gpu::errc::unknown_name);
@@ -129,7 +130,7 @@ TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[k
 }
 
 TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
-  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
   CHECK(module.kernel<float, float*, int>("scale").has_value());
   CHECK(module.kernel<unsigned, void*, float>("scale").has_value());  // the layout is the same
   const auto order = module.kernel<float*, float, int>("scale");
@@ -165,11 +166,11 @@ TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
 }
 
 TEST_CASE("a kernel is looked up by the type of a function", "[kernel][module]") {
-  const gpu::module module = test::must(gpu::module::load(compiled()));
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
   const gpu::kernel<float, const float*, float*, int> by_declaration =
-      test::must(module.kernel<decltype(declared)>("axpy<float>"));
+      test::value_of(module.kernel<decltype(declared)>("axpy<float>"));
   CHECK(by_declaration ==
-        test::must(module.kernel<float, const float*, float*, int>("axpy<float>")));
+        test::value_of(module.kernel<float, const float*, float*, int>("axpy<float>")));
   using scale_all = void(float*);
   CHECK(module.kernel<scale_all>("scale_all").has_value());
   CHECK(module.kernel<scale_all>("scale").error() == gpu::errc::argument_mismatch);
@@ -179,22 +180,22 @@ TEST_CASE("a kernel is looked up by the type of a function", "[kernel][module]")
 
 TEST_CASE("global variables are typed spans", "[kernel][module]") {
   const gpu::stream stream = test::new_stream();
-  const gpu::module module = test::must(gpu::module::load(compiled()));
-  const auto counters = test::must(module.global<int>("counters", stream.device()));
-  const auto factor = test::must(module.global<double>("factor", stream.context()));
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
+  const auto counters = test::value_of(module.global<int>("counters", stream.device()));
+  const auto factor = test::value_of(module.global<double>("factor", stream.context()));
   REQUIRE(counters.size() == 5);
   REQUIRE(factor.size() == 1);
   std::vector<int> values(5);
-  test::must(gpu::copy(counters, values));
+  test::value_of(gpu::copy(counters, values));
   CHECK(values == std::vector<int>{1, 2, 3, 4, 5});
   values[3] = 40;
   const std::vector<double> other = {-0.5};
-  test::must(gpu::copy(values, counters));
-  test::must(gpu::copy(other, factor));
+  test::value_of(gpu::copy(values, counters));
+  test::value_of(gpu::copy(other, factor));
   std::vector<int> out(1);
   std::vector<double> f(1);
-  const auto read = test::must(module.kernel<int*, double*>("read_variables"));
-  test::must(gpu::launch(stream, {1, 1}, read, gpu::out(out), gpu::out(f)));
+  const auto read = test::value_of(module.kernel<int*, double*>("read_variables"));
+  test::value_of(gpu::launch(stream, {1, 1}, read, gpu::out(out), gpu::out(f)));
   CHECK(out[0] == 40);
   CHECK(f[0] == -0.5);
 
@@ -212,13 +213,13 @@ TEST_CASE("global variables are typed spans", "[kernel][module]") {
 TEST_CASE("kernels survive the move of their module, and empty modules are refused",
           "[kernel][module]") {
   const gpu::stream stream = test::new_stream();
-  gpu::module first = test::must(gpu::module::load(compiled()));
-  const auto kernel = test::must(first.kernel<float, float*, int>("scale"));
+  gpu::module first = test::value_of(gpu::module::load(compiled()));
+  const auto kernel = test::value_of(first.kernel<float, float*, int>("scale"));
   gpu::module second = std::move(first);
   std::vector<float> x = {1, 2};
-  test::must(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+  test::value_of(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
   CHECK(x == std::vector<float>{2, 4});
-  CHECK(test::must(second.kernel<float, float*, int>("scale")) == kernel);
+  CHECK(test::value_of(second.kernel<float, float*, int>("scale")) == kernel);
 
   CHECK_FALSE(static_cast<bool>(first));
   CHECK(first.native() == nullptr);

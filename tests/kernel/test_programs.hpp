@@ -6,22 +6,15 @@
 #include <gpu/driver.hpp>
 #include <gpu/kernel.hpp>
 
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 namespace test {
 
-/// Ends the test case with the error where there is one.
-template <class T> T must(gpu::result<T> r) {
-  if (!r.has_value()) FAIL(r.error().message().c_str());
-  if constexpr (!std::is_void_v<T>) return *std::move(r);
-}
-
 /// Compiles for the device that the tests run on, and loads.
 inline gpu::module load_source(const char* source) {
-  return must(gpu::module::load(must(gpu::compile(source))));
+  return value_of(gpu::module::load(value_of(gpu::compile(source))));
 }
 
-inline gpu::device first_device() { return must(gpu::device::get(0)); }
-inline gpu::stream new_stream() { return must(gpu::stream::create(first_device())); }
+inline gpu::stream new_stream() { return value_of(gpu::stream::create(first_device())); }
 
 }  // namespace test

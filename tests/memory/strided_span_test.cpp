@@ -23,7 +23,7 @@ static_assert(!std::is_constructible_v<view2, gpu::strided_span<float, 3>>);
 TEST_CASE("a row-major view has the last index running fastest", "[memory][strided_span]") {
   const auto elements = gpu::device_span<float>::from_native(0x1000, 24);
   const auto view =
-      test::must(gpu::strided_span<float, 3>::row_major(elements, {std::size_t{2}, 3, 4}));
+      test::value_of(gpu::strided_span<float, 3>::row_major(elements, {std::size_t{2}, 3, 4}));
   CHECK(view.native() == 0x1000);
   CHECK(view.size() == 24);
   CHECK((view.extent(0) == 2 && view.extent(1) == 3 && view.extent(2) == 4));
@@ -63,21 +63,21 @@ TEST_CASE("a view has one layout on host and device", "[memory][strided_span]") 
     })");
   const gpu::stream stream = test::new_stream();
   using view_type = gpu::strided_span<const int, 3>;
-  const auto kernel = test::must(code.kernel<view_type, long long*>("look"));
+  const auto kernel = test::value_of(code.kernel<view_type, long long*>("look"));
   std::vector<int> numbers(60);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
-  auto buffer = test::must(gpu::device_buffer<int>::create(stream, numbers.size()));
-  test::must(gpu::copy(numbers, buffer));
+  auto buffer = test::value_of(gpu::device_buffer<int>::create(stream, numbers.size()));
+  test::value_of(gpu::copy(numbers, buffer));
   std::vector<long long> out(10);
 
-  const auto rows = test::must(gpu::strided_span<int, 3>::row_major(buffer.span(), {3, 4, 5}));
-  test::must(gpu::launch(stream, {1, 1}, kernel, rows, gpu::out(out)));
+  const auto rows = test::value_of(gpu::strided_span<int, 3>::row_major(buffer.span(), {3, 4, 5}));
+  test::value_of(gpu::launch(stream, {1, 1}, kernel, rows, gpu::out(out)));
   CHECK(out == std::vector<long long>{sizeof(view_type), alignof(view_type), 3, 4, 5, 20, 5, 1,
                                       1 * 20 + 2 * 5 + 3, 60});
   // From the end backwards, one row for all indices of the second dimension.
   const auto reversed =
       view_type::from_native(buffer.span().native() + 59 * sizeof(int), {3, 4, 5}, {-20, 0, -1});
-  test::must(gpu::launch(stream, {1, 1}, kernel, reversed, gpu::out(out)));
+  test::value_of(gpu::launch(stream, {1, 1}, kernel, reversed, gpu::out(out)));
   CHECK(out[8] == 59 - 20 - 3);
   CHECK((out[5] == -20 && out[6] == 0 && out[7] == -1));
 }

@@ -1,9 +1,12 @@
 #include "support/drivers.hpp"
 
+#include "support/cpu_driver.hpp"
+
 #include <gpu/driver/process_state.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <cstdlib>
+#include <utility>
 
 namespace test {
 namespace {
@@ -76,7 +79,7 @@ int device_count() {
 const gpu::driver::entry_points& driver() { return gpu::driver::current_entry_points(); }
 
 struct own_cpu_driver::state {
-  gpu::testing::cpu_driver driver;
+  cpu_driver driver;
   gpu::driver::scoped_entry_points in_force{driver.entry_points()};
 
   explicit state(const cpu_driver_options& options) : driver(as_options(options)) {}
@@ -92,9 +95,24 @@ const gpu::driver::entry_points& own_cpu_driver::table() const {
 std::size_t own_cpu_driver::live_objects() const { return state_->driver.live_count(); }
 std::string own_cpu_driver::live_list() const {
   std::string list;
-  for (const gpu::testing::live_object& object : state_->driver.live())
-    list += object.text() + '\n';
+  for (const std::string& line : state_->driver.live()) list += line + '\n';
   return list;
 }
+
+cpu_driver::cpu_driver(gpu::testing::cpu_driver_options options)
+    : driver_{std::make_unique<gpu::testing::cpu_driver>(std::move(options))} {}
+cpu_driver::~cpu_driver() = default;
+
+std::size_t cpu_driver::limit() { return gpu::testing::cpu_driver::limit; }
+const gpu::driver::entry_points& cpu_driver::entry_points() const {
+  return driver_->entry_points();
+}
+std::vector<std::string> cpu_driver::live() const {
+  std::vector<std::string> lines;
+  for (const gpu::testing::live_object& each : driver_->live()) lines.push_back(each.text());
+  return lines;
+}
+std::size_t cpu_driver::live_count() const { return driver_->live_count(); }
+std::size_t cpu_driver::report_leaks() const { return driver_->report_leaks(); }
 
 }  // namespace test

@@ -1,8 +1,7 @@
 // The driver as an object: several at once, leaks with their places, life before and after; and the
 // fixture of the other tests.
 
-#include <gpu/testing/cpu_driver.hpp>
-
+#include "support/cpu_driver.hpp"
 #include "driver_fixture.hpp"
 
 #include <unistd.h>
@@ -38,7 +37,7 @@ struct driver_fixture::state {
   mutable std::mutex mutex;
   std::string reports;
   std::string prints;
-  gpu::testing::cpu_driver driver;
+  cpu_driver driver;
 };
 
 driver_fixture::driver_fixture(gpu::testing::cpu_driver_options options)
@@ -63,11 +62,7 @@ std::string driver_fixture::prints() const {
   return state_->prints;
 }
 
-std::vector<std::string> driver_fixture::live() const {
-  std::vector<std::string> lines;
-  for (const gpu::testing::live_object& each : state_->driver.live()) lines.push_back(each.text());
-  return lines;
-}
+std::vector<std::string> driver_fixture::live() const { return state_->driver.live(); }
 
 std::string driver_fixture::print_leaks() const {
   std::FILE* const file = std::tmpfile();
@@ -88,8 +83,8 @@ std::string driver_fixture::print_leaks() const {
 
 }  // namespace test
 
-using gpu::testing::cpu_driver;
 using gpu::testing::cpu_driver_options;
+using test::cpu_driver;
 
 TEST_CASE("drivers know nothing of each other", "[cpu]") {
   cpu_driver_options large;
@@ -113,7 +108,7 @@ TEST_CASE("drivers know nothing of each other", "[cpu]") {
 
 TEST_CASE("there is a limit to how many drivers are alive, and it is told", "[cpu]") {
   std::vector<std::unique_ptr<cpu_driver>> drivers;
-  for (std::size_t i = 0; i <= cpu_driver::limit; ++i)
+  for (std::size_t i = 0; i <= cpu_driver::limit(); ++i)
     drivers.push_back(std::make_unique<cpu_driver>());
   const auto& table = drivers.back()->entry_points();
   CHECK(table.init == nullptr);

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// A CPU driver for one test, with its table at hand and what it reported. Only cpu_driver_test.cpp
-/// includes the CPU driver itself, which is dear to compile.
+/// A CPU driver for one test, with its table at hand and what it reported.
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu/options.hpp>

@@ -4,6 +4,7 @@
 
 #include <gpu/testing/cpu/context_life.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/enumeration.hpp>
 
 #include <cuda.h>
 
@@ -180,7 +181,7 @@ inline CUresult ctx_get_cache_config(call& c, CUfunc_cache* config) {
 inline CUresult ctx_set_cache_config(call& c, CUfunc_cache config) {
   context_ptr context;
   if (const CUresult bad = c.current(context)) return bad;
-  if (static_cast<unsigned>(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+  if (number_of(config) > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
   context->cache_config = config;
   return CUDA_SUCCESS;
 }

@@ -1,0 +1,41 @@
+#pragma once
+/// \file
+/// `gpu::testing::cpu_driver` for tests: the same object, whose code is dear to compile, behind a
+/// pointer. drivers.cpp alone includes the CPU driver itself.
+
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/cpu/options.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpu::testing {
+class cpu_driver;
+}
+
+namespace test {
+
+class cpu_driver {
+ public:
+  explicit cpu_driver(gpu::testing::cpu_driver_options options = {});
+  cpu_driver(const cpu_driver&) = delete;
+  cpu_driver& operator=(const cpu_driver&) = delete;
+  ~cpu_driver();
+
+  /// How many may be alive at once.
+  static std::size_t limit();
+
+  const gpu::driver::entry_points& entry_points() const;
+  /// What is alive, one line each.
+  std::vector<std::string> live() const;
+  std::size_t live_count() const;
+  /// Prints it to stderr, and returns how much it is.
+  std::size_t report_leaks() const;
+
+ private:
+  std::unique_ptr<gpu::testing::cpu_driver> driver_;
+};
+
+}  // namespace test
