@@ -1,6 +1,6 @@
 #include <gpu/driver/peer.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <type_traits>
 
@@ -78,6 +78,16 @@ TEST_CASE("peer: what the link is like is what the driver says", "[driver][peer]
   int can = -1;
   REQUIRE(test::driver().device_can_access_peer(&can, 0, 1) == CUDA_SUCCESS);
   CHECK(value_of(gpu::can_access_peer(pair.first, pair.second)) == (can != 0));
+  // Both ways may be alike, so what was asked counts.
+  const test::noted_calls<&gpu::driver::entry_points::device_get_p2p_attribute> link;
+  value_of(gpu::attribute<attribute::access_supported>(pair.first, pair.second));
+  CHECK(link.last<1>() == CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED);
+  CHECK(link.last<2>() == pair.first.native());
+  CHECK(link.last<3>() == pair.second.native());
+  const test::noted_calls<&gpu::driver::entry_points::device_can_access_peer> access;
+  value_of(gpu::can_access_peer(pair.first, pair.second));
+  CHECK(access.last<1>() == pair.first.native());
+  CHECK(access.last<2>() == pair.second.native());
 }
 
 TEST_CASE("peer: attributes have their names", "[driver][peer]") {
