@@ -90,6 +90,8 @@ TEST_CASE("memory_pool: attributes are the driver's", "[memory][pool]") {
   CHECK(mark == gpu::errc::invalid_argument);
   CHECK(says(mark, "used_mem_high can only be reset, but 5"));
   CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
+  REQUIRE(pool.trim(std::size_t{1} << 30).has_value());
+  CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
   REQUIRE(pool.trim().has_value());
   CHECK(raw(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
 }
