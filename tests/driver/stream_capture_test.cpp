@@ -52,6 +52,14 @@ TEST_CASE("stream_capture: what waits is refused by the driver", "[driver][captu
     CHECK(error_of(event.synchronize()).domain() == gpu::error_domain::driver);
   });
   CHECK(made.nodes == 0);
+
+  const gpu::event outside = value_of(gpu::event::create(device));
+  REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_RELAXED) ==
+          CUDA_SUCCESS);
+  CHECK(value_of(outside.is_done()));
+  CUgraph graph = nullptr;
+  REQUIRE(test::driver().stream_end_capture(stream.native(), &graph) == CUDA_SUCCESS);
+  CHECK(test::driver().graph_destroy(graph) == CUDA_SUCCESS);
 }
 
 TEST_CASE("stream_capture: what tells streams apart, and what holds for more than one, is refused",

@@ -31,7 +31,8 @@ template <class Self> class event_operations {
   /// **Errors**: also those of earlier asynchronous work of the context.
   result<> synchronize(source_location where = source_location::current()) const noexcept;
 
-  /// Whether the work before the last `record` has finished; never blocks. (cuEventQuery)
+  /// Whether the work before the last `record` has finished; never blocks. Not allowed during a
+  /// capture but a relaxed one. (cuEventQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
   template <class Answer = bool>
   result<Answer> is_done(source_location where = source_location::current()) const noexcept;

@@ -66,18 +66,16 @@ template <class Work>
 /// What `stream` and `stream_ref` can both do.
 /// **Threads**: any thread may call any member, also at the same time as another.
 /// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
-/// **Capture**: only `synchronize` and `is_done` are affected.
+/// **Capture**: on a stream that is being captured, only `priority` is allowed.
 template <class Self> class stream_operations {
  public:
-  /// Blocks until the work queued so far has finished. Not allowed while the stream is being
-  /// captured. (cuStreamSynchronize)
+  /// Blocks until the work queued so far has finished. (cuStreamSynchronize)
   /// **Errors**: also those of earlier asynchronous work of the context.
   result<> synchronize(source_location where = source_location::current()) const noexcept {
     return on<&driver::entry_points::stream_synchronize>("gpu::stream::synchronize", where);
   }
 
-  /// Whether the work queued so far has finished; never blocks. Not allowed while the stream is
-  /// being captured. (cuStreamQuery)
+  /// Whether the work queued so far has finished; never blocks. (cuStreamQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
   template <class Answer = bool>
   result<Answer> is_done(source_location where = source_location::current()) const noexcept {
@@ -95,7 +93,7 @@ template <class Self> class stream_operations {
     return get<Number, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
 
-  /// Not allowed while the stream is being captured. (cuStreamGetFlags)
+  /// (cuStreamGetFlags)
   template <class Kind = stream_kind>
   result<Kind> kind(source_location where = source_location::current()) const noexcept {
     unsigned flags = 0;
@@ -103,8 +101,7 @@ template <class Self> class stream_operations {
     return static_cast<Kind>(flags);
   }
 
-  /// A number that no other stream of the process has or had. Not allowed while the stream is being
-  /// captured. (cuStreamGetId)
+  /// A number that no other stream of the process has or had. (cuStreamGetId)
   template <class Number = unsigned long long>
   result<Number> id(source_location where = source_location::current()) const noexcept {
     return get<Number, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
