@@ -81,6 +81,8 @@ DONE:
   ret;
 }
 
+.visible .entry paired() .reqnctapercluster 2 { ret; }
+
 .visible .entry empty()
 {
   ret;
@@ -304,6 +306,8 @@ TEST_CASE("launches outside the limits are refused", "[cpu]") {
   CHECK(start(f.cu, nullptr, nullptr) == CUDA_ERROR_INVALID_HANDLE);
   CHECK(f.cu.launch_cooperative_kernel(empty, 132 * 32 + 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr) ==
         CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  CHECK(start(f.cu, code.function("paired"), nullptr, nullptr, 2) ==
+        CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
 TEST_CASE("attributes of a launch are looked at one by one", "[cpu]") {
@@ -508,7 +512,7 @@ TEST_CASE("names and handles of code are checked", "[cpu]") {
   CHECK(factor == 2.0f);
   unsigned count = 0;
   CHECK(f.cu.module_get_function_count(&count, code.module) == CUDA_SUCCESS);
-  CHECK(count == 6);
+  CHECK(count == 7);
   const CUfunction empty = code.function("empty");
   CHECK(code.function("empty") == empty);
   const char* name = nullptr;

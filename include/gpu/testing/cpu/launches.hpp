@@ -85,6 +85,9 @@ inline CUresult check_shape(const machine::executable& kernel, const kernel_sett
                                               (required.y != 0 ? required.y : 1) *
                                               (required.z != 0 ? required.z : 1))
     return CUDA_ERROR_INVALID_VALUE;
+  // The device has no clusters of several blocks, and says so in its attributes.
+  const ptx::dimensions& cluster = kernel.entry->required_cluster;
+  if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (static_cast<std::int64_t>(order.shared) > dynamic_shared_limit(kernel, settings))
     return CUDA_ERROR_INVALID_VALUE;
   const int threads = static_cast<int>(block.count());
@@ -231,7 +234,6 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
         order.cooperative = value.cooperative != 0;
         break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        // The device has no clusters of several blocks, and says so in its attributes.
         if (value.clusterDim.x != 1 || value.clusterDim.y != 1 || value.clusterDim.z != 1)
           return CUDA_ERROR_INVALID_CLUSTER_SIZE;
         break;
