@@ -107,9 +107,11 @@ TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
   CHECK(attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) == 50);
   CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101) ==
         CUDA_ERROR_INVALID_VALUE);
-  CHECK(f.cu.func_set_cache_config(local, CU_FUNC_CACHE_PREFER_L1) == CUDA_SUCCESS);
-  CHECK(f.cu.func_set_cache_config(local, static_cast<CUfunc_cache>(9)) ==
-        CUDA_ERROR_INVALID_VALUE);
+  const auto set_cache_config = [&](int config) {
+    return f.cu.func_set_cache_config(local, static_cast<CUfunc_cache>(config));
+  };
+  CHECK(set_cache_config(CU_FUNC_CACHE_PREFER_L1) == CUDA_SUCCESS);
+  CHECK(set_cache_config(9) == CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_CASE("a kernel that asks for a block of one shape runs in no other", "[cpu]") {
