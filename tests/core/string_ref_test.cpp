@@ -59,6 +59,17 @@ TEST_CASE("versions compare, and are read from CUDA's numbers", "[core][version]
   CHECK(gpu::version::from_cuda(12040) == gpu::version{12, 4, 0});
   CHECK(gpu::version{12, 4} < gpu::version{13, 0});
   CHECK(gpu::version{13, 0, 1} > gpu::version{13, 0});
+  const gpu::version ascending[] = {{0, 9, 9}, {1, 0, 0}, {1, 0, 2}, {1, 3, 0}, {2, 0, 0}};
+  for (std::size_t i = 0; i < std::size(ascending); ++i) {
+    for (std::size_t j = 0; j < std::size(ascending); ++j) {
+      const gpu::version a = ascending[i], b = ascending[j];
+      CHECK((a < b) == (i < j));
+      CHECK((a > b) == (i > j));
+      CHECK((a <= b) == (i <= j));
+      CHECK((a >= b) == (i >= j));
+      CHECK((a == b) == (i == j));
+    }
+  }
   CHECK(gpu::headers_version == gpu::version{CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10});
   CHECK(gpu::library_version >= gpu::version{0, 1, 0});
   int number = 0;

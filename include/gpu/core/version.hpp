@@ -2,8 +2,6 @@
 /// \file
 /// `version`: three numbers, and those of this library.
 
-#include <compare>
-
 namespace gpu {
 
 /// A version of something, to be compared with another one.
@@ -16,7 +14,16 @@ struct version {
   static constexpr version from_cuda(int number) noexcept {
     return {number / 1000, number % 1000 / 10, 0};
   }
-  friend constexpr auto operator<=>(const version&, const version&) noexcept = default;
+
+  friend constexpr bool operator==(const version&, const version&) noexcept = default;
+  // One by one: <compare>, which <=> needs, costs as much as cuda.h.
+  friend constexpr bool operator<(const version& a, const version& b) noexcept {
+    if (a.major != b.major) return a.major < b.major;
+    return a.minor != b.minor ? a.minor < b.minor : a.patch < b.patch;
+  }
+  friend constexpr bool operator>(const version& a, const version& b) noexcept { return b < a; }
+  friend constexpr bool operator<=(const version& a, const version& b) noexcept { return !(b < a); }
+  friend constexpr bool operator>=(const version& a, const version& b) noexcept { return !(a < b); }
 };
 
 /// The version of this library.

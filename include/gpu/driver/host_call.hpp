@@ -5,8 +5,7 @@
 
 #include <gpu/driver/calls.hpp>
 
-#include <exception>
-#include <new>
+#include <new>  // also std::exception, for less than <exception> costs
 
 namespace gpu::detail {
 
