@@ -16,7 +16,7 @@ struct version {
   }
 
   friend constexpr bool operator==(const version&, const version&) noexcept = default;
-  // One by one: <compare>, which <=> needs, costs as much as cuda.h.
+  // One by one: <compare>, which <=> needs, costs nearly as much as cuda.h.
   friend constexpr bool operator<(const version& a, const version& b) noexcept {
     if (a.major != b.major) return a.major < b.major;
     return a.minor != b.minor ? a.minor < b.minor : a.patch < b.patch;
