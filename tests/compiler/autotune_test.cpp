@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+namespace autotune_test {
 namespace {
 
 using test::error_of;
@@ -261,3 +262,4 @@ TEST_CASE("autotune reports each driver call that fails", "[compiler][cache][aut
 }
 
 }  // namespace
+}  // namespace autotune_test

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+namespace bad_input_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
@@ -151,3 +152,4 @@ TEST_CASE("includes that include themselves end", "[compiler][bad-input]") {
 }
 
 }  // namespace
+}  // namespace bad_input_test

@@ -5,6 +5,7 @@
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"
 
+namespace cache_contents_test {
 namespace {
 
 using test::compile_fresh;
@@ -214,3 +215,4 @@ TEST_CASE("a machine without a compiler runs what was shipped", "[compiler][cach
 }
 
 }  // namespace
+}  // namespace cache_contents_test

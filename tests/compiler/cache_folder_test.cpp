@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 
+namespace cache_folder_test {
 namespace {
 
 using test::compile_fresh;
@@ -312,3 +313,4 @@ TEST_CASE("what a killed process left half written is taken away", "[compiler][c
 }
 
 }  // namespace
+}  // namespace cache_folder_test

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+namespace cache_gather_test {
 namespace {
 
 using gpu::detail::cache_conditions;
@@ -225,3 +226,4 @@ TEST_CASE("no later program is one of headers that changed meanwhile", "[compile
 }
 
 }  // namespace
+}  // namespace cache_gather_test

@@ -3,6 +3,7 @@
 
 #include "compiler/cache_support.hpp"
 
+namespace cache_headers_test {
 namespace {
 
 using test::origin_of;
@@ -217,3 +218,4 @@ TEST_CASE("a change of a header right after its use is seen in memory", "[compil
 }
 
 }  // namespace
+}  // namespace cache_headers_test

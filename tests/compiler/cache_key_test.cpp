@@ -2,6 +2,7 @@
 
 #include "compiler/cache_support.hpp"
 
+namespace cache_key_test {
 namespace {
 
 using test::compile_fresh;
@@ -264,3 +265,4 @@ TEST_CASE("a cache that is off compiles each time", "[compiler][cache]") {
 }
 
 }  // namespace
+}  // namespace cache_key_test

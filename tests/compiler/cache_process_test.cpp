@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+namespace cache_process_test {
 namespace {
 
 using test::programs_in;
@@ -360,3 +361,4 @@ TEST_CASE("the cache can be set up anew", "[compiler][cache]") {
 }
 
 }  // namespace
+}  // namespace cache_process_test

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <vector>
 
+namespace cache_trouble_test {
 namespace {
 
 using test::fail_calls;
@@ -259,3 +260,4 @@ TEST_CASE("errors of network file systems and full disks cost time alone", "[com
 }
 
 }  // namespace
+}  // namespace cache_trouble_test

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+namespace cached_link_test {
 namespace {
 
 using test::kernels;
@@ -298,3 +299,4 @@ TEST_CASE("linked programs are listed, shipped and purged with the others",
 }
 
 }  // namespace
+}  // namespace cached_link_test

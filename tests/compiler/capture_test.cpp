@@ -5,6 +5,7 @@
 
 #include "compiler/link_support.hpp"
 
+namespace compiler_capture_test {
 namespace {
 
 using test::error_of;
@@ -46,3 +47,4 @@ TEST_CASE("tuning on a stream that is captured is an error", "[compiler][autotun
 }
 
 }  // namespace
+}  // namespace compiler_capture_test

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+namespace compile_async_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
@@ -216,3 +217,4 @@ TEST_CASE("where no thread can be started the caller compiles", "[compiler][asyn
 }
 
 }  // namespace
+}  // namespace compile_async_test

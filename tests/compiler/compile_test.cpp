@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+namespace compile_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
@@ -318,3 +319,4 @@ TEST_CASE("each call of NVRTC may fail", "[compiler]") {
 }
 
 }  // namespace
+}  // namespace compile_test

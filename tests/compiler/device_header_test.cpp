@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+namespace device_header_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -204,3 +205,4 @@ TEST_CASE("a program may bring its own device header", "[compiler][device_header
 }
 
 }  // namespace
+}  // namespace device_header_test

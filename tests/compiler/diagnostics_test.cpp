@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+namespace diagnostics_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
@@ -267,3 +268,4 @@ TEST_CASE("the figures of older assemblers are read", "[compiler][resources]") {
 }
 
 }  // namespace
+}  // namespace diagnostics_test

@@ -6,6 +6,7 @@
 
 #include <string>
 
+namespace digest_test {
 namespace {
 
 using gpu::detail::digest_builder;
@@ -69,3 +70,4 @@ TEST_CASE("strings in a digest do not run into each other", "[compiler][cache]")
 }
 
 }  // namespace
+}  // namespace digest_test

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+namespace driver_link_test {
 namespace {
 
 using test::compile;
@@ -124,3 +125,4 @@ TEST_CASE("the driver's linker is told what each input is, and the options", "[c
 }
 
 }  // namespace
+}  // namespace driver_link_test

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <vector>
 
+namespace headers_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
@@ -333,3 +334,4 @@ TEST_CASE("why a header was not found: everywhere it was looked for", "[compiler
 }
 
 }  // namespace
+}  // namespace headers_test

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+namespace include_scan_test {
 namespace {
 
 struct scanned {
@@ -78,3 +79,4 @@ TEST_CASE("macros that are different each time are found", "[compiler][cache]") 
 }
 
 }  // namespace
+}  // namespace include_scan_test

@@ -59,6 +59,7 @@ template <class T> struct gpu::device_name<user::wrapped<T>> {
   static constexpr auto value = gpu::instance<T, 2>("user::matrix");
 };
 
+namespace instance_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -373,3 +374,4 @@ TEST_CASE("an instance that does not fit is an error of the compilation", "[comp
 }
 
 }  // namespace
+}  // namespace instance_test

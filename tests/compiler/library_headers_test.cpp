@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+namespace library_headers_test {
 namespace {
 
 gpu::compile_options for_90() {
@@ -276,3 +277,4 @@ TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
 }
 
 }  // namespace
+}  // namespace library_headers_test

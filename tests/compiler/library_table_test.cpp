@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+namespace library_table_test {
 namespace {
 
 using test::says;
@@ -243,3 +244,4 @@ TEST_CASE("an NVRTC without a function does all that needs none of it", "[compil
 }
 
 }  // namespace
+}  // namespace library_table_test

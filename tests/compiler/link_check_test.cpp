@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+namespace link_check_test {
 namespace {
 
 using test::compile;
@@ -111,3 +112,4 @@ TEST_CASE("names that inputs disagree about are refused", "[compiler][link]") {
 }
 
 }  // namespace
+}  // namespace link_check_test

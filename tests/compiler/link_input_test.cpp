@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 
+namespace link_input_test {
 namespace {
 
 using test::compile;
@@ -124,3 +125,4 @@ TEST_CASE("fatbins, objects and archives of nvcc's are linked", "[compiler][link
 }
 
 }  // namespace
+}  // namespace link_input_test

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+namespace link_symbols_test {
 namespace {
 
 using role = gpu::detail::link_symbol::role;
@@ -127,3 +128,4 @@ TEST_CASE("damaged code is not read past its end", "[compiler][link]") {
 }
 
 }  // namespace
+}  // namespace link_symbols_test

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+namespace linker_test {
 namespace {
 
 using test::compile;
@@ -275,3 +276,4 @@ TEST_CASE("each call of nvJitLink may fail", "[compiler][link]") {
 }
 
 }  // namespace
+}  // namespace linker_test

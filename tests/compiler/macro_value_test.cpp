@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+namespace macro_value_test {
 namespace {
 
 enum class colour : unsigned char { red = 3, blue = 200 };
@@ -108,3 +109,4 @@ TEST_CASE("a macro may have parameters", "[compiler][options]") {
 }
 
 }  // namespace
+}  // namespace macro_value_test

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 
+namespace no_toolkit_test {
 namespace {
 
 using test::error_of;
@@ -185,3 +186,4 @@ TEST_CASE("Conda and Python environments lead to headers and to NVRTC", "[compil
 }
 
 }  // namespace
+}  // namespace no_toolkit_test

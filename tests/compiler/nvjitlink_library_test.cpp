@@ -11,6 +11,7 @@
 
 #include <string>
 
+namespace nvjitlink_library_test {
 namespace {
 
 bool links() {
@@ -95,3 +96,4 @@ TEST_CASE("CUDA_PATH names the toolkit of nvJitLink too", "[compiler][nvjitlink]
 }
 
 }  // namespace
+}  // namespace nvjitlink_library_test

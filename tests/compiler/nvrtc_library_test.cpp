@@ -9,6 +9,7 @@
 
 #include <string>
 
+namespace nvrtc_library_test {
 namespace {
 
 bool compiles() {
@@ -95,3 +96,4 @@ TEST_CASE("tables can be replaced", "[compiler][nvrtc]") {
 }
 
 }  // namespace
+}  // namespace nvrtc_library_test

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+namespace options_test {
 namespace {
 
 constexpr const char* arithmetic = R"(
@@ -376,3 +377,4 @@ TEST_CASE("every option in the list is one that NVRTC takes", "[compiler][option
 }
 
 }  // namespace
+}  // namespace options_test

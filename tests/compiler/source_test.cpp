@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+namespace source_test {
 namespace {
 
 const gpu::compile_options for_90{.architecture = gpu::architecture::compute(90)};
@@ -103,3 +104,4 @@ TEST_CASE("parts leave the list of opened headers as it is", "[compiler][source]
 }
 
 }  // namespace
+}  // namespace source_test

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+namespace error_test {
+
 using gpu::cuda_error;
 using gpu::errc;
 using gpu::error_domain;
@@ -186,3 +188,5 @@ TEST_CASE("error: the library's own codes have the names of their enumerators", 
   CHECK(own_error(static_cast<errc>(0)).name() == std::string("unknown"));
   CHECK(own_error(static_cast<errc>(-1)).name() == std::string("unknown"));
 }
+
+}  // namespace error_test

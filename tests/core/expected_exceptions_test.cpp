@@ -17,6 +17,8 @@
 #  include <unistd.h>
 #endif
 
+namespace expected_exceptions_test {
+
 using namespace test;
 
 #if defined(__cpp_exceptions)
@@ -190,3 +192,5 @@ TEMPLATE_TEST_CASE("without exceptions, value() of an error says so and ends the
 }
 
 #endif
+
+}  // namespace expected_exceptions_test

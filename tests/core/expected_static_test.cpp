@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+namespace expected_static_test {
+
 using namespace test;
 
 namespace {
@@ -156,3 +158,4 @@ static_assert(std::is_trivially_copyable_v<stand_in::expected<plain, plain>>);
 static_assert(!std::is_trivially_copyable_v<stand_in::expected<move_only, int>>);
 
 }  // namespace
+}  // namespace expected_static_test

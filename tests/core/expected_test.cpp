@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace expected_test {
+
 using namespace test;
 
 namespace test_names {
@@ -327,3 +329,5 @@ TEST_CASE("a function that returns the stand-in has it in its name", "[expected]
   CHECK(reinterpret_cast<void*>(test_names::tagged_error) ==
         reinterpret_cast<void*>(test_names::returns_error));
 }
+
+}  // namespace expected_test

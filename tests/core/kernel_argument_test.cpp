@@ -6,6 +6,7 @@
 
 #include <string>
 
+namespace kernel_argument_test {
 namespace {
 
 struct array_on_device {
@@ -19,14 +20,18 @@ struct pod {
 enum class color : int { red };
 
 }  // namespace
+}  // namespace kernel_argument_test
 
-template <> struct gpu::kernel_argument<array_on_device> {
-  static float* pointer(array_on_device& a) noexcept { return a.where; }
-  static const float* pointer(const array_on_device& a) noexcept { return a.where; }
-  static void pointer(const array_on_device&&) = delete;
-  static pod value(const array_on_device&) noexcept { return pod{5}; }
+template <> struct gpu::kernel_argument<kernel_argument_test::array_on_device> {
+  using array = kernel_argument_test::array_on_device;
+  using pod = kernel_argument_test::pod;
+  static float* pointer(array& a) noexcept { return a.where; }
+  static const float* pointer(const array& a) noexcept { return a.where; }
+  static void pointer(const array&&) = delete;
+  static pod value(const array&) noexcept { return pod{5}; }
 };
 
+namespace kernel_argument_test {
 namespace {
 
 using gpu::kernel_argument_for;
@@ -84,3 +89,4 @@ TEST_CASE("parameters get the converted value", "[core][kernel_argument]") {
 }
 
 }  // namespace
+}  // namespace kernel_argument_test

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+namespace result_test {
+
 using gpu::errc;
 using gpu::result;
 
@@ -96,3 +98,5 @@ TEST_CASE("source_location: names file and line", "[core][source_location]") {
   CHECK(std::string(here.file_name()).find("result_test.cpp") != std::string::npos);
   CHECK(gpu::source_location().line() == 0);
 }
+
+}  // namespace result_test

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+namespace sequence_test {
 namespace {
 
 /// Counts how many there are.
@@ -152,3 +153,5 @@ TEST_CASE("sequence: from what lies in memory, and of itself", "[core]") {
   tree.children.push_back(tree);
   CHECK(tree.children[1].children[0].value == 4);
 }
+
+}  // namespace sequence_test

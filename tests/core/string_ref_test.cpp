@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+namespace string_ref_test {
 namespace {
 
 std::size_t size_of(gpu::string_ref s) { return s.size(); }
@@ -79,3 +80,4 @@ TEST_CASE("versions compare, and are read from CUDA's numbers", "[core][version]
 }
 
 }  // namespace
+}  // namespace string_ref_test

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace text_test {
+
 using gpu::text;
 using gpu::detail::text_builder;
 
@@ -102,3 +104,5 @@ TEST_CASE("text_builder: pieces of any length", "[core][text]") {
   out << static_cast<const char*>(nullptr);
   CHECK(out.finish().empty());
 }
+
+}  // namespace text_test

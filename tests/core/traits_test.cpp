@@ -17,6 +17,8 @@
 
 namespace traits_test {
 
+namespace traits_test {
+
 struct own_swap {
   own_swap(const own_swap&) = delete;
   friend void swap(own_swap&, own_swap&) noexcept;
@@ -232,3 +234,5 @@ TEST_CASE("swapping uses a type's own swap, the standard's, or three moves", "[c
   swap_values(e, f);
   CHECK((e == 2 && f == 1));
 }
+
+}  // namespace traits_test

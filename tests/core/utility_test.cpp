@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+namespace utility_test {
 namespace {
 
 /// What `make()` returns, made in memory that is full of other values.
@@ -63,3 +64,4 @@ TEST_CASE("an operation on memory is zero beyond what it says", "[core][memory]"
 }
 
 }  // namespace
+}  // namespace utility_test

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+namespace values_test {
 namespace {
 
 std::vector<int>& destroyed() {
@@ -28,8 +29,11 @@ template <class Enum>
 concept has_or = requires(Enum e) { e | e; };
 
 }  // namespace
+}  // namespace values_test
 
-template <> inline constexpr bool gpu::is_flag_set<colors> = true;
+template <> inline constexpr bool gpu::is_flag_set<values_test::colors> = true;
+
+namespace values_test {
 
 namespace gpu_flags_test {
 using gpu::operator|;
@@ -109,3 +113,5 @@ TEST_CASE("dims: a grid or a block", "[core][dims]") {
   CHECK(from_integer.x == 5);
   CHECK(from_integer != gpu::dims(5, 2));
 }
+
+}  // namespace values_test

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+namespace any_context_test {
 namespace {
 
 // A driver of two devices whose primary contexts are the numbers 0x100 and 0x101, and which keeps a
@@ -112,3 +113,4 @@ TEST_CASE("each call that borrows a context may fail", "[driver][any_context]") 
 }
 
 }  // namespace
+}  // namespace any_context_test

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+namespace choose_device_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -170,3 +172,5 @@ TEST_CASE("choose_device: every call that fails is told", "[driver][device]") {
           return {};
         }) == "");
 }
+
+}  // namespace choose_device_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace context_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -367,3 +369,5 @@ TEST_CASE("context: printf's buffer and the heap of kernels can be enlarged", "[
     CHECK(value_of(own.limit(limit)) >= std::size_t{32} << 20);
   }
 }
+
+}  // namespace context_test

@@ -7,6 +7,8 @@
 #include <set>
 #include <type_traits>
 
+namespace device_attribute_test {
+
 using test::error_of;
 using test::value_of;
 
@@ -124,3 +126,5 @@ TEST_CASE("device properties: every attribute that fails is told", "[driver][dev
           return {};
         }) == "");
 }
+
+}  // namespace device_attribute_test

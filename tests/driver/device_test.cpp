@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+namespace device_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -183,3 +185,5 @@ TEST_CASE("device: a driver too old and a missing function are other errors", "[
   CHECK(device.name().has_value());
   CHECK(error_of(stream.is_done()) == gpu::errc::not_supported);
 }
+
+}  // namespace device_test

@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+namespace event_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -205,3 +207,5 @@ TEST_CASE("event: each driver call may fail", "[driver][event][faults][cpu]") {
           return {};
         }) == "");
 }
+
+}  // namespace event_test

@@ -7,6 +7,8 @@
 #include <memory>
 #include <stdexcept>
 
+namespace host_function_test {
+
 using test::error_of;
 using test::value_of;
 
@@ -147,3 +149,5 @@ TEST_CASE("host function: each driver call may fail", "[driver][host][faults][cp
   CHECK(*shared > 0);
   CHECK(shared.use_count() == 1);
 }
+
+}  // namespace host_function_test

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+namespace launch_origin_test {
 namespace {
 
 using gpu::detail::launch_label;
@@ -154,3 +155,4 @@ TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origi
 }
 
 }  // namespace
+}  // namespace launch_origin_test

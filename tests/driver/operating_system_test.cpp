@@ -12,6 +12,7 @@
 #include <thread>
 #include <type_traits>
 
+namespace operating_system_test {
 namespace {
 
 // As a function that may throw, for C libraries differ in what they mark.
@@ -65,3 +66,5 @@ TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
   CHECK(pthread_mutex_trylock(&mutex.native) == 0);
   pthread_mutex_unlock(&mutex.native);
 }
+
+}  // namespace operating_system_test

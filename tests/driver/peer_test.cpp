@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+namespace peer_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -179,3 +181,5 @@ TEST_CASE("peer: every call that fails is told and nothing is left", "[driver][p
             },
             {}, cpu) == "");
 }
+
+}  // namespace peer_test

@@ -7,6 +7,8 @@
 
 #include "support/noted_calls.hpp"
 
+namespace primary_context_control_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -176,3 +178,5 @@ TEST_CASE("primary context: every call that fails is told", "[driver][context]")
           return {};
         }) == "");
 }
+
+}  // namespace primary_context_control_test

@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+namespace process_test {
+
 using test::error_of;
 using test::value_of;
 
@@ -111,3 +113,5 @@ TEST_CASE("process: going past the end of a span ends the program with a message
     CHECK(outcome.output.find("process_test.cpp") != std::string::npos);
   }
 }
+
+}  // namespace process_test

@@ -5,6 +5,8 @@
 
 #include <type_traits>
 
+namespace stream_attribute_test {
+
 using attribute = gpu::stream_attribute;
 using test::error_of;
 using test::says;
@@ -143,3 +145,5 @@ TEST_CASE("stream attribute: each driver call may fail", "[driver][stream][fault
           return {};
         }) == "");
 }
+
+}  // namespace stream_attribute_test

@@ -16,6 +16,8 @@
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+namespace stream_capture_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -186,3 +188,5 @@ TEST_CASE("stream_capture: events join streams", "[driver][capture]") {
   CHECK(made.nodes == 1);
   CHECK(calls == 0);
 }
+
+}  // namespace stream_capture_test

@@ -5,6 +5,8 @@
 #include <thread>
 #include <type_traits>
 
+namespace stream_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -197,3 +199,5 @@ TEST_CASE("stream: each driver call may fail", "[driver][stream][faults][cpu]") 
             },
             {"cuCtxGetDevice"}) == "");
 }
+
+}  // namespace stream_test

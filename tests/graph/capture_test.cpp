@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+namespace graph_capture_test {
+
 using test::error_of;
 using test::graph_fixture;
 using test::says;
@@ -306,3 +308,5 @@ TEST_CASE("capture: each driver call may fail", "[graph][capture][faults][cpu]")
             },
             {"cuCtxGetDevice", "cuThreadExchangeStreamCaptureMode"}) == "");
 }
+
+}  // namespace graph_capture_test

@@ -2,6 +2,8 @@
 
 #include "graph/graph_fixture.hpp"
 
+namespace conditional_test {
+
 using test::error_of;
 using test::graph_fixture;
 using test::says;
@@ -98,3 +100,5 @@ TEST_CASE("conditional: each driver call may fail", "[graph][conditional][faults
             },
             {"cuCtxGetDevice"}) == "");
 }
+
+}  // namespace conditional_test

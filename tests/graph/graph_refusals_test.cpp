@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <memory>
 
+namespace graph_refusals_test {
+
 using test::error_of;
 using test::graph_fixture;
 using test::says;
@@ -250,3 +252,5 @@ TEST_CASE("graph: an update that is refused may fail to say why", "[graph][fault
             {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxGetDevice",
              "cuGraphExecUpdate", "cuGraphNodeGetType"}) == "");
 }
+
+}  // namespace graph_refusals_test

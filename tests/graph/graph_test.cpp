@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+namespace graph_test {
+
 using test::error_of;
 using test::graph_fixture;
 using test::says;
@@ -555,3 +557,5 @@ TEST_CASE("graph: a fault names the launch of the graph", "[graph][cpu]") {
     CHECK_FALSE(gpu::launch(stream, exec).has_value());
   }
 }
+
+}  // namespace graph_test

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace allocators_test {
+
 using gpu::managed_allocator;
 using gpu::pinned_allocator;
 using test::value_of;
@@ -234,3 +236,5 @@ TEST_CASE("allocators: each driver call behind them may fail", "[interop][alloca
             },
             {"cuCtxGetCurrent"}) == "");
 }
+
+}  // namespace allocators_test

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+namespace chrono_test {
+
 TEST_CASE("chrono: an elapsed time becomes a duration", "[interop][chrono]") {
   using namespace std::chrono;
   const auto time = gpu::to_duration(gpu::elapsed_time::from_milliseconds(1.5f));
@@ -11,3 +13,5 @@ TEST_CASE("chrono: an elapsed time becomes a duration", "[interop][chrono]") {
   CHECK(duration<double>(time).count() == Approx(0.0015));
   CHECK(duration_cast<microseconds>(time) == microseconds(1500));
 }
+
+}  // namespace chrono_test

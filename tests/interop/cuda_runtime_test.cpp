@@ -14,6 +14,7 @@
 #include <map>
 #include <vector>
 
+namespace cuda_runtime_test {
 namespace {
 
 /// What the runtime of the test knows.
@@ -211,3 +212,4 @@ TEST_CASE("each driver call behind what comes from the runtime may fail", "[inte
 }
 
 }  // namespace
+}  // namespace cuda_runtime_test

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+namespace hash_test {
+
 using test::value_of;
 
 TEST_CASE("hash: names of devices, contexts, streams and events are keys", "[interop]") {
@@ -26,3 +28,5 @@ TEST_CASE("hash: names of devices, contexts, streams and events are keys", "[int
   const gpu::context_ref context = value_of(gpu::context::primary(device));
   CHECK(std::unordered_set<gpu::context_ref>{context, a.context()}.size() == 1);
 }
+
+}  // namespace hash_test

@@ -4,6 +4,8 @@
 
 #include <cuda.h>
 
+namespace system_error_test {
+
 using gpu::cuda_error;
 using gpu::error_domain;
 
@@ -62,3 +64,5 @@ TEST_CASE("system_error: codes have their POSIX counterparts", "[interop][system
   CHECK(driver(CUDA_ERROR_ILLEGAL_ADDRESS).message().find("700") == std::string::npos);
   CHECK(driver(123456).message().find("123456") != std::string::npos);
 }
+
+}  // namespace system_error_test

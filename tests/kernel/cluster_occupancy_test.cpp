@@ -4,6 +4,8 @@
 
 #include <gpu/kernel/module.hpp>
 
+namespace cluster_occupancy_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -118,3 +120,5 @@ TEST_CASE("occupancy: each driver call about clusters may fail", "[kernel][occup
             },
             {"cuCtxGetDevice"}) == "");
 }
+
+}  // namespace cluster_occupancy_test

@@ -8,6 +8,7 @@
 #include <array>
 #include <vector>
 
+namespace host_argument_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -158,3 +159,4 @@ TEST_CASE("each driver call behind host arguments may fail", "[kernel][host_argu
 }
 
 }  // namespace
+}  // namespace host_argument_test

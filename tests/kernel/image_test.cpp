@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+namespace image_test {
 namespace {
 
 using gpu::detail::check_image;
@@ -100,3 +101,4 @@ TEST_CASE("a fatbin has the size that its header states", "[kernel][image]") {
 }
 
 }  // namespace
+}  // namespace image_test

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+namespace jit_options_test {
 namespace {
 
 const std::string ptx =
@@ -217,3 +218,4 @@ TEST_CASE("each driver call of a load with options may fail", "[kernel][jit]") {
 }
 
 }  // namespace
+}  // namespace jit_options_test

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+namespace kernel_attributes_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -174,3 +175,4 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
 }
 
 }  // namespace
+}  // namespace kernel_attributes_test

@@ -10,6 +10,7 @@
 #include <functional>
 #include <string>
 
+namespace kernel_record_test {
 namespace {
 
 /// PTX of a kernel of that name, with more parameters than a record has room for at first.
@@ -123,3 +124,4 @@ TEST_CASE("each allocation of loading a program with names may fail", "[kernel][
 }
 
 }  // namespace
+}  // namespace kernel_record_test

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+namespace launch_checks_test {
 namespace {
 
 constexpr const char* some_ptx = ".version 8.0";
@@ -137,3 +138,4 @@ TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launc
 }
 
 }  // namespace
+}  // namespace launch_checks_test

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 
+namespace launch_cost_test {
 namespace {
 
 // Counts only where the test asks, in the thread that asks.
@@ -114,3 +115,5 @@ TEST_CASE("a launch neither allocates nor locks", "[kernel][launch]") {
 }  // namespace
 
 #endif
+
+}  // namespace launch_cost_test

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+namespace launch_stream_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -70,3 +71,4 @@ TEST_CASE("one kernel runs in several contexts", "[kernel][launch]") {
 }
 
 }  // namespace
+}  // namespace launch_stream_test

@@ -6,6 +6,7 @@
 #include "kernel/recorded_launch.hpp"
 #include "support/catch.hpp"
 
+namespace launch_test {
 namespace {
 
 template <class T> std::string bytes_of(const T& value) {
@@ -308,3 +309,4 @@ TEST_CASE("grid_for covers all elements with the fewest blocks", "[kernel][launc
 }
 
 }  // namespace
+}  // namespace launch_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace module_test {
+
 // As a header that host and device share would declare it.
 void declared(float, const float[], float*, const int);
 
@@ -366,3 +368,4 @@ TEST_CASE("each driver call of a module may fail", "[kernel][module]") {
 }
 
 }  // namespace
+}  // namespace module_test

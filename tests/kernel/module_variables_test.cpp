@@ -5,6 +5,7 @@
 
 #include "support/results.hpp"
 
+namespace module_variables_test {
 namespace {
 
 constexpr const char* source = R"(
@@ -117,3 +118,4 @@ TEST_CASE("each driver call about a managed variable may fail", "[kernel][module
 }
 
 }  // namespace
+}  // namespace module_variables_test

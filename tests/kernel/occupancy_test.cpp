@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+namespace occupancy_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -354,3 +356,5 @@ TEST_CASE("occupancy: every call that fails is told", "[kernel][occupancy]") {
             // Where machine code was refused, the pop after it may fail: PTX is loaded next.
             {"cuCtxPopCurrent"}) == "");
 }
+
+}  // namespace occupancy_test

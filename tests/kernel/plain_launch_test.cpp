@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <random>
 
+namespace plain_launch_test {
 namespace {
 
 using gpu::launch_config;
@@ -112,3 +113,4 @@ TEST_CASE("a shape that is known at compile time is judged alike", "[kernel][lau
 }
 
 }  // namespace
+}  // namespace plain_launch_test

@@ -14,6 +14,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace caching_allocator_test {
+
 using gpu::caching_allocator;
 using gpu::caching_options;
 using gpu::device_buffer;
@@ -344,3 +346,5 @@ TEST_CASE("caching_allocator: is safe where static objects outlive main", "[memo
   CHECK(outcome.exit_code == 0);
   CHECK(outcome.output.find("gpu:") == std::string::npos);
 }
+
+}  // namespace caching_allocator_test

@@ -5,6 +5,8 @@
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+namespace caching_faults_test {
+
 using gpu::caching_allocator;
 using test::error_of;
 using test::value_of;
@@ -79,3 +81,5 @@ TEST_CASE("caching_allocator: a failing wait for the device loses nothing",
         CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   CHECK(value_of(cache.allocate<char>(one, 12 * mebibyte)).native() == address);
 }
+
+}  // namespace caching_faults_test

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace caching_pinned_allocator_test {
+
 using gpu::caching_pinned_allocator;
 using gpu::pinned_buffer;
 using test::error_of;
@@ -213,3 +215,5 @@ TEST_CASE("caching_pinned_allocator: says that the host has no memory, wherever 
           return cache.free_after(stream, std::move(whole));
         }) == "");
 }
+
+}  // namespace caching_pinned_allocator_test

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+namespace caching_threads_test {
+
 using gpu::caching_allocator;
 using gpu::caching_pinned_allocator;
 using gpu::device_buffer;
@@ -151,3 +153,5 @@ TEST_CASE("caching_pinned_allocator: the counts are right while threads give seg
   CHECK(end.peak_held_bytes <= threads * 2 * mebibyte);
   CHECK(end.misses == threads * 100);
 }
+
+}  // namespace caching_threads_test

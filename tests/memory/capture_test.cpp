@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace memory_capture_test {
+
 using gpu::device_buffer;
 using gpu::pinned_vector;
 using test::capture;
@@ -189,3 +191,5 @@ TEST_CASE("capture: pinned memory that is not at hand is refused by the driver",
                            [&] { return pinned.allocate<char>(mebibyte); });
   CHECK(pinned.allocate<char>(mebibyte).has_value());
 }
+
+}  // namespace memory_capture_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace copy_batch_test {
+
 using gpu::box_copy;
 using gpu::device_buffer;
 using gpu::pinned_vector;
@@ -224,3 +226,5 @@ TEST_CASE("copy: each driver call of a batch may fail", "[memory][copy][batch][f
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace copy_batch_test

@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace copy_box_test {
+
 using gpu::box_extent;
 using gpu::pitched_buffer;
 using gpu::pitched_host_span;
@@ -263,3 +265,5 @@ TEST_CASE("pitched_buffer: goes back once, and each call may fail", "[memory][pi
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace copy_box_test

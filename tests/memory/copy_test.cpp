@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace copy_test {
+
 using gpu::device_buffer;
 using gpu::device_span;
 using gpu::pinned_vector;
@@ -296,3 +298,5 @@ TEST_CASE("copy: each driver call may fail", "[memory][copy][fill][faults][cpu]"
   };
   CHECK(test::sweep(operation, {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace copy_test

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace device_buffer_test {
+
 using gpu::device_buffer;
 using gpu::device_span;
 using test::error_of;
@@ -258,3 +260,5 @@ TEST_CASE("device_buffer: each driver call may fail where a context is needed",
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace device_buffer_test

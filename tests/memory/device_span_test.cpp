@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace device_span_test {
+
 using gpu::device_span;
 
 static_assert(std::is_trivially_copyable_v<device_span<float>>);
@@ -134,3 +136,5 @@ TEST_CASE("pinned_span: a part of page-locked memory", "[memory][pinned_span]") 
   const gpu::pinned_span<const int> constant = span;
   CHECK(constant.data() == values);
 }
+
+}  // namespace device_span_test

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace growing_buffer_test {
+
 using gpu::growing_buffer;
 using test::error_of;
 using test::says;
@@ -181,3 +183,5 @@ TEST_CASE("growing_buffer: says when it could not wait", "[memory][growing_buffe
   CHECK(reports.last().find("cuCtxSynchronize") != std::string::npos);
   CHECK(driver.live_objects() == 0);
 }
+
+}  // namespace growing_buffer_test

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
+namespace ipc_test {
+
 using test::error_of;
 using test::says;
 using test::value_of;
@@ -282,3 +284,5 @@ TEST_CASE("ipc: memory is not imported where it was exported", "[memory][ipc][ha
   const gpu::cuda_error error = error_of(gpu::imported_memory<int>::open(device, handle));
   CHECK(error.domain() == gpu::error_domain::driver);
 }
+
+}  // namespace ipc_test

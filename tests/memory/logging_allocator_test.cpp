@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace logging_allocator_test {
+
 using test::error_of;
 using test::value_of;
 
@@ -70,3 +72,5 @@ TEST_CASE("logging_allocator: survives every failing call", "[memory][logging_al
             },
             {"cuMemGetInfo", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent"}) == "");
 }
+
+}  // namespace logging_allocator_test

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace managed_buffer_test {
+
 using gpu::device_span;
 using gpu::managed_buffer;
 using gpu::memory_attach;
@@ -137,3 +139,5 @@ TEST_CASE("memory_attach: every value has a name", "[memory][managed]") {
   CHECK(gpu::name_of(memory_attach{CU_MEM_ATTACH_SINGLE}) == std::string("single"));
   CHECK(gpu::name_of(memory_attach{3}) == nullptr);
 }
+
+}  // namespace managed_buffer_test

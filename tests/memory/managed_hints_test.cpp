@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace managed_hints_test {
+
 using gpu::managed_buffer;
 using gpu::memory_advice;
 using gpu::memory_attach;
@@ -178,3 +180,5 @@ TEST_CASE("memory_advice: every value has a name", "[memory][managed]") {
   CHECK(gpu::name_of(memory_advice{0}) == nullptr);
   CHECK(gpu::name_of(memory_advice{7}) == nullptr);
 }
+
+}  // namespace managed_hints_test

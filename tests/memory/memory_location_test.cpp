@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace memory_location_test {
+
 using gpu::memory_location;
 using gpu::memory_location_type;
 
@@ -30,3 +32,5 @@ TEST_CASE("memory_location: every type has a name", "[memory][memory_location]")
     CHECK(gpu::name_of(static_cast<memory_location_type>(value)) == std::string(names[value]));
   CHECK(gpu::name_of(memory_location_type{99}) == nullptr);
 }
+
+}  // namespace memory_location_test

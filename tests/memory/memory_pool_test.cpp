@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace memory_pool_test {
+
 using gpu::memory_access;
 using gpu::memory_location;
 using gpu::memory_pool;
@@ -233,3 +235,5 @@ TEST_CASE("memory_pool_attribute: every value has a name", "[memory][pool]") {
   CHECK(gpu::name_of(gpu::allocation_type{CU_MEM_ALLOCATION_TYPE_MANAGED}) ==
         std::string("managed"));
 }
+
+}  // namespace memory_pool_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+namespace memory_range_attribute_test {
+
 using gpu::managed_buffer;
 using gpu::memory_advice;
 using gpu::memory_location;
@@ -130,3 +132,5 @@ TEST_CASE("memory_range_attribute: every value has a name", "[memory][managed]")
   CHECK(gpu::name_of(memory_range_attribute{0}) == nullptr);
   CHECK(gpu::name_of(memory_range_attribute{9}) == nullptr);
 }
+
+}  // namespace memory_range_attribute_test

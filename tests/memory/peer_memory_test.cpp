@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace peer_memory_test {
+
 using gpu::device_buffer;
 using test::error_of;
 using test::says;
@@ -183,3 +185,5 @@ TEST_CASE("peer: each driver call of a copy may fail", "[memory][copy][peer][fau
             },
             {"cuCtxGetDevice"}, cpu) == "");
 }
+
+}  // namespace peer_memory_test

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace pinned_vector_test {
+
 using gpu::pinned_flags;
 using gpu::pinned_vector;
 using test::error_of;
@@ -288,3 +290,5 @@ TEST_CASE("pinned_vector: each driver call may fail", "[memory][pinned_vector][f
   };
   CHECK(test::sweep(operation, {"cuCtxGetCurrent"}) == "");
 }
+
+}  // namespace pinned_vector_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <type_traits>
 
+namespace pointer_attribute_test {
+
 using gpu::memory_type;
 using gpu::pointer_attribute;
 using gpu::pointer_info;
@@ -124,3 +126,5 @@ TEST_CASE("pointer attributes: survive every failing call", "[memory][pointer][c
             },
             {"cuCtxGetCurrent"}) == "");
 }
+
+}  // namespace pointer_attribute_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace registered_memory_test {
+
 using gpu::aligned_buffer;
 using gpu::registered_memory;
 using gpu::registration_flags;
@@ -204,3 +206,5 @@ TEST_CASE("aligned_buffer: says that the host has no such memory", "[memory][reg
   CHECK(error == gpu::errc::out_of_host_memory);
   CHECK(says(error, "no 1152921504606846976 bytes aligned to 2097152"));
 }
+
+}  // namespace registered_memory_test

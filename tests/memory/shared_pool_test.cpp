@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace shared_pool_test {
+
 using gpu::file_descriptor;
 using gpu::imported_memory_pool;
 using gpu::memory_pool;
@@ -143,3 +145,5 @@ TEST_CASE("shared_pool: survives every failing call", "[memory][pool][shared_poo
           return stream.synchronize();
         }) == "");
 }
+
+}  // namespace shared_pool_test

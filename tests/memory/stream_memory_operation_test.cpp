@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace stream_memory_operation_test {
+
 using gpu::device_buffer;
 using op = gpu::memory_operation;
 using test::error_of;
@@ -262,3 +264,5 @@ TEST_CASE("memory operation: each driver call may fail",
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace stream_memory_operation_test

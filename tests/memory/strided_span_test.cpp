@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+namespace strided_span_test {
 namespace {
 
 using view2 = gpu::strided_span<float, 2>;
@@ -83,3 +84,4 @@ TEST_CASE("a view has one layout on host and device", "[memory][strided_span]") 
 }
 
 }  // namespace
+}  // namespace strided_span_test

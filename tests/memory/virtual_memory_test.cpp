@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace memory_virtual_memory_test {
+
 using gpu::address_reservation;
 using gpu::file_descriptor;
 using gpu::memory_access;
@@ -317,3 +319,5 @@ TEST_CASE("virtual_memory: survives every failing call", "[memory][virtual_memor
           return other.unmap();
         }) == "");
 }
+
+}  // namespace memory_virtual_memory_test

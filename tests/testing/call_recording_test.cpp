@@ -17,6 +17,7 @@
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
+namespace call_recording_test {
 namespace {
 
 using gpu::testing::call_trace;
@@ -182,3 +183,5 @@ TEST_CASE("the environment switches a trace on, and the file's name chooses its 
   CHECK(refused.find("GPU_TRACE names /no/such/folder/trace.txt, which cannot be written") !=
         std::string::npos);
 }
+
+}  // namespace call_recording_test

@@ -7,6 +7,7 @@
 
 #include "support/results.hpp"
 
+namespace call_trace_test {
 namespace {
 
 using gpu::driver::entry_points;
@@ -150,3 +151,5 @@ TEST_CASE("faults show in a trace over them, and calls from threads are whole li
   CHECK(lines == 40);
   CHECK(failed == 1);
 }
+
+}  // namespace call_trace_test

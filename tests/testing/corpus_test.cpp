@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+namespace corpus_test {
 namespace {
 
 using words = std::vector<std::uint32_t>;
@@ -223,3 +224,5 @@ TEST_CASE("a documented error is allowed, with two units of the last place, and 
   CHECK(corpus::differences(bits(1), bits(1), "documented", "f32_add") == "no documented error");
   CHECK(corpus::differences(bits(1), bits(1 + ulp), "exact") != "");
 }
+
+}  // namespace corpus_test

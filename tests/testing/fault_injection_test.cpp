@@ -7,6 +7,7 @@
 
 #include "support/results.hpp"
 
+namespace fault_injection_test {
 namespace {
 
 using gpu::driver::entry_points;
@@ -183,3 +184,5 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
     CHECK_FALSE(gpu::testing::sweep_faults(faults, []() -> gpu::result<int> { return 1; }).clean());
   }
 }
+
+}  // namespace fault_injection_test

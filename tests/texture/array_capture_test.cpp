@@ -9,6 +9,8 @@
 
 #include <vector>
 
+namespace array_capture_test {
+
 using gpu::array_flags;
 using gpu::array_shape;
 using gpu::cuda_array;
@@ -97,3 +99,5 @@ TEST_CASE("arrays: what makes something, or waits, spoils a capture", "[texture]
   CHECK(spoils([&] { return copy(host, array); }));
   CHECK(spoils([&] { return copy(array, host); }));
 }
+
+}  // namespace array_capture_test

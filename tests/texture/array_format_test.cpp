@@ -8,14 +8,7 @@
 #include <cstdint>
 #include <string>
 
-using gpu::array_flags;
-using gpu::array_format;
-using gpu::array_shape;
-using gpu::box_extent;
-using gpu::channels;
-using gpu::texel_format;
-using gpu::texel_format_of;
-
+namespace array_format_test {
 namespace {
 
 // As in CUDA's vector_types.h.
@@ -41,8 +34,21 @@ struct own_half {
 };
 
 }  // namespace
+}  // namespace array_format_test
 
-template <> inline constexpr texel_format gpu::texel_format_of<own_half> = {array_format::half, 1};
+template <>
+inline constexpr gpu::texel_format gpu::texel_format_of<array_format_test::own_half> = {
+    gpu::array_format::half, 1};
+
+namespace array_format_test {
+
+using gpu::array_flags;
+using gpu::array_format;
+using gpu::array_shape;
+using gpu::box_extent;
+using gpu::channels;
+using gpu::texel_format;
+using gpu::texel_format_of;
 
 static_assert(texel_format_of<unsigned char> == texel_format{array_format::unsigned_int8, 1});
 static_assert(texel_format_of<signed char> == texel_format{array_format::signed_int8, 1});
@@ -174,3 +180,5 @@ TEST_CASE("array_shape: extents, planes and levels", "[texture]") {
   CHECK_FALSE(pair{{1, 2}} == pair{{1, 3}});
   CHECK_FALSE(texel_format{array_format::half, 1} == texel_format{array_format::half, 2});
 }
+
+}  // namespace array_format_test

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+namespace array_limits_test {
+
 using gpu::array_flags;
 using gpu::array_shape;
 using gpu::cuda_array;
@@ -151,3 +153,5 @@ TEST_CASE("array limits: of surfaces, for each kind", "[texture][array]") {
     CHECK(too_large(error_of(cuda_array<float>::create(device, each.shape)), "surfaces"));
   }
 }
+
+}  // namespace array_limits_test

@@ -16,6 +16,8 @@
 #include <numeric>
 #include <vector>
 
+namespace array_mapping_test {
+
 using gpu::array_flags;
 using gpu::array_mip_tail;
 using gpu::array_shape;
@@ -378,3 +380,5 @@ TEST_CASE("map_array: survives failing calls, and lets go of memory", "[texture]
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace array_mapping_test

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <vector>
 
+namespace copy_array_batch_test {
+
 using gpu::array_copy;
 using gpu::cuda_array;
 using gpu::pitched_host_span;
@@ -189,3 +191,5 @@ TEST_CASE("copy: each driver call of a batch of arrays may fail",
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace copy_array_batch_test

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+namespace copy_array_test {
+
 using gpu::array_format;
 using gpu::array_shape;
 using gpu::cuda_array;
@@ -273,3 +275,5 @@ TEST_CASE("copy: arrays survive every failing call", "[texture][copy][cpu]") {
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace copy_array_test

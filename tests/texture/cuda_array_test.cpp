@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace cuda_array_test {
+
 using gpu::array_flags;
 using gpu::array_format;
 using gpu::array_shape;
@@ -327,3 +329,5 @@ TEST_CASE("cuda_array: survives every failing call", "[texture][array][cpu]") {
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace cuda_array_test

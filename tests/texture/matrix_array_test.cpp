@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+namespace matrix_array_test {
+
 using gpu::array_from_matrix;
 using gpu::matrix_order;
 using test::error_of;
@@ -72,3 +74,5 @@ TEST_CASE("array_from_matrix: refuses other numbers of elements", "[texture][mat
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace matrix_array_test

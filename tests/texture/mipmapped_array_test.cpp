@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace mipmapped_array_test {
+
 using gpu::array_flags;
 using gpu::array_format;
 using gpu::array_shape;
@@ -158,3 +160,5 @@ TEST_CASE("mipmapped_array: is destroyed once, and survives failing calls",
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace mipmapped_array_test

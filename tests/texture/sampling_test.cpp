@@ -17,6 +17,8 @@
 #include <cmath>
 #include <vector>
 
+namespace sampling_test {
+
 using gpu::address_mode;
 using gpu::array_flags;
 using gpu::cuda_array;
@@ -487,3 +489,5 @@ extern "C" __global__ void volume(cudaSurfaceObject_t all, cudaSurfaceObject_t l
     CHECK(two[i] == bytes[i] + 2);
   }
 }
+
+}  // namespace sampling_test

@@ -7,6 +7,8 @@
 
 #include <type_traits>
 
+namespace texture_surface_test {
+
 using gpu::array_flags;
 using gpu::cuda_array;
 using gpu::cuda_array_ref;
@@ -111,3 +113,5 @@ TEST_CASE("surface: keeps its array, goes once, and survives failing calls",
             },
             {"cuCtxGetCurrent", "cuCtxGetDevice"}) == "");
 }
+
+}  // namespace texture_surface_test

@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+namespace texture_texture_test {
+
 using gpu::address_mode;
 using gpu::array_flags;
 using gpu::array_format;
@@ -429,3 +431,5 @@ TEST_CASE("texture: the enumerators have the names of their values", "[texture][
   CHECK(gpu::name_of(resource_type{CU_RESOURCE_TYPE_PITCH2D}) == string("pitched"));
   CHECK(gpu::name_of(resource_type{4}) == nullptr);
 }
+
+}  // namespace texture_texture_test

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+namespace array_copies_test {
+
 using test::array_form;
 using test::box;
 using test::counting_bytes;
@@ -347,3 +349,5 @@ TEST_CASE("copies of arrays are recorded in a capture; making and ending arrays 
   CHECK(f.cu.mem_free_host(pinned) == CUDA_SUCCESS);
   CHECK(f.cu.stream_destroy(stream) == CUDA_SUCCESS);
 }
+
+}  // namespace array_copies_test

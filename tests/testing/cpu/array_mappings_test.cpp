@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+namespace array_mappings_test {
+
 using test::array_form;
 using test::in_context;
 using test::make_array;
@@ -240,3 +242,5 @@ TEST_CASE("a copy of tiles without memory is a fault", "[cpu]") {
   (void)cu.memcpy_3d(&copy);
   CHECK(cu.ctx_synchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+}  // namespace array_mappings_test

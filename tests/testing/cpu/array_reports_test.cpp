@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace array_reports_test {
+
 using test::array_form;
 using test::counting_bytes;
 using test::driver_fixture;
@@ -262,3 +264,5 @@ TEST_CASE("a texture object that is gone is reported when a kernel reads it", "[
   INFO(f.reports());
   CHECK(f.reports().find("texture object that was destroyed") != std::string::npos);
 }
+
+}  // namespace array_reports_test

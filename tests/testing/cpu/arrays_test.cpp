@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace arrays_test {
+
 using test::array_form;
 using test::counting_bytes;
 using test::in_context;
@@ -363,3 +365,5 @@ TEST_CASE("an array of a planar format has planes to copy") {
                            array_form(64, 32, 0, video, CU_AD_FORMAT_NV12, 1)})
     CHECK(f.cu.array_3d_create(&array, &form) == CUDA_ERROR_INVALID_VALUE);
 }
+
+}  // namespace arrays_test

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace code_calls_test {
+
 using test::driver_fixture;
 
 namespace {
@@ -193,3 +195,5 @@ TEST_CASE("leaks are printed with a heading, and nothing is where there are none
   CHECK(printed.find("gpu cpu driver: 1 objects were not given back:\n  event at 0x") == 0);
   CHECK(printed.find("code_calls_test.cpp:" + std::to_string(line)) != std::string::npos);
 }
+
+}  // namespace code_calls_test

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+namespace copies_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -213,3 +215,5 @@ TEST_CASE("rectangles and boxes are copied row by row", "[cpu]") {
     CHECK(f.cu.mem_free(device) == CUDA_SUCCESS);
   }
 }
+
+}  // namespace copies_test

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+namespace copy_batches_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -193,3 +195,5 @@ TEST_CASE("a batch of runs takes attributes for parts of it", "[cpu]") {
     CHECK(queue(3, 2) == CUDA_ERROR_INVALID_VALUE);
   }
 }
+
+}  // namespace copy_batches_test

@@ -83,6 +83,8 @@ std::string driver_fixture::print_leaks() const {
 
 }  // namespace test
 
+namespace cpu_driver_test {
+
 using gpu::testing::cpu_driver_options;
 using test::cpu_driver;
 
@@ -200,3 +202,5 @@ TEST_CASE("a driver may end while work is waiting", "[cpu]") {
     CHECK(cu.stream_synchronize(stream) == CUDA_ERROR_DEINITIALIZED);
   }
 }
+
+}  // namespace cpu_driver_test

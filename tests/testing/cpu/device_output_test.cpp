@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace device_output_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -109,3 +111,5 @@ TEST_CASE("a failed assertion ends the context with its own code", "[cpu]") {
     CHECK(all.find("a.cu:12") != std::string::npos);
   }
 }
+
+}  // namespace device_output_test

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace devices_test {
+
 using test::driver_fixture;
 
 namespace {
@@ -327,3 +329,5 @@ TEST_CASE("peers are allowed between devices, once", "[cpu]") {
   CHECK(f.cu.memcpy_peer(there, nullptr, here, f.context, 4) == CUDA_SUCCESS);  // the current one
   CHECK(f.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
 }
+
+}  // namespace devices_test

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+namespace findings_test {
 namespace {
 
 using test::driver_fixture;
@@ -233,3 +234,5 @@ TEST_CASE("memory that is nobody's, freed or of another context is told with who
   check_report(reach, report_of(reach, two, there));
   CHECK(two.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
 }
+
+}  // namespace findings_test

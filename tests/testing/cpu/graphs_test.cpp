@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+namespace graphs_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -319,3 +321,5 @@ TEST_CASE("graphs that are left over are listed", "[cpu][graph]") {
   CHECK(cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
   CHECK(w.f.live().size() == before);
 }
+
+}  // namespace graphs_test

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace kernels_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -548,3 +550,5 @@ TEST_CASE("occupancy follows the device's limits", "[cpu]") {
   CHECK(block == 1024);
   CHECK(grid == 264);
 }
+
+}  // namespace kernels_test

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+namespace links_test {
 namespace {
 
 using test::driver_fixture;
@@ -422,3 +423,4 @@ TEST_CASE("a link reads files", "[cpu][link]") {
 }
 
 }  // namespace
+}  // namespace links_test

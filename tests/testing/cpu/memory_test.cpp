@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace memory_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -382,3 +384,5 @@ TEST_CASE("pools refuse what an H200's driver refuses, with its codes", "[cpu]")
   CHECK(access(host, 3) == CUDA_ERROR_NOT_SUPPORTED);
   CHECK(f.cu.mem_pool_set_access(pool, nullptr, 0) == CUDA_ERROR_INVALID_VALUE);
 }
+
+}  // namespace memory_test

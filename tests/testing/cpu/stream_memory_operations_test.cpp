@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+namespace stream_memory_operations_test {
 namespace {
 
 struct words {
@@ -161,3 +162,5 @@ TEST_CASE("memory operations are refused as a device refuses them", "[cpu]") {
   all[0].operation = static_cast<CUstreamBatchMemOpType>(7);
   CHECK(cu.stream_batch_mem_op(w.first, 1, all.data(), 0) == CUDA_ERROR_INVALID_VALUE);
 }
+
+}  // namespace stream_memory_operations_test

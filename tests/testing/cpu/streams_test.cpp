@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace streams_test {
+
 using test::all_modes;
 using test::driver_fixture;
 
@@ -307,3 +309,5 @@ TEST_CASE("many threads use many streams at once", "[cpu]") {
     CHECK(f.live().empty());
   }
 }
+
+}  // namespace streams_test

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace textures_test {
+
 using test::array_form;
 using test::driver_fixture;
 using test::in_context;
@@ -374,3 +376,5 @@ TEST_CASE("a texture of a format that is copied only is refused by name", "[cpu]
   CHECK(f.reports().find("format 0x91") != std::string::npos);
   CHECK(f.cu.array_destroy(array) == fine);
 }
+
+}  // namespace textures_test

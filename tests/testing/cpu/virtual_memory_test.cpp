@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace cpu_virtual_memory_test {
+
 using test::driver_fixture;
 
 namespace {
@@ -541,3 +543,5 @@ TEST_CASE("pools and what they allocated go through a file descriptor", "[cpu]")
   REQUIRE(f.cu.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
   CHECK(export_to(&file, shared) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
+
+}  // namespace cpu_virtual_memory_test

@@ -5,6 +5,8 @@
 #include "gpu/testing/machine/device_heap.hpp"
 #include "support/catch.hpp"
 
+namespace address_space_test {
+
 using namespace gpu::testing::machine;
 
 TEST_CASE("allocations are aligned, apart, and out of the host's reach", "[address_space]") {
@@ -178,3 +180,5 @@ TEST_CASE("the device heap has a size and knows its blocks", "[address_space]") 
   }
   CHECK(space.live().empty());
 }
+
+}  // namespace address_space_test

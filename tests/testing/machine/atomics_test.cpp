@@ -4,6 +4,8 @@
 
 #include "testing/machine/kernel_harness.hpp"
 
+namespace atomics_test {
+
 using namespace machine_test;
 
 namespace {
@@ -147,3 +149,5 @@ FIRST: add.u32 %r3, %r3, %r1;
   const auto result = bench.download<u32>(sums, 20);
   for (u32 i = 0; i < 20; ++i) CHECK(result[i] == i * (i + 1) / 2);
 }
+
+}  // namespace atomics_test

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+namespace barrier_test {
+
 using namespace machine_test;
 
 namespace {
@@ -331,3 +333,5 @@ NONE:
   CHECK(bench.download<u32>(out, 1)[0] == 96);
   CHECK(bench.memory.live().size() == 1);
 }
+
+}  // namespace barrier_test

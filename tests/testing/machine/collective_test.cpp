@@ -3,6 +3,8 @@
 
 #include "testing/machine/kernel_harness.hpp"
 
+namespace collective_test {
+
 using namespace machine_test;
 
 namespace {
@@ -162,3 +164,5 @@ SPIN:
   bench.run_well("k", {6, 1, 1}, {64, 1, 1}, lock, counter);
   CHECK(bench.download<u32>(counter, 1)[0] == 6 * 64);
 }
+
+}  // namespace collective_test

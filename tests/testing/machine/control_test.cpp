@@ -1,6 +1,8 @@
 // Jumps, calls, recursion, tables, local memory, the ends of threads.
 #include "testing/machine/kernel_harness.hpp"
 
+namespace control_test {
+
 using namespace machine_test;
 
 namespace {
@@ -339,3 +341,5 @@ TEST_CASE("trap and exit", "[machine]") {
   CHECK(result.error->thread[0] == 5);
   CHECK(result.error->instruction == "trap;");
 }
+
+}  // namespace control_test

@@ -9,6 +9,8 @@
 #include "gpu/testing/machine/printf_format.hpp"
 #include "testing/machine/kernel_harness.hpp"
 
+namespace hostile_ptx_test {
+
 using namespace machine_test;
 
 namespace {
@@ -274,3 +276,5 @@ TEST_CASE("a module of thousands of kernels loads", "[machine]") {
   }
   bench.run_well("k2999", {}, {});
 }
+
+}  // namespace hostile_ptx_test

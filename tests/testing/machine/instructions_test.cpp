@@ -6,6 +6,8 @@
 
 #include "testing/machine/kernel_harness.hpp"
 
+namespace instructions_test {
+
 using namespace machine_test;
 
 namespace {
@@ -331,3 +333,5 @@ TEST_CASE("a launch's number and the clocks", "[machine]") {
   CHECK(words[2] <= 1);
   CHECK(words[3] < 2'000'000'000);  // nanoseconds between two reads
 }
+
+}  // namespace instructions_test

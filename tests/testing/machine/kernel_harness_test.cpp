@@ -22,6 +22,8 @@ std::optional<fault> run_launch(const launch& what, address_space& memory, threa
 
 }  // namespace machine_test
 
+namespace kernel_harness_test {
+
 using namespace machine_test;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("a launch runs every block and thread of three dimensions once", "[mac
   const auto result = bench.download<std::uint32_t>(out, total);
   for (std::size_t i = 0; i < total; ++i) REQUIRE(result[i] == i + 1);
 }
+
+}  // namespace kernel_harness_test

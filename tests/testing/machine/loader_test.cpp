@@ -1,6 +1,8 @@
 // Loading modules: variables, relocations, what a driver asks about kernels, what is refused.
 #include "testing/machine/kernel_harness.hpp"
 
+namespace loader_test {
+
 using namespace machine_test;
 
 namespace {
@@ -141,3 +143,5 @@ TEST_CASE("what cannot be loaded is refused with the reason, and leaves nothing"
   CHECK(big.why == failure::out_of_memory);
   CHECK(big.diagnostic.text.find("huge of 2000 bytes") != std::string::npos);
 }
+
+}  // namespace loader_test

@@ -5,6 +5,8 @@
 
 #include "testing/machine/kernel_harness.hpp"
 
+namespace mbarrier_test {
+
 using namespace machine_test;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("wrong copies are faults that say why", "[machine]") {
   (void)fault_of("cp.async.ca.shared.global [%r2+64], [%rd2], 8;",
                  fault_kind::shared_out_of_bounds);
 }
+
+}  // namespace mbarrier_test

@@ -1,6 +1,8 @@
 // What the machine says about accesses that must not be.
 #include "testing/machine/kernel_harness.hpp"
 
+namespace memory_faults_test {
+
 using namespace machine_test;
 
 namespace {
@@ -127,3 +129,5 @@ TEST_CASE("reads of memory never written are reported once, or are faults", "[ma
   bench.what.check.uninitialised_reads = false;
   CHECK(bench.run("load", {}, {}, a + 4).reports.empty());
 }
+
+}  // namespace memory_faults_test

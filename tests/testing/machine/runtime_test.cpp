@@ -4,6 +4,8 @@
 #include "gpu/testing/machine/printf_format.hpp"
 #include "testing/machine/kernel_harness.hpp"
 
+namespace runtime_test {
+
 using namespace machine_test;
 
 namespace {
@@ -129,3 +131,5 @@ END: ret; })");
   CHECK(result.printed ==
         "a.cu:12: f: block: [0,0,0], thread: [2,0,0] Assertion `x > 0` failed.\n");
 }
+
+}  // namespace runtime_test

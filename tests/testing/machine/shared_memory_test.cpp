@@ -2,6 +2,8 @@
 
 #include "support/catch.hpp"
 
+namespace shared_memory_test {
+
 using namespace gpu::testing::machine;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("bytes that nobody wrote are known", "[shared_memory]") {
   (void)f.shared.note_write(0, 4, {}, false);
   CHECK(!f.shared.note_read(0, 4, {}).unwritten);
 }
+
+}  // namespace shared_memory_test

@@ -10,6 +10,7 @@
 
 #include "texture_bench.hpp"
 
+namespace machine_surface_test {
 namespace {
 
 using namespace machine_test;
@@ -202,3 +203,5 @@ TEST_CASE("surfaces tell their extents, and a texture handle is none", "[machine
   REQUIRE(wrong.error);
   CHECK(wrong.error->detail == "0x2 is a texture object, not a surface object");
 }
+
+}  // namespace machine_surface_test

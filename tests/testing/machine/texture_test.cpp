@@ -13,6 +13,7 @@
 #include "texture_bench.hpp"
 #include "texture_recordings.hpp"
 
+namespace machine_texture_test {
 namespace {
 
 using namespace machine_test;
@@ -374,3 +375,5 @@ TEST_CASE("texels of freed and of short memory, and texels never written, are re
   REQUIRE(unwritten.reports.size() == 1);
   CHECK(unwritten.reports[0].kind == fault_kind::uninitialised_read);
 }
+
+}  // namespace machine_texture_test

@@ -7,6 +7,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_approximate_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -162,3 +164,5 @@ TEST_CASE("the gross f64 approximations use and fill the upper word", "[ptx][ari
   CHECK(bits(ptx::rsqrt_approx_ftz(-0.0)) == bits(-std::numeric_limits<double>::infinity()));
   CHECK(bits(ptx::rsqrt_approx_ftz(-1.0)) == 0x7fffffff00000000);
 }
+
+}  // namespace arithmetic_approximate_test

@@ -5,6 +5,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_bits_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -275,3 +277,5 @@ TEST_CASE("prmt permutes bytes as the manual's tables say", "[ptx][arithmetic]")
   for (std::uint32_t s = 0; s < 0x10000; ++s) run.expect(ptx::prmt<>(a, b, s), pick(s), s);
   run.finish(65584);
 }
+
+}  // namespace arithmetic_bits_test

@@ -10,6 +10,8 @@
 #include "gpu/testing/ptx/arithmetic/convert_packed.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_convert_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -409,3 +411,5 @@ TEST_CASE("cvt.pack saturates and shifts the third operand up", "[ptx][arithmeti
   CHECK(ptx::cvt_pack<2, true>(1, -2, 0xff) == 0xff6);
   CHECK(ptx::cvt_pack<2, false>(5, 2, 0) == 0xe);
 }
+
+}  // namespace arithmetic_convert_test

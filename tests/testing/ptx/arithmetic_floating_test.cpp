@@ -8,6 +8,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_floating_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -398,3 +400,5 @@ TEST_CASE("a product followed by a sum is rounded twice", "[ptx][arithmetic]") {
   CHECK(ptx::add(ptx::mul(c, d), -1.0) == 0.0);
   CHECK(ptx::fma(c, d, -1.0) == -0x1p-104);
 }
+
+}  // namespace arithmetic_floating_test

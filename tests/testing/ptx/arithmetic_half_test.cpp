@@ -8,6 +8,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_half_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -175,3 +177,5 @@ TEST_CASE("packed halves do not touch each other", "[ptx][arithmetic]") {
   const auto fused = [](bf16 x, bf16 y, bf16 z) { return ptx::fma(x, y, z); };
   CHECK(ptx::apply_x2<bf16>(fused, 0x40003f80u, 0x40003f80u, 0x3f80ffffu) == 0x40a07fffu);
 }
+
+}  // namespace arithmetic_half_test

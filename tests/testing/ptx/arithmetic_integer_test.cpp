@@ -6,6 +6,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_integer_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -160,3 +162,5 @@ TEMPLATE_TEST_CASE("a carry chain adds and subtracts numbers of two words", "[pt
   }
   run.finish(300000);
 }
+
+}  // namespace arithmetic_integer_test

@@ -6,6 +6,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_packed_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 
@@ -90,3 +92,5 @@ TEST_CASE("two halves are added and compared apart", "[ptx][arithmetic]") {
   }
   run.finish(140000);
 }
+
+}  // namespace arithmetic_packed_test

@@ -5,6 +5,8 @@
 #include "arithmetic_values.hpp"
 #include "support/catch.hpp"
 
+namespace arithmetic_video_test {
+
 namespace ptx = gpu::testing::ptx;
 using namespace arithmetic_test;
 using op = ptx::video_operation;
@@ -287,3 +289,5 @@ TEST_CASE("the default lanes are those of a and of b", "[ptx][arithmetic]") {
   how = {.operation = op::add, .lanes = 2, .mask = 3, .a_lanes = 0x10, .b_lanes = 0x32};
   CHECK(ptx::video(how, 0x0001ffff, 0x00020001, 0) == 0x00030000);
 }
+
+}  // namespace arithmetic_video_test

@@ -5,6 +5,8 @@
 
 #include "support/catch.hpp"
 
+namespace constant_expression_test {
+
 namespace ptx = gpu::testing::ptx;
 using ptx::detail::constant;
 
@@ -98,3 +100,5 @@ TEST_CASE("constants become bits of the type that uses them", "[ptx]") {
   CHECK_FALSE(ptx::detail::bits_as({form::single, 0x3fc00000}, type::u32, bits));
   CHECK_FALSE(ptx::detail::bits_as({form::signed_integer, 1}, type::f32, bits));
 }
+
+}  // namespace constant_expression_test

@@ -13,6 +13,8 @@
 #include "support/catch.hpp"
 #include "testing/ptx/fatbins.hpp"
 
+namespace fatbin_test {
+
 namespace ptx = gpu::testing::ptx;
 
 namespace {
@@ -264,3 +266,5 @@ TEST_CASE("a container that is cut off or damaged is refused", "[ptx]") {
     }
   }
 }
+
+}  // namespace fatbin_test

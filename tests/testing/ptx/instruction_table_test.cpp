@@ -12,6 +12,8 @@
 #include "sample.hpp"
 #include "support/catch.hpp"
 
+namespace instruction_table_test {
+
 namespace ptx = gpu::testing::ptx;
 
 TEST_CASE("every row of the instruction table names suffixes and types that exist", "[ptx]") {
@@ -129,3 +131,5 @@ TEST_CASE("an instruction that the .target lacks is refused with the target it n
   REQUIRE_FALSE(result);
   CHECK(result.error->text.find("sm_80") != std::string::npos);
 }
+
+}  // namespace instruction_table_test

@@ -6,6 +6,8 @@
 
 #include "support/catch.hpp"
 
+namespace lexer_test {
+
 using gpu::testing::ptx::lexer;
 using gpu::testing::ptx::token;
 using gpu::testing::ptx::token_kind;
@@ -100,3 +102,5 @@ TEST_CASE("a section is skipped to its brace, lines counted", "[ptx]") {
   CHECK_FALSE(open.skip_to_brace());
   CHECK(open.peek().kind == token_kind::end);
 }
+
+}  // namespace lexer_test

@@ -7,6 +7,8 @@
 #include "sample.hpp"
 #include "support/catch.hpp"
 
+namespace parser_test {
+
 namespace ptx = gpu::testing::ptx;
 using ptx_test::module_head;
 using ptx_test::parse_kernel;
@@ -278,3 +280,5 @@ TEST_CASE("every prefix of a module and every damaged byte is survived", "[ptx]"
     if (!result) CHECK_FALSE(result.error->text.empty());
   }
 }
+
+}  // namespace parser_test
