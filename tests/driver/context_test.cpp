@@ -1,3 +1,4 @@
+#include "support/captured.hpp"
 #include "support/noted_calls.hpp"
 
 #include <gpu/driver/context.hpp>
@@ -305,6 +306,20 @@ TEST_CASE("context: releasing and adopting move the ownership", "[driver][contex
   CHECK(raw.synchronize().has_value());
   const gpu::context again = gpu::context::adopt(raw);
   CHECK(again.native() == raw.native());
+}
+
+TEST_CASE("context: made, found and destroyed during a capture", "[driver][context][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const test::captured made = test::capture(stream, [&] {
+    gpu::driver::scoped_entry_points anew(test::driver());  // for which nothing is retained yet
+    value_of(gpu::context::primary(device));
+    gpu::context own = value_of(gpu::context::create(device));
+    const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
+    CHECK(value_of(gpu::context::current()) == gpu::context_ref(own));
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
 }
 
 TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]") {

@@ -92,9 +92,18 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
                            [&] { return pinned_vector<int>::create(f.device, 8); });
   check_refused_in_capture(f.stream, "registered_memory",
                            [&] { return gpu::registered_memory<int>::create(f.device, host); });
+  auto registered = value_of(gpu::registered_memory<int>::create(f.device, host));
+  check_refused_in_capture(f.stream, "unregister", [&] { return registered.unregister(); });
+  {
+    const gpu::context_ref primary = value_of(gpu::context::primary(f.device));
+    const gpu::context_scope scope = value_of(gpu::context_scope::enter(primary));
+    CHECK(test::driver().mem_host_unregister(host.data()) == CUDA_SUCCESS);  // it had stayed
+  }
   check_refused_in_capture(f.stream, "advise", [&] {
     return gpu::advise(managed, gpu::memory_advice::set_read_mostly);
   });
+  check_refused_in_capture(f.stream, "sync_memops",
+                           [&] { return gpu::set_sync_memops(f.a.data(), true); });
   check_refused_in_capture(f.stream, "memory_pool",
                            [&] { return gpu::memory_pool::create(f.device); });
   check_refused_in_capture(f.stream, "pool access", [&] {
@@ -115,20 +124,20 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
 TEST_CASE("capture: questions about memory leave it alone", "[memory][capture]") {
   fixture f;
   auto managed = value_of(gpu::managed_buffer<int>::create(f.device, 8));
+  auto mapped = value_of(pinned_vector<int>::create(f.device, 8, gpu::pinned_flags::mapped));
+  std::vector<int> host(8);
+  const auto registered = value_of(
+      gpu::registered_memory<int>::create(f.device, host, gpu::registration_flags::mapped));
   const test::captured made = capture(f.stream, [&] {
+    CHECK(mapped.mapped_span().has_value());
+    CHECK(registered.mapped_span().has_value());
+    CHECK(gpu::memory_pool_ref::default_of(f.device).has_value());
+    CHECK(gpu::memory_pool_ref::current_of(f.device).has_value());
     CHECK(gpu::attribute<gpu::pointer_attribute::memory_type>(f.a.data()).has_value());
     CHECK(gpu::pointer_info::of(f.a.data()).has_value());
     CHECK(gpu::attribute<gpu::memory_range_attribute::read_mostly>(managed).has_value());
     CHECK(gpu::memory_range_attributes::of(managed).has_value());
   });
-  CHECK(made.unharmed());
-  CHECK(made.nodes == 0);
-}
-
-TEST_CASE("capture: memory may be told to wait for blocking calls", "[memory][capture]") {
-  fixture f;
-  const test::captured made =
-      capture(f.stream, [&] { CHECK(gpu::set_sync_memops(f.a.data(), true).has_value()); });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);
 }

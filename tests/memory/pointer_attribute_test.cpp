@@ -2,6 +2,7 @@
 
 #include "support/results.hpp"
 
+#include <gpu/driver/peer.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
@@ -75,6 +76,8 @@ TEST_CASE("pointer_info: tells the kinds of memory apart", "[memory][pointer]") 
   const gpu::device device = test::first_device();
   // The last one: that it is the first goes without saying.
   const gpu::device last = value_of(gpu::device::get(test::device_count() - 1));
+  const gpu::context_ref primary = value_of(gpu::context::primary(last));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(primary));
   auto plain = value_of(gpu::device_buffer<int>::create(last, 100));
   auto managed = value_of(gpu::managed_buffer<int>::create(device, 100));
   auto pinned = value_of(gpu::pinned_vector<int>::create(device, 100));
@@ -111,6 +114,26 @@ TEST_CASE("pointer_info: tells the kinds of memory apart", "[memory][pointer]") 
   CHECK(error_of(gpu::attribute<pointer_attribute::memory_type>(&local)).code() ==
         CUDA_ERROR_INVALID_VALUE);
   CHECK(value_of(pointer_info::of(nullptr)).type == memory_type::unregistered);
+}
+
+TEST_CASE("pointer_info: memory of another device has an address while it can be reached",
+          "[memory][pointer][peer][two_devices]") {
+  const gpu::device here = test::first_device();
+  const gpu::device there = value_of(gpu::device::get(1));
+  const auto buffer = value_of(gpu::device_buffer<int>::create(there, 100));
+  const gpu::context_ref primary = value_of(gpu::context::primary(here));
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(primary));
+  const pointer_info apart = value_of(pointer_info::of(buffer.data()));
+  CHECK(apart.device_pointer == 0);
+  CHECK(apart.type == memory_type::device);
+  CHECK(apart.device == there);
+  CHECK(apart.range_start == buffer.native());
+  if (!value_of(gpu::can_access_peer(here, there))) return;
+  {
+    const auto access = value_of(gpu::peer_access::enable(here, there));
+    CHECK(value_of(pointer_info::of(buffer.data())).device_pointer == buffer.native());
+  }
+  CHECK(value_of(pointer_info::of(buffer.data())).device_pointer == 0);
 }
 
 TEST_CASE("pointer attributes: survive every failing call", "[memory][pointer][cpu]") {

@@ -251,6 +251,7 @@ struct destroy_context {
 
 /// Owns a context of its own, apart from the primary one. Everything made in it has to be gone
 /// before it is. Move-only; empty after a move.
+/// **Capture**: making, finding and destroying contexts leaves captures in others alone.
 /// cuBLAS, the CUDA runtime and other libraries use the primary context; hence so does `gpu`,
 /// wherever a device is given in place of a context.
 class context : public context_operations<context> {

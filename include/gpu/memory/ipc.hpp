@@ -81,7 +81,7 @@ template <class T> class imported_memory {
   /// that can reach it: access between the two is then enabled as it is needed.
   /// **Errors**: `errc::size_mismatch` where the bytes are no whole number of `T`; the driver's,
   /// CUDA_ERROR_INVALID_CONTEXT in the process that exported it.
-  /// **Capture**: not captured. **Threads**: any. (cuIpcOpenMemHandle)
+  /// **Capture**: not affected. **Threads**: any. (cuIpcOpenMemHandle)
   static result<imported_memory> open(device on, const memory_handle& handle,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(
@@ -97,7 +97,7 @@ template <class T> class imported_memory {
   }
 
   /// Unmaps it now and returns the error that the destructor could only report; waits for work that
-  /// uses it. (cuIpcCloseMemHandle)
+  /// uses it. **Capture**: not affected. (cuIpcCloseMemHandle)
   result<> close(source_location where = source_location::current()) noexcept {
     if (!mapping_) return {};
     const detail::imported_mapping mapping = mapping_.get();
@@ -153,7 +153,7 @@ result<Handle> export_event(event_ref event,
 }
 
 /// The event of another process, in the primary context of a device: it can be recorded and waited
-/// for on both sides. **Errors**: the driver's. **Capture**: not captured. **Threads**: any.
+/// for on both sides. **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
 /// (cuIpcOpenEventHandle)
 template <class Event = event>
 result<Event> import_event(device on, const event_handle& handle,

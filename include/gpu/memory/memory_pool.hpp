@@ -152,7 +152,8 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
                                                memory_location location) noexcept {
     return memory_pool_ref{native, location};
   }
-  /// The pool that a device has from the start. (cuDeviceGetDefaultMemPool)
+  /// The pool that a device has from the start. **Capture**: not affected.
+  /// (cuDeviceGetDefaultMemPool)
   template <class Ref = memory_pool_ref>
   static result<Ref> default_of(device on,
                                 source_location where = source_location::current()) noexcept {
@@ -161,7 +162,8 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
                                                                              on.native()));
     return Ref::from_native(native, on);
   }
-  /// The pool that `device_buffer::create(stream, count)` uses. (cuDeviceGetMemPool)
+  /// The pool that `device_buffer::create(stream, count)` uses. **Capture**: not affected.
+  /// (cuDeviceGetMemPool)
   template <class Ref = memory_pool_ref>
   static result<Ref> current_of(device on,
                                 source_location where = source_location::current()) noexcept {

@@ -104,6 +104,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
   /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
   /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.
+  /// **Capture**: not affected.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) & noexcept {
     CUdeviceptr mapped = 0;

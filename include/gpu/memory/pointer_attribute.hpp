@@ -88,9 +88,8 @@ using pointer_attribute_t = typename detail::pointer_attribute_value<Attribute>:
 ///
 ///     gpu::attribute<gpu::pointer_attribute::is_managed>(pointer)
 ///
-/// The address may be anywhere in the memory; sizes are in bytes. `device_ordinal` and
-/// `access_flags` are about a device, for the latter that of the current context, or of some
-/// context where none is current.
+/// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` and
+/// `access_flags` are answered for the current context, or for some context where none is current.
 /// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for what
 /// memory of that kind does not have: `pointer_info::of` tells without an error.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttribute)
@@ -107,7 +106,7 @@ result<pointer_attribute_t<Attribute>> attribute(
 
 /// Makes blocking copies and fills of the memory wait until they are done on the device, or lets
 /// them return earlier again. (cuPointerSetAttribute)
-/// **Errors**: as `attribute`. **Capture**: not affected.
+/// **Errors**: as `attribute`. **Capture**: not allowed. **Threads**: any.
 template <class Result = void>
 result<Result> set_sync_memops(const volatile void* of, bool on,
                                source_location where = source_location::current()) noexcept {
@@ -124,7 +123,9 @@ struct pointer_info {
   /// Of the memory, or of the context that page-locked memory was made in; meaningless where the
   /// memory is `unregistered`.
   gpu::device device = gpu::device::from_native(0);
-  CUdeviceptr device_pointer = 0;    ///< the address for kernels; 0 where they cannot reach it
+  /// The address for kernels of the current context, or of some context where none is current; 0
+  /// where they cannot reach it, as memory of another device without access to the peer.
+  CUdeviceptr device_pointer = 0;
   void* host_pointer = nullptr;      ///< the address for the host; null where it cannot reach it
   CUdeviceptr range_start = 0;       ///< of the whole allocation
   std::size_t range_bytes = 0;       ///< of the whole allocation

@@ -145,7 +145,8 @@ template <class T> class registered_memory {
   }
 
   /// Gives the pages free now and returns the error that the destructor could only report; empty
-  /// afterwards. (cuMemHostUnregister)
+  /// afterwards. Not allowed during capture, which leaves the memory registered.
+  /// (cuMemHostUnregister)
   result<> unregister(source_location where = source_location::current()) noexcept {
     if (!memory_) return {};
     const detail::pinned_allocation owned = memory_.get();
@@ -172,7 +173,7 @@ template <class T> class registered_memory {
 
   /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
   /// **Errors**: `errc::invalid_argument` where it was registered without
-  /// `registration_flags::mapped`.
+  /// `registration_flags::mapped`. **Capture**: not affected.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) const& noexcept {
     if (!has(flags_, registration_flags::mapped)) {

@@ -45,6 +45,19 @@ inline std::optional<pointer_facts> facts_of(call& c, CUdeviceptr pointer) {
   return facts;
 }
 
+/// Whether kernels of the current context can be given the address: memory of another device has
+/// one for them only while they may use it.
+inline bool reached_here(call& c, CUdeviceptr pointer, const pointer_facts& facts) {
+  if (facts.mapping != nullptr)
+    return access_here(c, *facts.mapping) != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+  context_ptr context;
+  if (c.current_in_any_state(context) != CUDA_SUCCESS) return true;
+  if (facts.info.kind != machine::memory_kind::device || facts.device == context->device->ordinal)
+    return true;
+  machine::memory_view view;
+  return c.driver.memory.resolve(pointer, 1, context->owner, view) == machine::fault_kind::none;
+}
+
 /// Writes one attribute of a known address.
 inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute attribute,
                                        CUdeviceptr pointer, const pointer_facts& facts) {
@@ -63,10 +76,7 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
       return give(static_cast<unsigned>(host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
       if (block != nullptr) facts.block->seen_by_device = true;
-      if (facts.mapping != nullptr &&
-          access_here(c, *facts.mapping) == CU_MEM_ACCESS_FLAGS_PROT_NONE)
-        return CUDA_ERROR_INVALID_VALUE;
-      return give(pointer);
+      return reached_here(c, pointer, facts) ? give(pointer) : CUDA_ERROR_INVALID_VALUE;
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       if (!host && !managed) return CUDA_ERROR_INVALID_VALUE;
       return give(host_pointer(pointer));

@@ -87,6 +87,7 @@ template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_access>
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_access> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::device_set_mem_pool> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_advise> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::pointer_set_attribute> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::profiler_start> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::profiler_stop> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::ctx_set_cache_config> = true;
