@@ -4,7 +4,9 @@
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <list>
+#include <sstream>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -113,6 +115,48 @@ TEST_CASE("pinned_vector: does what a std::vector does", "[memory][pinned_vector
   v.clear();
   w.clear();
   same();
+}
+
+TEST_CASE("pinned_vector: iterators that go through once give all they have",
+          "[memory][pinned_vector]") {
+  using words = std::istream_iterator<int>;
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  std::istringstream four("1 2 3 4"), none, seven("5 6 7 8 9 10 11"), two("12 13"), three("1 2 3");
+  REQUIRE(v.assign(words(four), words()).has_value());
+  std::vector<int> w{1, 2, 3, 4};
+  CHECK(contents(v) == w);
+  CHECK(value_of(v.insert(v.begin() + 1, words(none), words())) == v.begin() + 1);
+  CHECK(contents(v) == w);
+  CHECK(*value_of(v.insert(v.begin() + 1, words(seven), words())) == 5);
+  w.insert(w.begin() + 1, {5, 6, 7, 8, 9, 10, 11});
+  CHECK(contents(v) == w);
+  CHECK(*value_of(v.insert(v.end(), words(two), words())) == 12);
+  w.insert(w.end(), {12, 13});
+  CHECK(contents(v) == w);
+  const std::size_t room = v.capacity();
+  REQUIRE(v.assign(words(three), words()).has_value());
+  CHECK(contents(v) == std::vector<int>{1, 2, 3});
+  CHECK(v.capacity() >= room);
+  REQUIRE(v.assign({4, 5}).has_value());
+  CHECK(contents(v) == std::vector<int>{4, 5});
+  REQUIRE(v.assign(words(none), words()).has_value());
+  CHECK(v.empty());
+}
+
+TEST_CASE("pinned_vector: stays as it was where memory ends amid a single pass",
+          "[memory][pinned_vector]") {
+  using words = std::istream_iterator<int>;
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  REQUIRE(v.reserve(4).has_value());
+  REQUIRE(v.assign({1, 2}).has_value());
+  gpu::driver::entry_points full = test::driver();
+  full.mem_host_alloc = [](void**, std::size_t, unsigned) { return CUDA_ERROR_OUT_OF_MEMORY; };
+  gpu::driver::scoped_entry_points in_force(full);
+  std::istringstream a("3 4 5 6"), b("3 4 5 6");
+  CHECK(error_of(v.assign(words(a), words())).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(contents(v) == std::vector<int>{1, 2});
+  CHECK(error_of(v.insert(v.begin(), words(b), words())).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(contents(v) == std::vector<int>{1, 2});
 }
 
 TEST_CASE("pinned_vector: an element of its own can be added", "[memory][pinned_vector]") {

@@ -83,16 +83,5 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
       context.native(), where, &mapped, address, 0u);
 }
 
-/// How many steps lead from `first` to `last`.
-template <class Iterator> constexpr std::size_t distance(Iterator first, Iterator last) noexcept {
-  if constexpr (requires { static_cast<std::size_t>(last - first); }) {
-    return static_cast<std::size_t>(last - first);
-  } else {
-    std::size_t steps = 0;
-    for (; first != last; ++first) ++steps;
-    return steps;
-  }
-}
-
 }  // namespace detail
 }  // namespace gpu

@@ -5,14 +5,26 @@
 
 #include <gpu/memory/pinned_elements.hpp>
 
+#include <initializer_list>
 #include <new>
 
 namespace gpu {
+namespace detail {
 
-/// As `std::vector`, for trivially copyable elements, with three differences: it is made by
+/// Iterators, one-pass ones among them, whose elements make a `T`.
+template <class Iterator, class T>
+concept reads_as = requires(Iterator i) {
+  static_cast<T>(*i);
+  ++i;
+};
+
+}  // namespace detail
+
+/// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
-/// and leaves the vector as it was where there is none; it is not copied implicitly. Move-only; a
-/// moved-from vector has no elements, and can only be assigned to or destroyed.
+/// and leaves the vector as it was where there is none; it is not copied implicitly; it has no
+/// `emplace_back`, `at`, reverse iterators or order. Move-only; a moved-from vector has no elements,
+/// and can only be assigned to or destroyed.
 /// Getting page-locked memory takes about a millisecond, so keep vectors and reuse them.
 /// **Ordering**: asynchronous copies read and write the elements later; until they are done the
 /// elements must be left alone, and neither growth nor destruction may take the memory away.
@@ -154,19 +166,26 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     size_ = count;
     return {};
   }
-  /// From iterators that can be gone through twice and do not point into the vector.
-  template <class Iterator>
-    requires requires(Iterator i) {
-      static_cast<T>(*i);
-      ++i;
-    }
+  /// From iterators that do not point into the vector. Where they cannot be subtracted, it grows
+  /// behind the elements that there were as by `push_back`, so `reserve` helps.
+  template <detail::reads_as<T> Iterator>
   result<> assign(Iterator first, Iterator last,
                   source_location where = source_location::current()) noexcept {
-    const std::size_t count = detail::distance(first, last);
-    GPU_TRY(grow_to(count, where));
-    size_ = count;
-    for (T* to = begin(); first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
+    if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+      const std::size_t count = static_cast<std::size_t>(last - first);
+      GPU_TRY(grow_to(count, where));
+      size_ = count;
+      construct_from(begin(), first, last);
+    } else {
+      const std::size_t before = size_;
+      GPU_TRY(append(first, last, where));
+      erase(begin(), begin() + before);
+    }
     return {};
+  }
+  result<> assign(std::initializer_list<T> values,
+                  source_location where = source_location::current()) noexcept {
+    return assign(values.begin(), values.end(), where);
   }
 
   /// Puts elements before `position`; yields where the first of them is now.
@@ -181,16 +200,25 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     construct(gap, count, copied);
     return gap;
   }
-  template <class Iterator>
-    requires requires(Iterator i) {
-      static_cast<T>(*i);
-      ++i;
-    }
+  /// From iterators as `assign` takes them.
+  template <detail::reads_as<T> Iterator>
   result<iterator> insert(const_iterator position, Iterator first, Iterator last,
                           source_location where = source_location::current()) noexcept {
-    iterator gap = GPU_TRY(open_gap(position, detail::distance(first, last), where));
-    for (T* to = gap; first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
-    return gap;
+    if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+      const std::size_t count = static_cast<std::size_t>(last - first);
+      iterator gap = GPU_TRY(open_gap(position, count, where));
+      construct_from(gap, first, last);
+      return gap;
+    } else {
+      const std::ptrdiff_t offset = position - begin();
+      const std::size_t before = size_;
+      GPU_TRY(append(first, last, where));
+      // What came to the end changes places with what was behind the position.
+      reverse(begin() + offset, begin() + before);
+      reverse(begin() + before, end());
+      reverse(begin() + offset, end());
+      return begin() + offset;
+    }
   }
 
   /// Takes elements out; yields where the next one is now.
@@ -219,6 +247,28 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
   static void construct(T* to, std::size_t count, const T& value) noexcept {
     for (std::size_t i = 0; i < count; ++i) ::new (to + i) T(value);
+  }
+  template <class Iterator> static void construct_from(T* to, Iterator first, Iterator last) {
+    for (; first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
+  }
+  template <class Iterator>
+  result<> append(Iterator first, Iterator last, source_location where) noexcept {
+    const std::size_t before = size_;
+    for (; first != last; ++first) {
+      result<> pushed = push_back(static_cast<T>(*first), where);
+      if (pushed.has_value()) [[likely]]
+        continue;
+      size_ = before;
+      return pushed;
+    }
+    return {};
+  }
+  static void reverse(T* first, T* last) noexcept {
+    for (; first < last && first < --last; ++first) {
+      const T kept = *first;
+      move_bytes(first, last, 1);
+      move_bytes(last, &kept, 1);
+    }
   }
   static void move_bytes(T* to, const T* from, std::ptrdiff_t count) noexcept {
     if (count > 0) {
