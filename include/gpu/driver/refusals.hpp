@@ -35,6 +35,15 @@ template <class Builder = text_builder>
                  static_cast<std::uint64_t>(second_device));
 }
 
+/// The library's own records found no room.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error out_of_host_memory_error(
+    const char* function, std::size_t bytes, source_location where) noexcept {
+  Builder out;
+  out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
+  return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
+}
+
 /// `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, as its name tells.
 template <class Enum, class Builder = text_builder>
 result<> require_enumerator(Enum value, const char* type, const char* function,

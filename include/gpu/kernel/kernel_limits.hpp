@@ -36,14 +36,6 @@ inline mutex& kernel_lock() noexcept {
   return lock;
 }
 
-template <class Builder = text_builder>
-inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
-                                           source_location where) noexcept {
-  Builder out;
-  out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
-  return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
-}
-
 /// The one copy of `limits` that is kept for all kernels called `name` with these limits, null
 /// where memory runs out. `limits.label` is filled here. To be called locked.
 template <class Limits>
