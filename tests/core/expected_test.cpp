@@ -16,8 +16,6 @@ namespace expected_test {
 
 using namespace test;
 
-namespace test_names {
-
 // Not inline and used nowhere else, so that their names stand in this unit.
 gpu::fallback::expected<int, int> returns_value();
 gpu::fallback::expected<int, int> returns_value() { return 1; }
@@ -25,11 +23,9 @@ gpu::fallback::unexpected<int> returns_error();
 gpu::fallback::unexpected<int> returns_error() { return gpu::fallback::unexpected(1); }
 
 extern "C" {
-[[gnu::weak]] void tagged_value() asm("_ZN10test_names13returns_valueB12gpu_fallbackEv");
-[[gnu::weak]] void tagged_error() asm("_ZN10test_names13returns_errorB12gpu_fallbackEv");
+[[gnu::weak]] void tagged_value() asm("_ZN13expected_test13returns_valueB12gpu_fallbackEv");
+[[gnu::weak]] void tagged_error() asm("_ZN13expected_test13returns_errorB12gpu_fallbackEv");
 }
-
-}  // namespace test_names
 
 TEMPLATE_TEST_CASE("expected is built as a value or an error", "[expected]", stand_in, chosen) {
   using text_or_int = expected_of<TestType, std::string, int>;
@@ -324,10 +320,8 @@ TEMPLATE_TEST_CASE("the operations of expected pass on its value category", "[ex
 
 TEST_CASE("a function that returns the stand-in has it in its name", "[expected]") {
   // Hence units that use std::expected and units that use the stand-in can be linked.
-  CHECK(reinterpret_cast<void*>(test_names::tagged_value) ==
-        reinterpret_cast<void*>(test_names::returns_value));
-  CHECK(reinterpret_cast<void*>(test_names::tagged_error) ==
-        reinterpret_cast<void*>(test_names::returns_error));
+  CHECK(reinterpret_cast<void*>(tagged_value) == reinterpret_cast<void*>(returns_value));
+  CHECK(reinterpret_cast<void*>(tagged_error) == reinterpret_cast<void*>(returns_error));
 }
 
 }  // namespace expected_test
