@@ -126,6 +126,12 @@ inline error_kind cuda_error::kind() const noexcept {
         case 802:
         case 803:
         case 804:
+        case 805:
+        case 806:
+        case 807:
+        case 808:
+        case 809:
+        case 999:
           return error_kind::runtime;
         case 200:
         case 218:

@@ -99,9 +99,18 @@ constexpr const char* driver_advice(int code) noexcept {
       return "The operation is not permitted here.";
     case 801:
       return "The device or the system does not support this.";
+    case 802:
+      return "The devices of this machine are still being set up: start nvidia-fabricmanager where "
+             "they have NVSwitch, or wait, and see nvidia-smi -q.";
     case 803:
       return "The loaded libcuda and the kernel module are of different versions; reboot or "
              "reinstall the driver.";
+    case 804:
+      return "This device cannot use a libcuda newer than its kernel module; take the forward "
+             "compatibility package off the library path, or update the driver.";
+    case 805:
+      return "Start the MPS control daemon (nvidia-cuda-mps-control -d), or unset "
+             "CUDA_MPS_PIPE_DIRECTORY.";
     case 900:
       return "Move this call out of the capture.";
     case 901:
@@ -112,6 +121,10 @@ constexpr const char* driver_advice(int code) noexcept {
       return "The legacy default stream cannot take part in a capture; use an explicit stream.";
     case 908:
       return "End the capture in the thread that began it.";
+    case 999:
+      return "The driver does not say why; look into dmesg, and reload its kernel modules or "
+             "reboot "
+             "where no program can use it.";
     default:
       return nullptr;
   }

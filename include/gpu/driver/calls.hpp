@@ -16,13 +16,17 @@ template <class Builder = gpu::detail::text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(const entry_points& table,
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
+  if (table.start_failure != CUDA_SUCCESS) {
+    return cuda_error(error_domain::driver, static_cast<int>(table.start_failure),
+                      table.unavailable_detail, where);
+  }
   const char* call = entry_point_list[index].name;
   Builder out;
   std::uint64_t asked = 0;
   errc code = table.unavailable;
   switch (code) {
     case errc::no_driver:
-      out << "libcuda.so.1 could not be opened (" << table.unavailable_detail
+      out << "libcuda.so.1 cannot be used (" << table.unavailable_detail
           << "). Install the NVIDIA driver, or run without a GPU on the CPU driver: see "
              "gpu/testing/cpu_driver.hpp.";
       break;

@@ -34,7 +34,11 @@ struct entry_points {
   /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
   /// `process_exiting`.
   errc unavailable;
-  /// What the loader said, for the message; a string that outlives the table, or null.
+  /// What the driver said where it could not be started, and then all members are null but
+  /// cuDriverGetVersion's; else CUDA_SUCCESS.
+  CUresult start_failure;
+  /// What the loader said, for the message, or which call gave `start_failure`; a string that
+  /// outlives the table, or null.
   const char* unavailable_detail;
 };
 

@@ -66,8 +66,11 @@ inline const driver::entry_points* put_in_force(process_state& state,
   return __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
 }
 
+/// Where the parent had no driver that could be used, the child has none for the same reason.
 inline void leave_driver_to_parent() noexcept {
   process_state& state = state_of_process();
+  const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  if (table != nullptr && table->init == nullptr) return;
   state.forked.unavailable = errc::process_forked;
   put_in_force(state, &state.forked);
 }
@@ -88,14 +91,18 @@ inline void set_process_hooks(process_state& state) noexcept {
   on_process_exit(&leave_driver_alone);
 }
 
-/// Opens libcuda.so.1 and fills `table`; on failure all members are null and `unavailable` says
-/// why.
+/// Opens libcuda.so.1 and fills `table`; on failure all members are null, and `unavailable` or
+/// `start_failure` says why.
 inline void load_entry_points(driver::entry_points& table, char* detail,
                               std::size_t size) noexcept {
   const auto refuse = [&](errc why) {
     table = {};
     table.unavailable = why;
     table.unavailable_detail = detail;
+  };
+  const auto refuse_without = [&](const char* function) {
+    format_into(detail, size, "it has no %s", function);
+    refuse(errc::no_driver);
   };
   void* library = open_library("libcuda.so.1");
   if (library == nullptr) {
@@ -105,13 +112,20 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
   const auto version_of =
       find_symbol<decltype(&::cuDriverGetVersion)>(library, "cuDriverGetVersion");
   const auto resolve = find_symbol<decltype(&::cuGetProcAddress)>(library, "cuGetProcAddress_v2");
+  if (version_of == nullptr) return refuse_without("cuDriverGetVersion");
   int version = 0;
-  if (version_of != nullptr) version_of(&version);
-  if (resolve == nullptr || version < 12000) {
+  if (const CUresult code = version_of(&version); code != CUDA_SUCCESS) {  // a stub's
+    refuse(errc{});
+    table.start_failure = code;
+    table.unavailable_detail = "cuDriverGetVersion";
+    return;
+  }
+  if (version < 12000) {
     format_into(detail, size, "this driver supports CUDA %d.%d", version / 1000,
                 version % 1000 / 10);
     return refuse(errc::driver_too_old);
   }
+  if (resolve == nullptr) return refuse_without("cuGetProcAddress_v2");
   for (std::size_t i = 0; i < driver::entry_point_count; ++i) {
     const driver::entry_point_info entry = driver::entry_point_list[i];
     void* function = nullptr;
@@ -121,6 +135,20 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
     if (code != CUDA_SUCCESS || found != CU_GET_PROC_ADDRESS_SUCCESS) function = nullptr;
     __builtin_memcpy(reinterpret_cast<char*>(&table) + entry.offset, &function, sizeof function);
   }
+  if (table.init == nullptr) refuse_without("cuInit");
+}
+
+/// Calls cuInit. What it says is kept, for the driver's other calls would answer
+/// CUDA_ERROR_NOT_INITIALIZED, whatever the reason.
+inline void start_driver(driver::entry_points& table) noexcept {
+  if (table.init == nullptr) return;
+  const CUresult code = table.init(0);
+  if (code == CUDA_SUCCESS) return;
+  const auto version_of = table.driver_get_version;
+  table = {};
+  table.driver_get_version = version_of;
+  table.start_failure = code;
+  table.unavailable_detail = "cuInit";
 }
 
 inline const driver::entry_points* entry_points_on_first_use() noexcept {
@@ -129,7 +157,7 @@ inline const driver::entry_points* entry_points_on_first_use() noexcept {
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table == nullptr) {
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
-    if (state.loaded.init != nullptr) state.loaded.init(0);
+    start_driver(state.loaded);
     set_process_hooks(state);
     table = &state.loaded;
     put_in_force(state, table);
@@ -160,7 +188,8 @@ inline error_reporter set_error_reporter(error_reporter reporter) noexcept {
 namespace driver {
 
 /// The table in force; the first call loads the driver, where no table was put in its place.
-/// Never fails: without a driver all members are null and `unavailable` says why.
+/// Never fails: without a driver all members are null, and `unavailable` or `start_failure` says
+/// why.
 /// **Threads**: any number may call it at once; the driver is loaded once.
 inline const entry_points& current_entry_points() noexcept {
   const entry_points* table =

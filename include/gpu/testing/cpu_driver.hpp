@@ -9,6 +9,7 @@
 ///       ...
 ///     }
 
+#include <gpu/driver/calls.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/driver/process_state.hpp>
 #include <gpu/testing/cpu/leaks.hpp>
@@ -131,15 +132,25 @@ inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
   return *made;
 }
 
-/// The same, but only where no GPU can be used: no driver, one too old, or no device. Says so in
-/// one line on stderr. Returns whether the CPU driver is in force.
+/// The same, but only where no GPU can be used: no driver, one that is too old or does not start,
+/// or no device. Says so, and why, in one line on stderr. Returns whether the CPU driver is in
+/// force.
 inline bool use_cpu_driver_if_no_gpu(cpu_driver_options options = {}) {
   const driver::entry_points& real = driver::current_entry_points();
   int count = 0;
-  const bool usable = real.device_get_count != nullptr &&
-                      real.device_get_count(&count) == CUDA_SUCCESS && count > 0;
-  if (usable) return false;
-  std::fputs("gpu: no GPU here; kernels run on the CPU driver of gpu/testing\n", stderr);
+  const auto asked =
+      driver::call<&driver::entry_points::device_get_count>(source_location{}, &count);
+  if (asked.has_value() && count > 0) return false;
+  // Without a driver at all, what to do about that is not worth a line each time.
+  std::string why = "the driver lists none";
+  if (real.unavailable_detail != nullptr && real.unavailable != errc{}) {
+    why = real.unavailable_detail;
+  } else if (!asked.has_value()) {
+    why = asked.error().message().c_str();
+  }
+  std::fprintf(stderr,
+               "gpu: no GPU can be used (%s); kernels run on the CPU driver of gpu/testing\n",
+               why.c_str());
   (void)use_cpu_driver(std::move(options));
   return true;
 }

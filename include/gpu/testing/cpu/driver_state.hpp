@@ -2,6 +2,7 @@
 /// \file
 /// One CPU driver: its devices, memory and live handles, and what every entry point needs of them.
 
+#include <gpu/testing/cpu/message_log.hpp>
 #include <gpu/testing/cpu/objects.hpp>
 #include <gpu/testing/cpu/options.hpp>
 #include <gpu/testing/cpu/places.hpp>
@@ -86,6 +87,7 @@ struct driver_state {
   std::map<std::uint64_t, memory_block> blocks_of_memory;  // by address
   virtual_memory_state virtual_memory;
   place_table places;
+  message_log log;
 
   std::mutex message_mutex;  // never taken before `mutex` is given up, nor held while it is taken
   std::string printed;       // by kernels, and not yet passed on; under message_mutex
@@ -96,12 +98,15 @@ struct driver_state {
   /// Passes a finding on. Without the lock.
   void report(std::string_view text) {
     const std::string explained = places.explain(text);
-    const std::lock_guard guard(message_mutex);
-    if (options.report) {
-      options.report(explained);
-    } else {
-      std::fprintf(stderr, "gpu cpu driver: %s\n", explained.c_str());
+    {
+      const std::lock_guard guard(message_mutex);
+      if (options.report) {
+        options.report(explained);
+      } else {
+        std::fprintf(stderr, "gpu cpu driver: %s\n", explained.c_str());
+      }
     }
+    log.add(CU_LOG_LEVEL_ERROR, explained);
   }
   void print(std::string_view text) {
     const std::lock_guard guard(message_mutex);

@@ -34,6 +34,7 @@ enum class handle_kind : std::uint8_t {
   array,
   mipmapped_array,
   physical_memory,
+  log_callback,
 };
 
 /// No process can map this part of the address space: whoever dereferences a handle finds out.

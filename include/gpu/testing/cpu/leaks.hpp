@@ -90,6 +90,7 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
     }
     for (const mipmapped_array_ptr& each : driver.mipmapped_arrays.all())
       add("mipmapped array", each->handle, each->place);
+    for (const CUlogsCallbackHandle each : driver.log.callbacks()) add("log callback", each, {});
     for (const auto& [handle, each] : driver.textures)
       list.push_back({"texture object", handle, 0, each.place});
     for (const auto& [handle, each] : driver.surfaces)

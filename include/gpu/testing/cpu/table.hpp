@@ -24,6 +24,7 @@
 #include <gpu/testing/cpu/launches.hpp>
 #include <gpu/testing/cpu/libraries.hpp>
 #include <gpu/testing/cpu/links.hpp>
+#include <gpu/testing/cpu/logs.hpp>
 #include <gpu/testing/cpu/managed_memory.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 #include <gpu/testing/cpu/modules.hpp>

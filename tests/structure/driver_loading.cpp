@@ -1,0 +1,82 @@
+// What the library says of the libcuda.so.1 that it finds: the name of a check, then the sentence.
+
+#include <gpu/driver.hpp>
+#include <gpu/driver/driver_version.hpp>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::string answer() {
+  const gpu::result<int> count = gpu::device::count();
+  if (count.has_value()) return std::to_string(*count) + " devices";
+  return std::string(count.error().message().c_str());
+}
+
+/// One line for what all of the threads hear, and how often cuInit was called.
+int threads() {
+  constexpr int number = 16;
+  std::atomic<int> waiting{number};
+  std::vector<std::string> answers(number);
+  std::vector<std::thread> all;
+  for (std::string& each : answers) {
+    all.emplace_back([&] {
+      --waiting;
+      while (waiting != 0) {
+      }
+      each = answer();
+    });
+  }
+  for (std::thread& each : all) each.join();
+  for (const std::string& each : answers)
+    if (each != answers.front()) return 1;
+  void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return 2;
+  const auto calls = reinterpret_cast<int (*)()>(::dlsym(library, "fake_init_calls"));
+  std::printf("%s; %d call of cuInit\n", answers.front().c_str(), calls());
+  return 0;
+}
+
+/// What a child hears where the parent used, or tried to use, the driver.
+int forked() {
+  (void)answer();
+  if (::fork() == 0) {
+    std::printf("%s\n", answer().c_str());
+    std::fflush(stdout);
+    std::_Exit(0);
+  }
+  int status = 1;
+  ::wait(&status);
+  return status;
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+  const char* check = arguments[1];
+  if (std::strcmp(check, "threads") == 0) return threads();
+  if (std::strcmp(check, "fork") == 0) return forked();
+  if (std::strcmp(check, "version") == 0) {
+    const gpu::result<gpu::version> version = gpu::driver_version();
+    std::printf("%s\n", version.has_value() ? "told" : version.error().message().c_str());
+    return 0;
+  }
+  if (std::strcmp(check, "launch") == 0) {
+    const gpu::device first = gpu::device::from_native(0);
+    std::printf("%s\n", gpu::stream::create(first).error().message().c_str());
+    return 0;
+  }
+  // Twice: what is said does not depend on who asks first.
+  const std::string said = answer();
+  std::printf("%s\n", said.c_str());
+  return answer() == said ? 0 : 1;
+}
