@@ -86,9 +86,10 @@ std::size_t count_matching(Catch::Session& session, const std::vector<std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Tests leave the user's cache alone, and see each compilation: those of the cache make their
-  // own.
+  // Tests leave the user's caches alone, and see each compilation: those of the cache make their
+  // own, and what NVRTC finds in the driver's it does not compile.
   ::setenv("GPU_CACHE", "off", 1);
+  ::setenv("CUDA_CACHE_DISABLE", "1", 1);
   Catch::Session session;
   if (const int refused = session.applyCommandLine(argc, argv); refused != 0) return refused;
   if (const std::string wrong = test::choose_driver(); !wrong.empty()) {
