@@ -38,12 +38,14 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 5: integers of 4 or 8 bytes
   GPU_TRY(gpu::perform(stream, op::write(shorts, short{1})));
 #elif GPU_REJECTED == 6
+  // expect 6: no matching function
   GPU_TRY(gpu::perform(stream, op::wait(host, 1u)));
 #elif GPU_REJECTED == 7
   const gpu::device_span<const unsigned> reading = buffer;
   // expect 7: the word is const
   GPU_TRY(gpu::perform(stream, op::write(reading, 1u)));
 #elif GPU_REJECTED == 8
+  // expect 8: no matching function
   GPU_TRY(gpu::peer(device, host));
 #elif GPU_REJECTED == 9
   // expect 9: array_copy::read_now, which reads any host memory before the call returns

@@ -13,20 +13,28 @@ inline gpu::result<> misuse(gpu::device device) {
   gpu::event event = GPU_TRY(gpu::event::create(device));
 
 #if GPU_REJECTED == 1
+  // expect 1: deleted
   const gpu::stream_ref dangling = GPU_TRY(gpu::stream::create(device));
 #elif GPU_REJECTED == 2
+  // expect 2: deleted
   const gpu::event_ref dangling = GPU_TRY(gpu::event::create(device));
 #elif GPU_REJECTED == 3
+  // expect 3: deleted
   gpu::stream twice = stream;
 #elif GPU_REJECTED == 4
+  // expect 4: conversion
   gpu::stream_ref none = nullptr;
 #elif GPU_REJECTED == 5
+  // expect 5: conversion
   gpu::stream_ref zero = 0;
 #elif GPU_REJECTED == 6
+  // expect 6: no matching function
   GPU_TRY(gpu::record(event, stream));
 #elif GPU_REJECTED == 7
+  // expect 7: deleted
   const gpu::context_ref dangling = GPU_TRY(gpu::context::create(device));
 #elif GPU_REJECTED == 8
+  // expect 8: conversion
   gpu::stream_ref raw = stream.native();
 #else
   const gpu::stream_ref name = stream;

@@ -49,12 +49,15 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
   GPU_TRY(gpu::launch(stream, config, untyped, make_buffer()));
 #  elif GPU_REJECTED == 9
   // A stream's temporary: the name would outlive it.
+  // expect 9: no matching function
   GPU_TRY(gpu::launch(gpu::stream::adopt(stream.release()), config, kernel, 2.0f, 3, x));
 #  elif GPU_REJECTED == 10
   // A kernel that takes what cannot be copied as bytes.
+  // expect 10: constraint
   gpu::kernel<not_copyable_as_bytes> impossible;
 #  elif GPU_REJECTED == 11
   // Results cannot go where nothing can be written.
+  // expect 11: no matching function
   const std::vector<float>& constant = host;
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3, gpu::out(constant)));
 #  endif

@@ -34,14 +34,19 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 6: the driver fills with patterns of 1, 2 or 4 bytes
   GPU_TRY(gpu::fill(stream, doubles, 1.0));
 #elif GPU_REJECTED == 7
+  // expect 7: operator
   return buffer.span()[0];
 #elif GPU_REJECTED == 8
+  // expect 8: deleted
   gpu::device_span<float> span = host;
 #elif GPU_REJECTED == 9
+  // expect 9: deleted
   gpu::device_span<float> span{host.data(), host.size()};
 #elif GPU_REJECTED == 10
+  // expect 10: deleted
   gpu::device_span<float> span = GPU_TRY(gpu::device_buffer<float>::create(stream, 4));
 #elif GPU_REJECTED == 11
+  // expect 11: deleted
   gpu::device_buffer<float> twice = buffer;
 #elif GPU_REJECTED == 12
   // expect 12: device memory holds trivially copyable objects

@@ -46,20 +46,28 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 8: a texel has 1, 2 or 4 channels
   GPU_TRY(gpu::texture<const float>::create(array));
 #elif GPU_REJECTED == 9
+  // expect 9: deleted
   gpu::cuda_array<float> twice = array;
 #elif GPU_REJECTED == 10
+  // expect 10: deleted
   gpu::cuda_array_ref<float> name = GPU_TRY(gpu::cuda_array<float>::create(device, shape));
 #elif GPU_REJECTED == 11
+  // expect 11: deleted
   gpu::texture_ref<float> name = GPU_TRY(gpu::texture<float>::create(array));
 #elif GPU_REJECTED == 12
+  // expect 12: no matching function
   GPU_TRY(gpu::texture<int>::create(array));
 #elif GPU_REJECTED == 13
+  // expect 13: conversion
   gpu::texture_ref<int> name = texture;
 #elif GPU_REJECTED == 14
+  // expect 14: conversion
   gpu::texture_ref<float> name = surface;
 #elif GPU_REJECTED == 15
+  // expect 15: to 'float'
   float number = gpu::texture_ref<float>(texture);
 #elif GPU_REJECTED == 16
+  // expect 16: no matching function
   GPU_TRY(gpu::surface<float>::create(GPU_TRY(gpu::device_buffer<float>::create(stream, 4))));
 #else
   GPU_TRY(gpu::copy(stream, pinned, array));
