@@ -121,6 +121,9 @@ TEST_CASE("find_device_by_uuid: whole or in part, as nvidia-smi writes it", "[dr
     CHECK(error_of(gpu::find_device_by_uuid(nonsense)) == gpu::errc::invalid_argument);
   }
   CHECK(error_of(gpu::find_device_by_uuid((uuid + "0").c_str())) == gpu::errc::invalid_argument);
+  const gpu::cuda_error null = error_of(gpu::find_device_by_uuid(nullptr));
+  CHECK(null == gpu::errc::invalid_argument);
+  CHECK(says(null, "0 of", "begins with \"\"", "nvidia-smi -L"));
 }
 
 TEST_CASE("find_device_by_uuid: a beginning that two devices share is refused",

@@ -1,7 +1,9 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/context.hpp>
+#include <gpu/driver/event.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
 #include <cstring>
 
@@ -123,8 +125,51 @@ TEST_CASE("device: the driver's refusal comes through", "[driver][device]") {
   CHECK(error.domain() == gpu::error_domain::driver);
   CHECK(error.code() == CUDA_ERROR_INVALID_DEVICE);
   CHECK(std::strcmp(error.call(), "cuDeviceGetName") == 0);
-  CHECK(error_of(gpu::device::from_pci_bus_id("no such bus")).domain() ==
-        gpu::error_domain::driver);
+}
+
+TEST_CASE("device: a place on the bus where no device is", "[driver][device]") {
+  for (const char* nowhere : {"no such bus", "", "ffff:ff:1f.7"}) {
+    const gpu::cuda_error error = error_of(gpu::device::from_pci_bus_id(nowhere));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "gpu::device::from_pci_bus_id",
+               ("no device is at \"" + std::string(nowhere) + "\"").c_str(), "0000:3b:00.0"));
+  }
+  const gpu::cuda_error null = error_of(gpu::device::from_pci_bus_id(nullptr));
+  CHECK(null == gpu::errc::invalid_argument);
+  CHECK(says(null, "the id is null", "0000:3b:00.0"));
+}
+
+TEST_CASE("device: what is made on a device that does not exist says which, and how many there are",
+          "[driver][device]") {
+  const int count = test::device_count();
+  for (const int index : {count, 77, 4711, -3}) {
+    const gpu::device none = gpu::device::from_native(index);
+    for (const gpu::cuda_error& error :
+         {error_of(gpu::stream::create(none)), error_of(gpu::event::create(none)),
+          error_of(gpu::device_buffer<int>::create(none, 1)), error_of(gpu::context::primary(none)),
+          error_of(gpu::context::create(none)), error_of(none.memory_info())}) {
+      CHECK(error == gpu::errc::index_out_of_range);
+      CHECK(error.asked() == static_cast<std::uint64_t>(std::int64_t{index}));
+      CHECK(error.limit() == static_cast<std::uint64_t>(count));
+      CHECK(says(error, ("device index " + std::to_string(index) + " is not below").c_str(),
+                 ("devices, " + std::to_string(count)).c_str(), "gpu::device::count()"));
+    }
+  }
+}
+
+TEST_CASE("device: a refusal that is not about the index stays as the driver said it",
+          "[driver][device]") {
+  gpu::driver::entry_points odd = test::driver();
+  odd.ctx_create = [](CUcontext*, CUctxCreateParams*, unsigned, CUdevice) {
+    return CUDA_ERROR_INVALID_DEVICE;
+  };
+  gpu::driver::scoped_entry_points in_force(odd);
+  const gpu::cuda_error existing = error_of(gpu::context::create(test::first_device()));
+  CHECK(existing.domain() == gpu::error_domain::driver);
+  CHECK(existing.code() == CUDA_ERROR_INVALID_DEVICE);
+  odd.device_get_count = [](int*) { return CUDA_ERROR_UNKNOWN; };
+  const gpu::cuda_error uncounted = error_of(gpu::context::create(gpu::device::from_native(4711)));
+  CHECK(uncounted.code() == CUDA_ERROR_INVALID_DEVICE);
 }
 
 TEST_CASE("device: each driver call may fail", "[driver][device][faults][cpu]") {

@@ -130,7 +130,34 @@ TEST_CASE("event: an event never recorded has no time", "[driver][event]") {
   const gpu::device device = test::first_device();
   const gpu::event a = value_of(gpu::event::create(device));
   const gpu::event b = value_of(gpu::event::create(device));
-  CHECK(error_of(elapsed(a, b)).domain() == gpu::error_domain::driver);
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  value_of(gpu::record(stream, a));
+  value_of(stream.synchronize());
+  for (const gpu::cuda_error& error :
+       {error_of(elapsed(a, b)), error_of(elapsed(b, a)), error_of(elapsed(b, b))}) {
+    CHECK(error.code() == CUDA_ERROR_INVALID_HANDLE);
+    CHECK(says(error, "cuEventElapsedTime", "never recorded: record it first"));
+  }
+}
+
+TEST_CASE("event: two devices, or two contexts of one, have no time between them",
+          "[driver][event][cpu]") {
+  test::cpu_driver_options two;
+  two.devices = 2;
+  test::own_cpu_driver driver(two);
+  const gpu::device second = value_of(gpu::device::get(1));
+  const gpu::event here = value_of(gpu::event::create(test::first_device()));
+  const gpu::event there = value_of(gpu::event::create(second));
+  const gpu::cuda_error devices = error_of(elapsed(here, there));
+  CHECK(devices == gpu::errc::wrong_context);
+  CHECK(devices.limit() == 1);
+  CHECK(says(devices, "gpu::elapsed", "start belongs to device 0", "stop to device 1",
+             "Make both in the same context"));
+  const gpu::context own = value_of(gpu::context::create(second));
+  const gpu::event in_own = value_of(gpu::event::create(own));
+  const gpu::cuda_error contexts = error_of(elapsed(there, in_own));
+  CHECK(contexts == gpu::errc::wrong_context);
+  CHECK(says(contexts, "stop to another context of device 1"));
 }
 
 TEST_CASE("event: work that still runs is not an error", "[driver][event]") {

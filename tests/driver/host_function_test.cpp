@@ -2,6 +2,7 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/host_function.hpp>
+#include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
 
 #include <memory>
@@ -85,10 +86,26 @@ TEST_CASE("host function: what it throws goes to the error reporter", "[driver][
   REQUIRE(reported.count() == 1);
   CHECK(reported.last().find("no more paper") != std::string::npos);
   CHECK(reported.last().find("host_function_test.cpp") != std::string::npos);
+  CHECK(reported.last().find("gpu::launch_host_function: ") == 0);
   value_of(gpu::launch_host_function(stream, [] { throw 7; }));
   value_of(stream.synchronize());
   CHECK(reported.count() == 2);
   CHECK(reported.last().find("no std::exception") != std::string::npos);
+}
+
+TEST_CASE("host function: what a node of a graph throws is said to be the node's",
+          "[driver][host]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  test::reported_errors reported;
+  gpu::graph graph = value_of(gpu::graph::create(stream.context()));
+  value_of(graph.add({}, gpu::host_node([] { throw std::runtime_error("no more ink"); })));
+  const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+  value_of(gpu::launch(stream, exec));
+  value_of(stream.synchronize());
+  REQUIRE(reported.count() == 1);
+  CHECK(reported.last().find("gpu::host_node: ") == 0);
+  CHECK(reported.last().find("no more ink") != std::string::npos);
+  CHECK(reported.last().find("host_function_test.cpp") != std::string::npos);
 }
 #endif
 

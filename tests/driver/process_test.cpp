@@ -28,21 +28,35 @@ struct static_objects {
   std::optional<gpu::context> context;
 };
 
-static_objects& objects() {
-  static static_objects all;
-  return all;
+// At namespace scope, and hence destroyed after what the library did at exit, which it had done for
+// it when it was first used. That of a function would be made later, and destroyed before.
+static_objects objects;
+
+CUresult call_at_exit() {
+  std::printf("CALLED\n");
+  std::fflush(stdout);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
 
 TEST_CASE("process: child with static objects", "[.child]") {
   const gpu::device device = test::first_device();
-  objects().stream = value_of(gpu::stream::create(device));
-  objects().event = value_of(gpu::event::create(device));
-  objects().buffer = value_of(gpu::device_buffer<float>::create(*objects().stream, 100));
-  objects().plain = value_of(gpu::device_buffer<float>::create(device, 100));
-  objects().pinned = value_of(gpu::pinned_vector<float>::create(device, 100));
-  objects().context = value_of(gpu::context::create(device));
+  objects.stream = value_of(gpu::stream::create(device));
+  objects.event = value_of(gpu::event::create(device));
+  objects.buffer = value_of(gpu::device_buffer<float>::create(*objects.stream, 100));
+  objects.plain = value_of(gpu::device_buffer<float>::create(device, 100));
+  objects.pinned = value_of(gpu::pinned_vector<float>::create(device, 100));
+  objects.context = value_of(gpu::context::create(device));
+  // Each call of the driver from here on is one too many.
+  static gpu::driver::entry_points watched = test::driver();
+  watched.stream_destroy = [](CUstream) { return call_at_exit(); };
+  watched.event_destroy = [](CUevent) { return call_at_exit(); };
+  watched.mem_free = [](CUdeviceptr) { return call_at_exit(); };
+  watched.mem_free_async = [](CUdeviceptr, CUstream) { return call_at_exit(); };
+  watched.mem_free_host = [](void*) { return call_at_exit(); };
+  watched.ctx_destroy = [](CUcontext) { return call_at_exit(); };
+  gpu::driver::use_entry_points(&watched);
   gpu::set_error_reporter([](const gpu::cuda_error& error) {
     std::printf("REPORTED %s\n", error.message().c_str());
     std::fflush(stdout);
@@ -54,6 +68,7 @@ TEST_CASE("process: static objects are destroyed after main in silence", "[drive
   INFO(outcome.output);
   CHECK(outcome.succeeded());
   CHECK(outcome.output.find("REPORTED") == std::string::npos);
+  CHECK(outcome.output.find("CALLED") == std::string::npos);
   CHECK(outcome.output.find("\ngpu: ") == std::string::npos);
 }
 

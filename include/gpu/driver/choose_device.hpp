@@ -156,6 +156,7 @@ inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
 template <class Builder = detail::text_builder>
 result<device> find_device_by_uuid(const char* uuid,
                                    source_location where = source_location::current()) noexcept {
+  if (uuid == nullptr) uuid = "";  // of which the sentence below speaks
   const int count = GPU_TRY(device::count(where));
   int found = -1, matches = 0;
   for (int index = 0; index < count; ++index) {

@@ -264,8 +264,10 @@ class context : public context_operations<context> {
                                 source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::check_context_flags(flags, "gpu::context::create", where));
     CUcontext native = nullptr;
-    GPU_TRY(driver::call<&driver::entry_points::ctx_create>(
-        where, &native, nullptr, static_cast<unsigned>(flags), on.native()));
+    result<> created = driver::call<&driver::entry_points::ctx_create>(
+        where, &native, nullptr, static_cast<unsigned>(flags), on.native());
+    if (!created.has_value()) [[unlikely]]
+      GPU_TRY(detail::told_of_device(detail::move(created), on.native(), where));
     Context made = adopt<Context>(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;

@@ -10,17 +10,22 @@ namespace gpu {
 
 namespace detail {
 
+/// `errc::invalid_argument`, or the driver's error with the id in it.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(int index, int count,
-                                                                   source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error no_device_at(const char* id, result<> told,
+                                                            source_location where) noexcept {
   Builder out;
-  out << "device index " << index << " is not below the number of devices, " << count
-      << (count == 0
-              ? ". Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty."
-              : ". Choose an index below gpu::device::count().");
-  return refusal(errc::index_out_of_range, "gpu::device::get", out.finish(), where,
-                 static_cast<std::uint64_t>(static_cast<std::int64_t>(index)),
-                 static_cast<std::uint64_t>(count));
+  if (id == nullptr) {
+    out << "the id is null. Write it as nvidia-smi does: 0000:3b:00.0.";
+    return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
+  }
+  const cuda_error& error = told.error();
+  if (error.domain() != error_domain::driver ||
+      (error.code() != CUDA_ERROR_INVALID_DEVICE && error.code() != CUDA_ERROR_INVALID_VALUE)) {
+    return error;
+  }
+  out << "no device is at \"" << id << "\". Write it as nvidia-smi does: 0000:3b:00.0.";
+  return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
 }
 
 }  // namespace detail
@@ -45,17 +50,24 @@ template <class Self> class device_operations {
   static result<Self> get(int index, source_location where = source_location::current()) noexcept {
     int n = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &n));
-    if (index < 0 || index >= n) return detail::fail(detail::device_out_of_range(index, n, where));
+    if (index < 0 || index >= n) {
+      return detail::fail(detail::device_out_of_range("gpu::device::get", index, n, where));
+    }
     CUdevice native = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get>(where, &native, index));
     return Self::from_native(native);
   }
 
   /// The device on that PCI bus, written `0000:3b:00.0`. (cuDeviceGetByPCIBusId)
+  /// **Errors**: `errc::invalid_argument` with the id, where no device is there.
   static result<Self> from_pci_bus_id(const char* id,
                                       source_location where = source_location::current()) noexcept {
     CUdevice native = 0;
-    GPU_TRY(driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id));
+    result<> found;
+    if (id != nullptr)
+      found = driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id);
+    if (id == nullptr || !found.has_value())
+      return detail::fail(detail::no_device_at(id, detail::move(found), where));
     return Self::from_native(native);
   }
 

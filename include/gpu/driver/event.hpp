@@ -196,8 +196,10 @@ template <class Result = result<>>
 }
 
 /// The time from `start` to `stop`, both recorded and done. Not captured. (cuEventElapsedTime)
-/// **Errors**: `errc::invalid_argument` where an event was made without timing; the driver's
-/// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first.
+/// **Errors**: `errc::invalid_argument` where an event was made without timing;
+/// `errc::wrong_context` where the two belong to different contexts; the driver's
+/// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first; its
+/// CUDA_ERROR_INVALID_HANDLE where one was never recorded.
 template <class Time = elapsed_time>
 result<Time> elapsed(event_ref start, event_ref stop,
                      source_location where = source_location::current()) noexcept {
@@ -208,6 +210,11 @@ result<Time> elapsed(event_ref start, event_ref stop,
         errc::invalid_argument, "gpu::elapsed",
         text("an event was made without timing. Create both with event_options{.timing = true}."),
         where));
+  }
+  if (start.context() != stop.context()) [[unlikely]] {
+    return detail::fail(detail::wrong_context_error("gpu::elapsed", "start",
+                                                    start.context().device().native(), "stop",
+                                                    stop.context().device().native(), where));
   }
   float milliseconds = 0;
   GPU_TRY(driver::call<&driver::entry_points::event_elapsed_time>(where, &milliseconds,

@@ -9,45 +9,56 @@
 
 namespace gpu::detail {
 
+/// `what` names the exception that a callable of `function`, called by the driver, let out.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error callback_error(const char* function,
+                                                              const char* what,
+                                                              source_location where) noexcept {
+  Builder out;
+  out << "the host function threw: " << what << ". Catch exceptions inside it.";
+  return refusal(errc::callback_threw, function, out.finish(), where);
+}
+
+/// Does `work()`, called by the driver. What it throws, and the error of a result that it returns,
+/// goes to the error reporter: nobody else is there to receive it.
+template <class Work>
+void run_contained(Work work, const char* function, source_location where) noexcept {
+  const auto run = [&] {
+    if constexpr (requires { work().error(); }) {
+      auto outcome = work();
+      if (!outcome.has_value()) report(detail::move(outcome).error());
+    } else {
+      work();
+    }
+  };
+#if defined(__cpp_exceptions)
+  try {
+    run();
+  } catch (const std::exception& thrown) {
+    report(callback_error(function, thrown.what(), where));
+  } catch (...) {
+    report(callback_error(function, "an object that is no std::exception", where));
+  }
+#else
+  (void)function;
+  (void)where;
+  run();
+#endif
+}
+
 /// A callable that the driver calls through a pointer. `Function` takes nothing.
 template <class Function> struct host_call {
   Function function;
+  const char* given_to;  ///< the function of `gpu` that the program gave it to
   source_location where;
 
-  /// Calls the function. What it throws, and the error of a result that it returns, goes to the
-  /// error reporter: nobody else is there to receive it.
   void run() noexcept {
-#if defined(__cpp_exceptions)
-    try {
-      call();
-    } catch (const std::exception& thrown) {
-      report(failure(thrown.what()));
-    } catch (...) {
-      report(failure("an object that is no std::exception"));
-    }
-#else
-    call();
-#endif
+    run_contained([this]() -> decltype(auto) { return function(); }, given_to, where);
   }
 
   // As CUhostFn.
   static void CUDA_CB run_at(void* self) noexcept { static_cast<host_call*>(self)->run(); }
   static void CUDA_CB destroy_at(void* self) noexcept { delete static_cast<host_call*>(self); }
-
- private:
-  void call() {
-    if constexpr (requires { function().error(); }) {
-      auto outcome = function();
-      if (!outcome.has_value()) report(detail::move(outcome).error());
-    } else {
-      function();
-    }
-  }
-  cuda_error failure(const char* what) noexcept {
-    text_builder out;
-    out << "the host function threw: " << what << ". Catch exceptions inside it.";
-    return refusal(errc::callback_threw, "gpu::launch_host_function", out.finish(), where);
-  }
 };
 
 inline cuda_error no_room_error(const char* function, std::size_t bytes,

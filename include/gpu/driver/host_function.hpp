@@ -65,7 +65,8 @@ result<> launch_host_function(stream_ref stream, Function&& function,
   using call_type = detail::host_call<detail::stored_callable_t<Function>>;
   GPU_TRY(detail::require(stream, "gpu::launch_host_function", where));
   const capture_status status = GPU_TRY(capture_status_of(stream, where));
-  auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function), where};
+  auto* call = new (std::nothrow)
+      call_type{static_cast<Function&&>(function), "gpu::launch_host_function", where};
   if (call == nullptr) {
     return detail::fail(
         detail::no_room_error("gpu::launch_host_function", sizeof(call_type), where));

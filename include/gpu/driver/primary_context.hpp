@@ -9,6 +9,35 @@
 
 namespace gpu::detail {
 
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(const char* function, int index,
+                                                                   int count,
+                                                                   source_location where) noexcept {
+  Builder out;
+  out << "device index " << index << " is not below the number of devices, " << count
+      << (count == 0
+              ? ". Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty."
+              : ". Choose an index below gpu::device::count().");
+  return refusal(errc::index_out_of_range, function, out.finish(), where,
+                 static_cast<std::uint64_t>(static_cast<std::int64_t>(index)),
+                 static_cast<std::uint64_t>(count));
+}
+
+/// What a call told that makes or retains a context of `device`: where there is no such device,
+/// that with its index and the number of devices.
+template <class Number = int>
+[[gnu::cold, gnu::noinline]] inline result<> told_of_device(result<> told, CUdevice device,
+                                                            source_location where) noexcept {
+  const cuda_error& error = told.error();
+  Number count = 0;
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_DEVICE ||
+      !driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
+      (device >= 0 && device < count)) {
+    return told;
+  }
+  return fail(device_out_of_range(error.call(), device, count, where));
+}
+
 /// What is remembered of one device. A driver table that is replaced makes it stale.
 struct primary_context_slot {
   std::uint64_t generation;  // of the driver table, plus one; 0 is an empty slot
@@ -28,6 +57,7 @@ inline primary_context_cache& primary_contexts() noexcept {
 }
 
 /// Sets `context` to the primary context of `device`; retained on first use and then kept.
+/// **Errors**: `errc::index_out_of_range` with the index and the count; the driver's.
 /// **Threads**: any number may ask at once; one of them retains.
 template <class Context>
 result<> find_primary_context(CUdevice device, Context& context, source_location where) noexcept {
@@ -35,7 +65,9 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
     // Without a driver this says why; in a forked child it also stays away from the lock, which
     // another thread of the parent may have held.
-    return driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
+    result<> retained =
+        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
+    return retained.has_value() ? retained : told_of_device(detail::move(retained), device, where);
   }
   primary_context_cache& cache = primary_contexts();
   const scoped_lock lock(cache.lock);
@@ -46,8 +78,10 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
                             : driver::call<&driver::entry_points::device_primary_ctx_retain>(
                                   where, &context, device);
   if (!known && retained.has_value()) slot = {generation, context};
-  if (retained.has_value()) context = slot.context;
-  return retained;
+  if (!retained.has_value()) [[unlikely]]
+    return told_of_device(detail::move(retained), device, where);
+  context = slot.context;
+  return {};
 }
 
 /// Gives up the reference to a primary context that was reset, so that the next use retains it

@@ -27,7 +27,8 @@ template <class Function> class host_node {
   friend struct detail::node_access;
   result<> describe(detail::node_parameters& to, context_ref, source_location where) noexcept {
     using call_type = detail::host_call<Function>;
-    auto* call = new (std::nothrow) call_type{static_cast<Function&&>(function_), where};
+    auto* call =
+        new (std::nothrow) call_type{static_cast<Function&&>(function_), "gpu::host_node", where};
     if (call == nullptr)
       return detail::fail(detail::no_room_error("gpu::host_node", sizeof(call_type), where));
     to.native.host.fn = &call_type::run_at;
