@@ -3,6 +3,7 @@
 #include "support/results.hpp"
 
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
@@ -158,6 +159,72 @@ TEST_CASE("copy: boxes in page-locked memory are copied on a stream", "[memory][
   REQUIRE(copy(stream, buffer.span(), destination).has_value());
   REQUIRE(stream.synchronize().has_value());
   CHECK(to == from);
+}
+
+TEST_CASE("copy: buffers of boxes are passed as they are", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto image = value_of(pitched_buffer<int>::create(device, {8, 4}));
+  auto corner = value_of(pitched_buffer<int>::create(device, {3, 2}));
+  const pitched_buffer<int>& reading = image;
+  host_box from({8, 4}), to({3, 2});
+  from.count();
+  REQUIRE(copy(from.span(), image).has_value());
+  REQUIRE(copy(stream, reading, corner, {.source = {5, 2}}).has_value());
+  REQUIRE(copy(stream, {gpu::box_copy(reading, corner, {.source = {5, 2}, .size = {1, 1}})})
+              .has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(corner, to.span()).has_value());
+  CHECK(to.values == std::vector<int>{21, 22, 23, 29, 30, 31});
+  REQUIRE(fill(stream, corner, 9).has_value());
+  REQUIRE(copy(stream, corner, image, {.destination = {1, 1}}).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(image, corner, {.size = {3, 2}}).has_value());
+  REQUIRE(copy(corner, to.span()).has_value());
+  CHECK(to.values == std::vector<int>{0, 1, 2, 8, 9, 9});
+  REQUIRE(copy(stream, image, image).has_value());
+  REQUIRE(copy(image, image).has_value());
+}
+
+TEST_CASE("copy: buffers of boxes know their context", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::context own = value_of(gpu::context::create(device));
+  auto here = value_of(pitched_buffer<int>::create(device, {2, 2}));
+  auto there = value_of(pitched_buffer<int>::create(own, {2, 2}));
+  auto other = value_of(pitched_buffer<int>::create(own, {2, 2}));
+  host_box from({2, 2}), to({2, 2});
+  from.count();
+  for (const gpu::cuda_error& error :
+       {error_of(copy(stream, there, other)), error_of(fill(stream, there, 1)),
+        error_of(copy(stream, {gpu::box_copy(there, other)}))}) {
+    CHECK(error == gpu::errc::wrong_context);
+    CHECK(says(error, "stream belongs to device 0", "another context of device 0"));
+  }
+  // Between the two, without a word about contexts.
+  REQUIRE(copy(from.span(), here).has_value());
+  REQUIRE(copy(stream, here, there).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(there, to.span()).has_value());
+  CHECK(to.values == from.values);
+  REQUIRE(copy(to.span(), other).has_value());
+  REQUIRE(copy(other, here).has_value());
+}
+
+TEST_CASE("copy: a buffer of boxes that was moved from is refused", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto gone = value_of(pitched_buffer<int>::create(device, {2, 2}));
+  auto none = value_of(pitched_buffer<int>::create(device, {0, 2}));
+  auto taken = std::move(gone);
+  CHECK(copy(stream, none, none).has_value());
+  CHECK(fill(stream, none, 1).has_value());
+  for (const gpu::cuda_error& error :
+       {error_of(copy(stream, taken, gone)), error_of(copy(taken, gone)),
+        error_of(fill(stream, gone, 1)), error_of(copy(stream, {gpu::box_copy(taken, gone)}))}) {
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(says(error, "the destination is empty: it was moved from", "copy_box_test.cpp"));
+  }
 }
 
 TEST_CASE("copy: refuses boxes that do not fit", "[memory][pitched]") {

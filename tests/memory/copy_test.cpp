@@ -1,6 +1,8 @@
 #include "support/results.hpp"
 
 #include <gpu/memory.hpp>
+#include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/registered_memory.hpp>
 
 #include <array>
 #include <numeric>
@@ -229,6 +231,50 @@ TEST_CASE("copy: an empty stream is refused by name", "[memory][copy]") {
   device_buffer<int> a = f.buffer(1), b = f.buffer(1);
   CHECK(says(error_of(copy(gpu::stream_ref{}, a, b)), "gpu::copy", "stream is empty"));
   CHECK(says(error_of(fill(gpu::stream_ref{}, a, 1)), "gpu::fill", "stream is empty"));
+}
+
+TEST_CASE("copy: what was moved from is refused by name, and what is empty is not",
+          "[memory][copy][fill]") {
+  fixture f;
+  device_buffer<int> gone = f.buffer(3), released = f.buffer(3), none = f.buffer(0);
+  pinned_vector<int> pinned = f.pinned({1, 2, 3}), empty = f.pinned({});
+  const device_buffer<int> taken = std::move(gone);
+  const pinned_vector<int> kept = std::move(pinned);
+  const auto adopted = device_buffer<int>::adopt(f.stream, released.release());
+  std::vector<int> host(3), nothing;
+  for (const gpu::cuda_error& error :
+       {error_of(copy(host, gone)), error_of(copy(nothing, gone)), error_of(copy(taken, gone)),
+        error_of(copy(f.stream, kept, gone)), error_of(copy(f.stream, empty, gone)),
+        error_of(copy(f.stream, kept, released)),
+        error_of(copy(f.stream, {gpu::range_copy(none, gone)}))}) {
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(says(error, "gpu::copy", "the destination is empty: it was moved from, released",
+               "copy_test.cpp"));
+  }
+  for (const gpu::cuda_error& error :
+       {error_of(copy(gone, host)), error_of(copy(f.stream, gone, none)),
+        error_of(copy(f.stream, pinned, none)), error_of(copy(pinned, none)),
+        error_of(copy(f.stream, {gpu::range_copy(pinned, none)}))}) {
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(says(error, "gpu::copy", "the source is empty: it was moved from, released"));
+  }
+  const gpu::cuda_error filled = error_of(fill(f.stream, gone, 1));
+  CHECK(filled == gpu::errc::empty_handle);
+  CHECK(says(filled, "gpu::fill", "the destination is empty"));
+  CHECK(copy(f.stream, empty, none).has_value());
+  CHECK(copy(nothing, none).has_value());
+  CHECK(fill(f.stream, none, 1).has_value());
+}
+
+TEST_CASE("copy: registered memory that was moved from is refused", "[memory][copy][registered]") {
+  fixture f;
+  device_buffer<int> none = f.buffer(0);
+  std::vector<int> values(3), nothing;
+  auto gone = value_of(gpu::registered_memory<int>::create(f.device, values));
+  auto empty = value_of(gpu::registered_memory<int>::create(f.device, nothing));
+  const auto taken = std::move(gone);
+  CHECK(error_of(copy(f.stream, gone, none)) == gpu::errc::empty_handle);
+  CHECK(copy(f.stream, empty, none).has_value());
 }
 
 TEST_CASE("copy: on a default stream in a thread that has no context", "[memory][copy]") {

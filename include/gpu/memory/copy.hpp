@@ -22,6 +22,9 @@ template <class Range>
 using element_t =
     typename decltype(elements_of(declval<remove_reference_t<Range>&>()))::element_type;
 
+template <class Range>
+concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
+
 template <class Range> copy_end copy_end_of(Range& range) noexcept {
   copy_end end;
   if constexpr (device_range<Range&>) {
@@ -29,17 +32,15 @@ template <class Range> copy_end copy_end_of(Range& range) noexcept {
     end.address = static_cast<std::uintptr_t>(span.native());
     end.count = span.size();
     end.on_device = true;
-    if constexpr (requires { context_ref{range.context()}; }) end.context = range.context();
+    end.needs_context = knows_context<Range>;
+    if constexpr (knows_context<Range>) end.context = range.context();
   } else {
     end.address = reinterpret_cast<std::uintptr_t>(data_of(range));
     end.count = size_of(range);
+    if constexpr (knows_context<Range>) end.needs_context = !range.context();
   }
   return end;
 }
-
-/// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
-template <class Source>
-concept no_stream = !convertible<Source, stream_ref>;
 
 /// What every copy asks of its types, with a message for what is missing.
 template <class Source, class Destination> constexpr void check_copy() noexcept {
@@ -72,7 +73,7 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
 /// **Ordering**: after what was queued on `stream`, before what will be. Both ranges have to live,
 /// the source unchanged and the destination unread, until the stream got that far.
 /// **Errors**: `errc::size_mismatch` with both lengths; `errc::wrong_context` where a buffer is
-/// known to belong elsewhere than the stream.
+/// known to belong elsewhere than the stream; `errc::empty_handle` where it was moved from.
 /// Allowed in a capture. (cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync, cuMemcpyAsync;
 /// between contexts cuStreamIsCapturing and cuMemcpyPeerAsync)
 template <class Source, class Destination>
@@ -92,7 +93,8 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination,
 /// `std::vector`. Both have the same element type and length.
 /// **Ordering**: waits for all work of the context that the device memory belongs to, whatever its
 /// stream, so that results are there and nothing still reads what is written over.
-/// **Errors**: `errc::size_mismatch` with both lengths; also those of earlier asynchronous work.
+/// **Errors**: `errc::size_mismatch` with both lengths; `errc::empty_handle` where a buffer was
+/// moved from; also those of earlier asynchronous work.
 /// Not allowed in a capture. (cuCtxSynchronize, and cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD or
 /// cuMemcpyPeer)
 template <class Source, class Destination>

@@ -94,24 +94,23 @@ class range_copy {
 /// are in `gpu/texture/copy_array_batch.hpp`.
 class box_copy {
  public:
-  template <class From, memory_side FromSide, class To, memory_side ToSide>
-  box_copy(pitched_view<From, FromSide> source, pitched_view<To, ToSide> destination,
-           copy_region region = {}, copy_hints hints = {}) noexcept
+  template <detail::box_range Source, detail::box_range Destination>
+  box_copy(Source&& source, Destination&& destination, copy_region region = {},
+           copy_hints hints = {}) noexcept
       : box_copy(detail::side_of(source), detail::side_of(destination), region, hints) {
-    detail::check_box_elements<From, To>();
-    static_assert(FromSide != memory_side::host && ToSide != memory_side::host,
+    detail::check_boxes<Source, Destination>();
+    static_assert(!detail::is_host_box<Source>() && !detail::is_host_box<Destination>(),
                   "a copy of a batch needs page-locked host memory: use a "
                   "gpu::pitched_pinned_span, or box_copy::read_now, which reads any host memory "
                   "before the call returns");
   }
 
   /// A copy that has read its source, which may be in any host memory, when the call returns.
-  template <class From, memory_side FromSide, class To, memory_side ToSide>
-  static box_copy read_now(pitched_view<From, FromSide> source,
-                           pitched_view<To, ToSide> destination, copy_region region = {},
+  template <detail::box_range Source, detail::box_range Destination>
+  static box_copy read_now(Source&& source, Destination&& destination, copy_region region = {},
                            copy_hints hints = {}) noexcept {
-    detail::check_box_elements<From, To>();
-    static_assert(ToSide != memory_side::host,
+    detail::check_boxes<Source, Destination>();
+    static_assert(!detail::is_host_box<Destination>(),
                   "a copy of a batch needs page-locked host memory: use a "
                   "gpu::pitched_pinned_span");
     hints.source_order = source_access_order::during_call;
@@ -205,6 +204,7 @@ struct batch_access {
     std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const range_copy& copy = copies[i];
+      GPU_TRY(require_owners(copy.source_, copy.destination_, where));
       GPU_TRY(require_same_size(copy.source_, copy.destination_, where));
       GPU_TRY(require_contexts(stream, copy.source_.context, copy.destination_.context, where));
       GPU_TRY(check_hints(copy.hints_, where));

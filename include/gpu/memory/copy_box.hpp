@@ -147,11 +147,20 @@ inline result<> copy_box_now(const box_side& source, const box_side& destination
   });
 }
 
-template <class From, class To> constexpr void check_box_elements() noexcept {
-  static_assert(!is_const<To>, "the destination's elements are const");
-  static_assert(same<remove_cv_t<From>, To>,
+template <class Source, class Destination> constexpr void check_boxes() noexcept {
+  using from = typename box_view_t<Source>::element_type;
+  using to = typename box_view_t<Destination>::element_type;
+  static_assert(!is_const<to>, "the destination's elements are const");
+  static_assert(same<remove_cv_t<from>, to>,
                 "the source's elements are of another type than the destination's: a copy moves "
                 "bytes and converts nothing");
+}
+
+template <class Range> constexpr bool is_host_box() noexcept {
+  return box_view_t<Range>::side == memory_side::host;
+}
+template <class Range> constexpr bool is_device_box() noexcept {
+  return box_view_t<Range>::side == memory_side::device;
 }
 
 /// `pattern` holds an element of `box.element` bytes, which is 1, 2 or 4.
@@ -159,6 +168,7 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
                             source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::fill", where));
   GPU_TRY(check_box("gpu::fill", "destination", box, where));
+  GPU_TRY(require_context("gpu::fill", stream, "destination", box.context, where));
   if (box.size.empty()) return {};
   if (box.address % box.element != 0 || box.pitch % box.element != 0) {
     text_builder out;
@@ -196,53 +206,73 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
 
 /// Queues a copy of a box, or of a part of it, on `stream`, and returns:
 ///
-///     gpu::copy(stream, image.span(), corner.span(), {.source = {8, 8}, .size = {64, 64}});
+///     gpu::copy(stream, image, corner, {.source = {8, 8}, .size = {64, 64}});
 ///
-/// Either end is on a device or in page-locked memory; between two devices it goes directly where
-/// they can. Elements are of one type.
+/// Either end is a `pitched_buffer` or a pitched view, on a device or in page-locked memory.
+/// Between two devices it goes directly where they can; both ends then have to say where they are,
+/// as buffers do, and spans by `gpu::peer`. Elements are of one type.
 /// **Ordering**: after what was queued on `stream`, before what will be; both ends live until then.
 /// **Errors**: `errc::invalid_argument` where a pitch is below a row; `errc::index_out_of_range`
-/// where the part is not inside both. Allowed in a capture. (cuMemcpy3DAsync)
-template <class From, memory_side FromSide, class To, memory_side ToSide>
-result<> copy(stream_ref stream, pitched_view<From, FromSide> source,
-              pitched_view<To, ToSide> destination, copy_region region = {},
+/// where the part is not inside both; `errc::wrong_context` where a buffer is known to belong
+/// elsewhere than the stream; `errc::empty_handle` where it was moved from.
+/// Allowed in a capture. (cuMemcpy3DAsync; between contexts cuStreamIsCapturing and
+/// cuMemcpy3DPeerAsync)
+template <detail::box_range Source, detail::box_range Destination>
+result<> copy(stream_ref stream, Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
-  detail::check_box_elements<From, To>();
-  static_assert(FromSide != memory_side::host && ToSide != memory_side::host,
+  detail::check_boxes<Source, Destination>();
+  static_assert(!detail::is_host_box<Source>() && !detail::is_host_box<Destination>(),
                 "an asynchronous copy needs page-locked host memory: use a "
                 "gpu::pitched_pinned_span, or leave the stream out for a copy that blocks");
   return detail::copy_box_on(stream, detail::side_of(source), detail::side_of(destination), region,
                              where);
 }
+template <detail::box_range Source, detail::box_range Destination>
+result<> copy(stream_ref stream, Source&& source, Destination&& destination,
+              source_location where = source_location::current()) noexcept {
+  return copy(stream, source, destination, copy_region{}, where);
+}
 
 /// Copies a box, or a part of it, and returns when it has arrived. One end is on a device, the
 /// other too or in any host memory.
-/// **Ordering**: waits for all work of the context that the device memory belongs to.
+/// **Ordering**: waits for all work of the contexts that the device memory belongs to.
 /// **Errors**: as above; also those of earlier asynchronous work. Not allowed in a capture.
-/// (cuPointerGetAttributes, cuCtxSynchronize, cuMemcpy3D)
-template <class From, memory_side FromSide, class To, memory_side ToSide>
-result<> copy(pitched_view<From, FromSide> source, pitched_view<To, ToSide> destination,
-              copy_region region = {},
+/// (cuPointerGetAttributes, cuCtxSynchronize, cuMemcpy3D, cuMemcpy3DPeer)
+template <detail::box_range Source, detail::box_range Destination>
+  requires detail::no_stream<Source>
+result<> copy(Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
-  detail::check_box_elements<From, To>();
-  static_assert(FromSide == memory_side::device || ToSide == memory_side::device,
+  detail::check_boxes<Source, Destination>();
+  static_assert(detail::is_device_box<Source>() || detail::is_device_box<Destination>(),
                 "neither side is on a device: std::copy does that, row by row");
   return detail::copy_box_now(detail::side_of(source), detail::side_of(destination), region, where);
+}
+template <detail::box_range Source, detail::box_range Destination>
+  requires detail::no_stream<Source>
+result<> copy(Source&& source, Destination&& destination,
+              source_location where = source_location::current()) noexcept {
+  return copy(source, destination, copy_region{}, where);
 }
 
 /// Queues writing `value` to every element of a box on `stream`, and returns; what is between the
 /// rows is left alone. For elements of 1, 2 or 4 bytes.
 /// **Ordering**: after what was queued on `stream`, before what will be.
 /// **Errors**: `errc::invalid_argument` where the pitch is below a row or no multiple of an
-/// element. Allowed in a capture. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)
-template <class T>
-result<> fill(stream_ref stream, pitched_span<T> destination, const detail::remove_cv_t<T>& value,
-              source_location where = source_location::current()) noexcept {
-  static_assert(!detail::is_const<T>, "the destination's elements are const");
-  static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4,
+/// element; `errc::wrong_context` where a buffer is known to belong elsewhere than the stream;
+/// `errc::empty_handle` where it was moved from.
+/// Allowed in a capture. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)
+template <detail::box_range Destination>
+  requires(detail::is_device_box<Destination>())
+result<> fill(
+    stream_ref stream, Destination&& destination,
+    const detail::remove_cv_t<typename detail::box_view_t<Destination>::element_type>& value,
+    source_location where = source_location::current()) noexcept {
+  using element = typename detail::box_view_t<Destination>::element_type;
+  static_assert(!detail::is_const<element>, "the destination's elements are const");
+  static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
                 "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
   unsigned pattern = 0;
-  __builtin_memcpy(&pattern, &value, sizeof(T));
+  __builtin_memcpy(&pattern, &value, sizeof(element));
   return detail::fill_box_on(stream, detail::side_of(destination), pattern, where);
 }
 

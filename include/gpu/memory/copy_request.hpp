@@ -11,11 +11,33 @@ struct copy_end {
   std::uintptr_t address = 0;
   std::size_t count = 0;
   bool on_device = false;
-  context_ref context;  // empty where it is not known, and on the host
+  bool needs_context = false;  // an owner, which has one until it is moved from
+  context_ref context;         // empty where it is not known, and on the host
+
+  bool moved_from() const noexcept { return needs_context && !context; }
 
   CUdeviceptr device_address() const noexcept { return static_cast<CUdeviceptr>(address); }
   void* host_address() const noexcept { return reinterpret_cast<void*>(address); }
 };
+
+/// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
+template <class Source>
+concept no_stream = !convertible<Source, stream_ref>;
+
+/// `errc::empty_handle` where the end (or the side of a box) was moved from.
+template <class End>
+result<> require_owner(const char* function, const char* what, const End& end,
+                       source_location where) noexcept {
+  if (!end.moved_from()) [[likely]]
+    return {};
+  return fail(empty_handle_error(function, what, where));
+}
+
+template <class End>
+result<> require_owners(const End& source, const End& destination, source_location where) noexcept {
+  GPU_TRY(require_owner("gpu::copy", "source", source, where));
+  return require_owner("gpu::copy", "destination", destination, where);
+}
 
 /// `errc::size_mismatch` unless both ends have the same number of elements.
 inline result<> require_same_size(const copy_end& source, const copy_end& destination,
@@ -98,6 +120,7 @@ inline result<> queue_copy(CUstream stream, const copy_end& source, const copy_e
                                                             std::size_t element_size,
                                                             source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::copy", where));
+  GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
   if (bytes == 0) return {};
@@ -158,6 +181,7 @@ inline result<> find_context(const copy_end& end, context_ref& context, source_l
 /// Copies, and returns when the elements have arrived.
 inline result<> copy_now(const copy_end& source, const copy_end& destination,
                          std::size_t element_size, source_location where) noexcept {
+  GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
   if (bytes == 0) return {};

@@ -14,7 +14,8 @@ inline result<> fill_on(const stream_ref& stream, const copy_end& destination, u
                         std::size_t element_size, source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::fill", where));
   GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
-  if (destination.count == 0) return {};
+  if (destination.count == 0) [[unlikely]]
+    return require_owner("gpu::fill", "destination", destination, where);
   const CUdeviceptr address = destination.device_address();
   const std::size_t count = destination.count;
   return on_stream(stream, where, [&] {
@@ -38,7 +39,8 @@ inline result<> fill_on(const stream_ref& stream, const copy_end& destination, u
 /// of 1, 2 or 4 bytes.
 /// **Ordering**: after what was queued on `stream`, before what will be; `destination` has to live
 /// until the stream got that far, `value` only for the call.
-/// **Errors**: `errc::wrong_context` where a buffer is known to belong elsewhere than the stream.
+/// **Errors**: `errc::wrong_context` where a buffer is known to belong elsewhere than the stream;
+/// `errc::empty_handle` where it was moved from.
 /// Allowed in a capture. (cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async)
 template <device_range Destination>
 result<> fill(stream_ref stream, Destination&& destination,

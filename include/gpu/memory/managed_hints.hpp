@@ -76,6 +76,7 @@ result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_
     out << "there is no location to prefetch to. Pass a device or gpu::memory_location::host().";
     return fail(refusal(errc::invalid_argument, "gpu::prefetch", out.finish(), where));
   }
+  GPU_TRY(require_owner("gpu::prefetch", "range", range, where));
   if (bytes == 0) return {};
   GPU_TRY(require_no_capture(stream, "gpu::prefetch",
                              "Prefetch before the capture begins, or before the graph is launched.",
@@ -118,6 +119,7 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
                 source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::check_advice(advice, location, where));
   const detail::copy_end end = detail::copy_end_of(range);
+  GPU_TRY(detail::require_owner("gpu::advise", "range", end, where));
   if (end.count == 0) return {};
   // What takes no location ignores it, but the driver wants a valid one all the same.
   if (!location) location = memory_location::host();

@@ -21,9 +21,9 @@ concept device_view = requires(const Span& span) {
 }  // namespace detail
 
 /// Names memory and the context it belongs to; made by `gpu::peer`. Copy it freely. It is a device
-/// range wherever `Span` is one: `copy`, `fill` and copies of a batch then know the device, and
-/// copies between two contexts go from device to device where these reach each other (see
-/// `can_access_peer`), through the host where not.
+/// range or a box wherever `Span` is one: `copy`, `fill` and copies of a batch then know the
+/// device, and copies between two contexts go from device to device where these reach each other
+/// (see `can_access_peer`), through the host where not.
 template <detail::device_view Span> class peer_memory {
  public:
   using span_type = Span;
@@ -77,41 +77,6 @@ result<peer_memory<Span>> peer(device on, Span memory,
   CUcontext primary = nullptr;
   GPU_TRY(detail::find_primary_context(on.native(), primary, where));
   return peer(context_ref::from_native(primary, on), memory, where);
-}
-
-namespace detail {
-
-template <class T> box_side side_of(const peer_memory<pitched_span<T>>& memory) noexcept {
-  box_side side = side_of(memory.span());
-  side.context = memory.context();
-  return side;
-}
-
-}  // namespace detail
-
-/// Queues a copy of a box, or of a part of it, from one context's memory to another's on `stream`,
-/// which belongs to one of the two.
-/// **Ordering**, **Errors**: as `copy` of boxes. Allowed in a capture. (cuStreamIsCapturing,
-/// cuMemcpy3DPeerAsync; in a capture cuMemcpy3DAsync)
-template <class From, class To>
-result<> copy(stream_ref stream, peer_memory<pitched_span<From>> source,
-              peer_memory<pitched_span<To>> destination, copy_region region = {},
-              source_location where = source_location::current()) noexcept {
-  detail::check_box_elements<From, To>();
-  return detail::copy_box_on(stream, detail::side_of(source), detail::side_of(destination), region,
-                             where);
-}
-
-/// Copies a box, or a part of it, from one context's memory to another's, and returns when it has
-/// arrived.
-/// **Ordering**: waits for all work of both contexts. Not allowed in a capture.
-/// (cuCtxSynchronize, cuMemcpy3DPeer)
-template <class From, class To>
-result<> copy(peer_memory<pitched_span<From>> source, peer_memory<pitched_span<To>> destination,
-              copy_region region = {},
-              source_location where = source_location::current()) noexcept {
-  detail::check_box_elements<From, To>();
-  return detail::copy_box_now(detail::side_of(source), detail::side_of(destination), region, where);
 }
 
 }  // namespace gpu

@@ -134,12 +134,12 @@ template <class T> class registered_memory {
   registered_memory(registered_memory&& other) noexcept
       : memory_{detail::move(other.memory_)},
         elements_{detail::exchange(other.elements_, pinned_span<T>{})},
-        context_{other.context_},
+        context_{detail::exchange(other.context_, context_ref{})},
         flags_{other.flags_} {}
   registered_memory& operator=(registered_memory&& other) noexcept {
     memory_ = detail::move(other.memory_);
     elements_ = detail::exchange(other.elements_, pinned_span<T>{});
-    context_ = other.context_;
+    context_ = detail::exchange(other.context_, context_ref{});
     flags_ = other.flags_;
     return *this;
   }

@@ -26,23 +26,17 @@ template <class T> inline constexpr bool is_array_owner<cuda_array<T>> = true;
 template <class A>
 concept any_array_end = array_end<A> || is_array_owner<remove_cvref_t<A>>;
 
-template <class> inline constexpr bool is_pitched_type = false;
-template <class T, memory_side Side>
-inline constexpr bool is_pitched_type<pitched_view<T, Side>> = true;
-template <class A>
-concept pitched_end = is_pitched_type<remove_cvref_t<A>>;
-
 template <class A> struct end_element {
   using type = void;
 };
 template <array_end A> struct end_element<A> {
   using type = typename remove_cvref_t<A>::value_type;
 };
-template <pitched_end A> struct end_element<A> {
-  using type = typename remove_cvref_t<A>::element_type;
+template <box_range A> struct end_element<A> {
+  using type = typename box_view_t<A>::element_type;
 };
 template <class A>
-  requires(!array_end<A> && !pitched_end<A> && (host_range<A> || device_range<A>))
+  requires(!array_end<A> && !box_range<A> && (host_range<A> || device_range<A>))
 struct end_element<A> {
   using type = element_t<A>;
 };
@@ -84,7 +78,7 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
     made.kind = array_copy_end::kind::array;
   } else {
     made.elements = texel_part_of<element>();
-    if constexpr (pitched_end<A&>) {
+    if constexpr (box_range<A&>) {
       made.box = side_of(end);
       made.kind = array_copy_end::kind::box;
     } else {
@@ -144,6 +138,7 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
   const std::size_t per_texel = end.elements.count_in(format);
   if (per_texel == 0) return fail(wrong_elements(what, end.elements, format, where));
   if (end.kind == array_copy_end::kind::range) {
+    GPU_TRY(require_owner("gpu::copy", what, end.range, where));
     GPU_TRY(require_count(what, end.range.count, per_texel, extent, where));
     side.address = end.range.address;
     side.pitch = extent.width * side.element;
@@ -153,6 +148,7 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
     side.context = end.range.context;
     return {};
   }
+  GPU_TRY(require_owner("gpu::copy", what, end.box, where));
   const std::size_t width = end.box.size.width;
   if (width % per_texel != 0) {
     Builder out;

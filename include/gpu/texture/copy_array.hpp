@@ -15,8 +15,8 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
                         !(is_array_owner<remove_cvref_t<Destination>> && !array_end<Destination>);
   static_assert(live, "a temporary cuda_array is gone before the copy runs");
   constexpr bool ends =
-      (array_end<Source> || pitched_end<Source> || host_range<Source> || device_range<Source>) &&
-      (array_end<Destination> || pitched_end<Destination> || host_range<Destination> ||
+      (array_end<Source> || box_range<Source> || host_range<Source> || device_range<Source>) &&
+      (array_end<Destination> || box_range<Destination> || host_range<Destination> ||
        device_range<Destination>);
   static_assert(!live || ends,
                 "the other end of the copy is neither an array, nor a pitched view, nor a device "
@@ -37,8 +37,8 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
 }
 
 template <class A> constexpr bool is_asynchronous_end() noexcept {
-  if constexpr (pitched_end<A>) {
-    return remove_cvref_t<A>::side != memory_side::host;
+  if constexpr (box_range<A>) {
+    return !is_host_box<A>();
   } else {
     return array_end<A> || device_range<A> || pinned_range<A>;
   }
@@ -47,8 +47,9 @@ template <class A> constexpr bool is_asynchronous_end() noexcept {
 }  // namespace detail
 
 /// Queues a copy to, from or between arrays on `stream`, and returns. The other end is an array, a
-/// pitched view, or a device or pinned range without gaps; its elements are texels of the array's
-/// format, their channels, or `std::byte`. Layers and faces are planes along z.
+/// `pitched_buffer` or pitched view, or a device or pinned range without gaps; its elements are
+/// texels of the array's format, their channels, or `std::byte`. Layers and faces are planes along
+/// z.
 ///
 ///     GPU_TRY(gpu::copy(stream, pixels, image));
 ///
