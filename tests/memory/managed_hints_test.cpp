@@ -59,6 +59,12 @@ TEST_CASE("prefetch: refuses what it cannot do", "[memory][managed]") {
   CHECK(error_of(prefetch(gpu::stream_ref{}, buffer, device)) == gpu::errc::empty_handle);
   auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
   CHECK(error_of(prefetch(stream, plain, device)).code() == CUDA_ERROR_INVALID_VALUE);
+  const auto kept = std::move(buffer);
+  const gpu::cuda_error gone = error_of(prefetch(stream, buffer, device));
+  CHECK(gone == gpu::errc::empty_handle);
+  CHECK(says(gone, "gpu::prefetch", "the range is empty: it was moved from"));
+  CHECK(error_of(gpu::advise(buffer, gpu::memory_advice::set_read_mostly)) ==
+        gpu::errc::empty_handle);
 }
 
 TEST_CASE("advise: the driver remembers what was said", "[memory][managed]") {

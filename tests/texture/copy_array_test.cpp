@@ -84,8 +84,8 @@ TEST_CASE("copy: on a stream, with page-locked and device memory", "[texture][co
   REQUIRE(copy(stream, from, one).has_value());
   REQUIRE(copy(stream, one, flat).has_value());
   REQUIRE(copy(stream, flat, two).has_value());
-  REQUIRE(copy(stream, two, pitched.span()).has_value());
-  REQUIRE(copy(stream, pitched.span(), one).has_value());
+  REQUIRE(copy(stream, two, pitched).has_value());
+  REQUIRE(copy(stream, pitched, one).has_value());
   REQUIRE(copy(stream, one, to).has_value());
   REQUIRE(stream.synchronize().has_value());
   CHECK(to == from);
@@ -97,6 +97,22 @@ TEST_CASE("copy: on a stream, with page-locked and device memory", "[texture][co
     for (std::size_t x = 0; x < 20; ++x) {
       CHECK(to[y * 20 + x] == from[y * 20 + (x < 10 ? x + 10 : x)]);
     }
+  }
+}
+
+TEST_CASE("copy: an array takes nothing from what was moved from", "[texture][copy]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const auto array = value_of(cuda_array<float>::create(device, {.width = 4, .height = 2}));
+  auto rows = value_of(gpu::pitched_buffer<float>::create(device, {4, 2}));
+  auto flat = value_of(gpu::device_buffer<float>::create(device, 8));
+  const auto kept = std::move(rows);
+  const auto kept_too = std::move(flat);
+  for (const gpu::cuda_error& error :
+       {error_of(copy(stream, rows, array)), error_of(copy(stream, flat, array)),
+        error_of(copy(rows, array))}) {
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(says(error, "gpu::copy", "the source is empty: it was moved from"));
   }
 }
 
