@@ -31,6 +31,7 @@ class cpu_driver {
   /// What is alive, one line each.
   std::vector<std::string> live() const;
   std::size_t live_count() const;
+  std::size_t held_count() const;
   /// Prints it to stderr, and returns how much it is.
   std::size_t report_leaks() const;
 

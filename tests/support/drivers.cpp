@@ -44,13 +44,14 @@ std::string choose_driver() {
     if (gpu_is_here()) return {};
     if (name == "gpu") return "GPU_TEST_DRIVER=gpu, but no GPU answers";
   }
-  if (name != "auto" && name != "cpu" && name != "cpu-deferred")
-    return "GPU_TEST_DRIVER=" + name + ": expected auto, gpu, cpu or cpu-deferred";
-  chosen = name == "cpu-deferred" ? driver_kind::cpu_deferred : driver_kind::cpu_eager;
+  if (name != "auto" && name != "cpu" && name != "cpu-deferred" && name != "cpu-threads")
+    return "GPU_TEST_DRIVER=" + name + ": expected auto, gpu, cpu, cpu-deferred or cpu-threads";
+  chosen = name == "cpu-deferred"  ? driver_kind::cpu_deferred
+           : name == "cpu-threads" ? driver_kind::cpu_threads
+                                   : driver_kind::cpu_eager;
   cpu_driver_options options;
   options.devices = 2;
   options.memory_per_device = std::size_t{4} << 30;
-  options.deferred = chosen == driver_kind::cpu_deferred;
   gpu::testing::use_cpu_driver(as_options(options));
   return {};
 }
@@ -63,6 +64,8 @@ const char* driver_name() {
       return "gpu";
     case driver_kind::cpu_deferred:
       return "cpu-deferred";
+    case driver_kind::cpu_threads:
+      return "cpu-threads";
     case driver_kind::cpu_eager:
       break;
   }
@@ -93,6 +96,7 @@ const gpu::driver::entry_points& own_cpu_driver::table() const {
   return state_->driver.entry_points();
 }
 std::size_t own_cpu_driver::live_objects() const { return state_->driver.live_count(); }
+std::size_t own_cpu_driver::held() const { return state_->driver.held_count(); }
 std::string own_cpu_driver::live_list() const {
   std::string list;
   for (const std::string& line : state_->driver.live()) list += line + '\n';
@@ -113,6 +117,7 @@ std::vector<std::string> cpu_driver::live() const {
   return lines;
 }
 std::size_t cpu_driver::live_count() const { return driver_->live_count(); }
+std::size_t cpu_driver::held_count() const { return driver_->held_count(); }
 std::size_t cpu_driver::report_leaks() const { return driver_->report_leaks(); }
 
 }  // namespace test

@@ -16,17 +16,19 @@ enum class driver_kind {
   gpu,           ///< libcuda and a real device
   cpu_eager,     ///< the CPU driver; work runs when it is queued
   cpu_deferred,  ///< the CPU driver; work runs as late as the ordering rules allow
+  cpu_threads,   ///< the CPU driver; each stream works on a thread of its own
 };
 
-/// Puts the driver named by GPU_TEST_DRIVER in force: `gpu`, `cpu`, `cpu-deferred`, or `auto`,
-/// which is also what is meant when it is not set: a GPU where there is one, else the CPU driver.
+/// Puts the driver named by GPU_TEST_DRIVER in force: `gpu`, `cpu`, `cpu-deferred`, `cpu-threads`,
+/// or `auto`, which is also what is meant when it is not set: a GPU where there is one, else the
+/// CPU driver.
 /// Returns what is wrong, or an empty string. Called once, by main.
 std::string choose_driver();
 
 /// The driver that `choose_driver` put in force.
 driver_kind chosen_driver();
 
-/// Its name as GPU_TEST_DRIVER spells it: `gpu`, `cpu` or `cpu-deferred`.
+/// Its name as GPU_TEST_DRIVER spells it.
 const char* driver_name();
 
 /// Whether the tests run on a real device. A test that makes sense only there is tagged [hardware],
@@ -40,12 +42,13 @@ int device_count();
 /// The table that the tests run on, for tests that wrap it or hold our results against it.
 const gpu::driver::entry_points& driver();
 
-/// How a test wants its own CPU driver to be.
+/// How a test wants its own CPU driver to be. What it does not choose is as in the driver that the
+/// test program runs on.
 struct cpu_driver_options {
   int devices = 1;
   std::size_t memory_per_device = std::size_t{256} << 20;
-  bool deferred = false;
-  bool threads = false;  ///< streams run on threads of their own
+  bool deferred = chosen_driver() == driver_kind::cpu_deferred;
+  bool threads = chosen_driver() == driver_kind::cpu_threads;
 };
 
 /// A CPU driver of the test's own, in force from construction to destruction. Independent of the
@@ -60,6 +63,8 @@ class own_cpu_driver {
   const gpu::driver::entry_points& table() const;
   /// How many handles and allocations are alive in it; 0 means that nothing leaked.
   std::size_t live_objects() const;
+  /// The same, and retains of primary contexts and contexts that this thread has pushed.
+  std::size_t held() const;
   /// The same as a list for the message of a failed test, a line each; with the place that made it
   /// where GPU_TEST_PLACES is set.
   std::string live_list() const;

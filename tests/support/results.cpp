@@ -11,7 +11,7 @@ std::string sweep(const std::function<gpu::result<>()>& operation,
   gpu::driver::scoped_entry_points in_force(faults.entry_points());
   gpu::testing::fault_sweep_options options;
   options.may_survive = std::move(may_survive);
-  options.live = [&] { return driver.live_objects(); };
+  options.live = [&] { return driver.held(); };
   const gpu::testing::fault_sweep outcome = gpu::testing::sweep_faults(faults, operation, options);
   return outcome.clean() ? std::string() : outcome.text();
 }

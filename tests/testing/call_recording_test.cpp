@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "call_replay.hpp"
+#include "json_check.hpp"
 #include "support/catch.hpp"
 #include "support/drivers.hpp"
 #include "support/results.hpp"
@@ -140,7 +141,7 @@ TEST_CASE("a trace over faults over the CPU driver shows the call that failed", 
   for (std::string line; std::getline(lines, line);) {
     if (line.find("cuMemAllocAsync(") == line.npos) continue;
     ++allocations;
-    failed += line.find(" = 2 ") != line.npos;
+    failed += line.find(" = CUDA_ERROR_OUT_OF_MEMORY ") != line.npos;
   }
   CHECK(allocations == 2);
   CHECK(failed == 1);
@@ -176,6 +177,7 @@ TEST_CASE("the environment switches a trace on, and the file's name chooses its 
     CAPTURE(path, text);
     CHECK(text.starts_with(form.begins));
     CHECK(text.find(form.holds) != std::string::npos);
+    if (std::string(form.ending) == ".json") CHECK(test::json_check(text).valid());
     CHECK(std::remove(path.c_str()) == 0);
   }
   const std::string refused = traced("/no/such/folder/trace.txt");

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "json_check.hpp"
 #include "support/results.hpp"
 
 namespace call_trace_test {
@@ -84,17 +85,21 @@ TEST_CASE("base64 of the vectors of RFC 4648") {
 TEST_CASE("a text trace names call, arguments, result and what came out") {
   const std::string text = trace_of(trace_format::text, some_calls);
   CHECK(holds(text, "cuDeviceGetCount("));
-  CHECK(holds(text, "= 0 (3)"));
+  CHECK(holds(text, "= CUDA_SUCCESS (3)"));
   CHECK(holds(text, "cuModuleLoad("));
   CHECK(holds(text, "\"a\\\"b.cubin\""));
-  CHECK(holds(text, "= 301"));
+  CHECK(holds(text, "= CUDA_ERROR_FILE_NOT_FOUND  "));
 }
 
 TEST_CASE("a Chrome trace is a list of complete events") {
   const std::string text = trace_of(trace_format::chrome, some_calls);
   CHECK(text.starts_with("[\n{\"name\": \"cuDeviceGetCount\", \"ph\": \"X\""));
-  CHECK(text.ends_with("{}]\n"));
-  CHECK(holds(text, "\"result\": 301"));
+  CHECK(holds(text, "\"result\": \"CUDA_ERROR_FILE_NOT_FOUND\""));
+  const test::json_check events(text);
+  CHECK(events.valid());
+  CHECK(events.with("ph") == 2);
+  CHECK(events.objects() == 4);  // each event has its arguments
+  CHECK(test::json_check(trace_of(trace_format::chrome, [] {})).valid());
 }
 
 TEST_CASE("a recording holds the memory that the driver reads") {
@@ -143,7 +148,7 @@ TEST_CASE("faults show in a trace over them, and calls from threads are whole li
   int failed = 0;
   while (std::fgets(line, sizeof line, reader) != nullptr) {
     ++lines;
-    failed += holds(line, "= 999");
+    failed += holds(line, "= CUDA_ERROR_UNKNOWN");
     CHECK(holds(line, "cuDeviceGetCount("));
     CHECK(holds(line, " us\n"));
   }

@@ -2,10 +2,14 @@
 #include <gpu/testing/fault_injection.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "support/results.hpp"
+#include "support/subprocess.hpp"
 
 namespace fault_injection_test {
 namespace {
@@ -57,6 +61,98 @@ TEST_CASE("an interposed table passes calls on and keeps missing functions missi
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error() == gpu::errc::not_supported);
   CHECK(missing.error().message().contains("cuCtxSynchronize"));
+}
+
+TEST_CASE("a sweep sees retains that are not released, and contexts that are not popped", "[cpu]") {
+  const test::own_cpu_driver driver;
+  fault_injection faults(driver.table());
+  gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  gpu::testing::fault_sweep_options options;
+  options.live = [&] { return driver.held(); };
+  CUcontext kept = nullptr;
+  REQUIRE(driver.table().device_primary_ctx_retain(&kept, 0) == CUDA_SUCCESS);
+
+  SECTION("a retain") {
+    const auto sweep = gpu::testing::sweep_faults(
+        faults,
+        []() -> gpu::result<> {
+          CUcontext context = nullptr;
+          return gpu::driver::call<&entry_points::device_primary_ctx_retain>(here, &context, 0);
+        },
+        options);
+    CHECK(sweep.text().find("something is left alive") != std::string::npos);
+  }
+  SECTION("a push") {
+    const auto sweep = gpu::testing::sweep_faults(
+        faults,
+        [&]() -> gpu::result<> {
+          return gpu::driver::call<&entry_points::ctx_push_current>(here, kept);
+        },
+        options);
+    CHECK(sweep.text().find("something is left alive") != std::string::npos);
+  }
+  SECTION("a context that takes the place of another") {
+    const auto sweep = gpu::testing::sweep_faults(faults, [&]() -> gpu::result<> {
+      CUcontext before = nullptr;
+      GPU_TRY(gpu::driver::call<&entry_points::ctx_get_current>(here, &before));
+      return gpu::driver::call<&entry_points::ctx_set_current>(here,
+                                                               before == kept ? nullptr : kept);
+    });
+    CHECK(sweep.text().find("another context is current than before") != std::string::npos);
+  }
+  SECTION("and nothing where both are given back") {
+    const auto sweep = gpu::testing::sweep_faults(
+        faults,
+        [&]() -> gpu::result<> {
+          GPU_TRY(gpu::driver::call<&entry_points::ctx_push_current>(here, kept));
+          CUcontext popped = nullptr;
+          gpu::driver::destroy<&entry_points::ctx_pop_current>(&popped);
+          return {};
+        },
+        options);
+    CHECK(sweep.text() == "");
+  }
+}
+
+TEST_CASE("fault injection: child that makes a rule", "[.child]") {
+  const entry_points inner = small_driver();
+  fault_injection faults(inner);
+  const std::string rule = std::getenv("GPU_TEST_RULE");
+  if (rule == "name") faults.fail_call("cuMemAlocc", 0, CUDA_ERROR_UNKNOWN);
+  if (rule == "version") faults.fail_call("cuMemAlloc_v2", 0, CUDA_ERROR_UNKNOWN);
+  if (rule == "count") (void)faults.calls("cuMemAlocc");
+  if (rule == "share") faults.fail_share(7.0, 1, CUDA_ERROR_UNKNOWN);
+  if (rule == "no number") faults.fail_share(std::nan(""), 1, CUDA_ERROR_UNKNOWN);
+  if (rule == "success") faults.fail_share(0.5, 1, CUDA_SUCCESS);
+  if (rule == "survivor") {
+    gpu::testing::fault_sweep_options options;
+    options.may_survive = {"cuMemAlocc"};
+    (void)gpu::testing::sweep_faults(faults, count_devices, options);
+  }
+  std::exit(0);
+}
+
+TEST_CASE("a rule that can never do what it says ends the program with a sentence") {
+  const struct {
+    const char *rule, *says;
+  } rules[] = {{"name", "\"cuMemAlocc\" is no function that the library calls"},
+               {"version",
+                "\"cuMemAlloc_v2\" is no function that the library calls; write the name as "
+                "cuda.h has it, without _v2: \"cuMemAlloc\"."},
+               {"count", "\"cuMemAlocc\" is no function"},
+               {"survivor", "\"cuMemAlocc\" is no function"},
+               {"share", "fail_share(7, ...): a share is 0 to 1."},
+               {"no number", "a share is 0 to 1."},
+               {"success", "a call cannot fail with CUDA_SUCCESS; choose an error."}};
+  for (const auto& each : rules) {
+    const test::program_outcome outcome =
+        test::run_child("fault injection: child that makes a rule", {{"GPU_TEST_RULE", each.rule}});
+    INFO(outcome.output);
+    CHECK(outcome.signal == SIGABRT);
+    CHECK(outcome.output.find(each.says) != std::string::npos);
+  }
+  CHECK(test::run_child("fault injection: child that makes a rule", {{"GPU_TEST_RULE", "none"}})
+            .succeeded());
 }
 
 TEST_CASE("the n-th call fails, by number and by name") {
@@ -118,6 +214,8 @@ TEST_CASE("calls that end a lifetime do their work and then fail") {
   faults.fail_call("cuStreamDestroy", 0, CUDA_ERROR_UNKNOWN);
   CHECK_FALSE(gpu::driver::call<&entry_points::stream_destroy>(here, stream).has_value());
   CHECK(live_streams == 0);
+  CHECK(fault_injection::ends_a_lifetime("cuIpcCloseMemHandle"));
+  CHECK_FALSE(fault_injection::ends_a_lifetime("cuIpcOpenMemHandle"));
 }
 
 TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
@@ -179,6 +277,31 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
         options);
     REQUIRE(sweep.problems.size() == 1);
     CHECK(sweep.problems[0].find("left alive") != std::string::npos);
+  }
+  SECTION("a leak where nothing fails") {
+    const auto sweep = gpu::testing::sweep_faults(
+        faults,
+        []() -> gpu::result<int> {
+          CUstream stream = nullptr;
+          GPU_TRY(gpu::driver::call<&entry_points::stream_create>(here, &stream, 0u));
+          return 1;
+        },
+        options);
+    REQUIRE(sweep.problems.size() == 2);
+    CHECK(sweep.problems[0] == "the second run, with nothing injected: something is left alive");
+    CHECK(sweep.problems[1] == "call 0 cuStreamCreate: the next attempt: something is left alive");
+  }
+  SECTION("what was there before, and is gone") {
+    live_streams = 100;
+    const auto sweep = gpu::testing::sweep_faults(
+        faults,
+        []() -> gpu::result<int> {
+          const int count = GPU_TRY(count_devices());
+          gpu::driver::destroy<&entry_points::stream_destroy>(CUstream{});
+          return count;
+        },
+        options);
+    CHECK(sweep.text().find("something that was there before is gone") != std::string::npos);
   }
   SECTION("an operation that makes no call proves nothing") {
     CHECK_FALSE(gpu::testing::sweep_faults(faults, []() -> gpu::result<int> { return 1; }).clean());

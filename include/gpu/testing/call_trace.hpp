@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gpu::testing {
 
@@ -42,14 +43,21 @@ class call_trace {
   call_trace(const driver::entry_points& inner, std::FILE* file,
              trace_format format = trace_format::text)
       : file_{file}, format_{format}, inner_{inner}, table_{inner, *this} {
-    if (format_ == trace_format::chrome) std::fputs("[\n", file_);
+    if (format_ == trace_format::chrome) std::fputs("[", file_);
   }
   call_trace(const call_trace&) = delete;
   call_trace& operator=(const call_trace&) = delete;
   ~call_trace() {
-    if (format_ == trace_format::chrome) std::fputs("{}]\n", file_);
-    std::fflush(file_);
+    end();
     if (file_ != stdout && file_ != stderr) std::fclose(file_);
+  }
+
+  /// Ends a list of events, so that it is complete; calls that come later are not in it. The
+  /// destructor does it, too.
+  void end() {
+    std::lock_guard lock(mutex_);
+    if (format_ == trace_format::chrome && !std::exchange(ended_, true)) std::fputs("\n]\n", file_);
+    std::fflush(file_);
   }
 
   /// The table to put in force; lives as long as this object.
@@ -121,19 +129,23 @@ class call_trace {
     calls_.fetch_add(1);
     const int code = static_cast<int>(call.result);
     const unsigned thread = thread_number();
+    const char* known = gpu::detail::error_code_name(error_domain::driver, code);
+    const std::string result = known != nullptr ? known : std::to_string(code);
     std::lock_guard lock(mutex_);
+    if (ended_) return;
     switch (format_) {
       case trace_format::text:
-        std::fprintf(file_, "%12.3f us  thread %u  %s(%s) = %d%s%s%s  %.3f us\n", call.start,
-                     thread, call.name, call.in.c_str(), code, call.out.empty() ? "" : " (",
-                     call.out.c_str(), call.out.empty() ? "" : ")", call.duration);
+        std::fprintf(file_, "%12.3f us  thread %u  %s(%s) = %s%s%s%s  %.3f us\n", call.start,
+                     thread, call.name, call.in.c_str(), result.c_str(),
+                     call.out.empty() ? "" : " (", call.out.c_str(), call.out.empty() ? "" : ")",
+                     call.duration);
         break;
       case trace_format::chrome:
         std::fprintf(file_,
-                     "{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 0, \"tid\": %u, \"ts\": %.3f, "
-                     "\"dur\": %.3f, \"args\": {\"in\": [%s], \"result\": %d, \"out\": [%s]}},\n",
-                     call.name, thread, call.start, call.duration, call.in.c_str(), code,
-                     call.out.c_str());
+                     "%s\n{\"name\": \"%s\", \"ph\": \"X\", \"pid\": 0, \"tid\": %u, \"ts\": %.3f, "
+                     "\"dur\": %.3f, \"args\": {\"in\": [%s], \"result\": \"%s\", \"out\": [%s]}}",
+                     std::exchange(first_, false) ? "" : ",", call.name, thread, call.start,
+                     call.duration, call.in.c_str(), result.c_str(), call.out.c_str());
         break;
       case trace_format::recording:
         std::fprintf(
@@ -151,13 +163,17 @@ class call_trace {
   const driver::entry_points& inner_;
   clock::time_point origin_ = clock::now();
   std::mutex mutex_;
+  bool first_ = true;  // no event yet
+  bool ended_ = false;
   std::atomic<std::size_t> calls_{0};
   interposed_table<call_trace> table_;
 };
 
 /// Puts a trace in force for the rest of the process if the environment asks for one, and says
 /// whether it did: `GPU_TRACE=calls.txt`, `calls.json` (Chrome's format) or `calls.jsonl` (a
-/// recording). To be called once, early in `main`, after `use_cpu_driver` where that is used.
+/// recording). To be called once, early in `main`, after `use_cpu_driver` where that is used: a
+/// program that does not call it traces nothing. A list of events ends with the process, unless a
+/// signal ends that; chrome://tracing reads it either way.
 inline bool use_call_trace_if_asked() {
   const char* path = std::getenv("GPU_TRACE");
   if (path == nullptr || *path == '\0') return false;
@@ -173,6 +189,7 @@ inline bool use_call_trace_if_asked() {
                                                         : trace_format::text;
   static call_trace* const trace = new call_trace(driver::current_entry_points(), file, format);
   driver::use_entry_points(&trace->entry_points());
+  std::atexit([] { trace->end(); });
   return true;
 }
 

@@ -81,6 +81,10 @@ class cpu_driver {
   /// How many objects `live()` lists, without looking for the places that made them, which takes a
   /// second in a large program.
   std::size_t live_count() const { return cpu::collect_live(*state_).size(); }
+  /// The same and what has no handle of its own to list: retains of primary contexts that were not
+  /// released, and contexts that the calling thread has pushed and not popped. A number that an
+  /// operation which gives everything back leaves as it was.
+  std::size_t held_count() const { return live_count() + cpu::count_unlisted(*state_); }
 
   /// Prints `live()` to stderr, one line each, under a heading; nothing when there is nothing.
   /// Returns how many there are.

@@ -11,7 +11,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -31,24 +32,34 @@ namespace gpu::testing {
 /// release do their work and then report failure, as the driver does when it hands out an older
 /// error there.
 /// **Threads**: calls may come from any thread; rules may change at any time.
+/// **Errors**: a rule that can never do what it says (a name that is no function of the driver,
+/// CUDA_SUCCESS, a share outside of 0 to 1) ends the program with a sentence: the test that made it
+/// would pass without testing anything.
 class fault_injection {
  public:
-  explicit fault_injection(const driver::entry_points& inner) : table_{inner, *this} {}
+  explicit fault_injection(const driver::entry_points& inner)
+      : current_{inner.ctx_get_current}, table_{inner, *this} {}
 
   /// The table to put in force; lives as long as this object.
   const driver::entry_points& entry_points() const noexcept { return table_.entry_points(); }
 
   /// Fails the call number `nth` from now, whichever it is; 0 is the next one.
   void fail_call(std::size_t nth, CUresult code) {
-    add({rule::kind::any_call, {}, calls_.load() + nth, code, 0});
+    add({rule::kind::any_call, 0, calls_.load() + nth, code, 0});
   }
-  /// Fails call number `nth` from now of the function `name`, as in cuda.h: "cuMemAlloc".
+  /// Fails call number `nth` from now of the function `name`, as in cuda.h and without a version:
+  /// "cuMemAlloc".
   void fail_call(std::string_view name, std::size_t nth, CUresult code) {
-    add({rule::kind::named_call, std::string(name), calls(name) + nth, code, 0});
+    const std::size_t index = position_of(name);
+    add({rule::kind::named_call, index, calls_of_[index].load() + nth, code, 0});
   }
   /// Fails a random share of all calls, 0 to 1, the same ones for the same seed and call order.
   void fail_share(double share, std::uint64_t seed, CUresult code) {
-    add({rule::kind::share, {}, seed, code, share});
+    if (!(share >= 0 && share <= 1)) {
+      std::fprintf(stderr, "gpu::testing: fail_share(%g, ...): a share is 0 to 1.\n", share);
+      std::abort();
+    }
+    add({rule::kind::share, 0, seed, code, share});
   }
   /// Forgets all rules; the counts go on.
   void clear() {
@@ -59,12 +70,7 @@ class fault_injection {
 
   /// How many calls came in, failed ones included: all of them, or those of one function.
   std::size_t calls() const noexcept { return calls_.load(); }
-  std::size_t calls(std::string_view name) const noexcept {
-    for (std::size_t i = 0; i < driver::entry_point_count; ++i) {
-      if (name == driver::entry_point_list[i].name) return calls_of_[i].load();
-    }
-    return 0;
-  }
+  std::size_t calls(std::string_view name) const { return calls_of_[position_of(name)].load(); }
   /// How many calls were made to fail, and the name of the last of them, or "".
   std::size_t injected() const noexcept { return injected_.load(); }
   const char* last_injected() const noexcept { return last_injected_.load(); }
@@ -78,10 +84,30 @@ class fault_injection {
     return code;
   }
 
-  /// Whether the function of that name destroys, frees, unloads, unmaps, releases or pops.
+  /// The context that is current in the calling thread, without a call that counts or fails; null
+  /// where there is none.
+  CUcontext current_context() const {
+    CUcontext context = nullptr;
+    if (current_ != nullptr) (void)current_(&context);
+    return context;
+  }
+
+  /// Where `driver::entry_point_list` has the function of that name; ends the program where it is
+  /// none.
+  static std::size_t position_of(std::string_view name) {
+    for (std::size_t i = 0; i < driver::entry_point_count; ++i)
+      if (name == driver::entry_point_list[i].name) return i;
+    std::fprintf(stderr,
+                 "gpu::testing: \"%.*s\" is no function that the library calls; write the name as "
+                 "cuda.h has it, without _v2: \"cuMemAlloc\".\n",
+                 static_cast<int>(name.size()), name.data());
+    std::abort();
+  }
+
+  /// Whether the function of that name destroys, frees, unloads, unmaps, releases, closes or pops.
   static bool ends_a_lifetime(std::string_view name) noexcept {
     for (std::string_view verb :
-         {"Destroy", "Free", "Unload", "Unregister", "Unmap", "Release", "Pop"}) {
+         {"Destroy", "Free", "Unload", "Unregister", "Unmap", "Release", "Close", "Pop"}) {
       if (name.find(verb) != name.npos) return true;
     }
     return false;
@@ -90,13 +116,17 @@ class fault_injection {
  private:
   struct rule {
     enum class kind : std::uint8_t { any_call, named_call, share } what;
-    std::string name;
+    std::size_t index;     // of the function in the table
     std::uint64_t number;  // of the call that fails; for a share, the seed
     CUresult code;
     double share;
   };
 
   void add(rule r) {
+    if (r.code == CUDA_SUCCESS) {
+      std::fputs("gpu::testing: a call cannot fail with CUDA_SUCCESS; choose an error.\n", stderr);
+      std::abort();
+    }
     std::lock_guard lock(mutex_);
     rules_.push_back(std::move(r));
     armed_.store(true, std::memory_order_release);
@@ -117,11 +147,10 @@ class fault_injection {
     if (!armed_.load(std::memory_order_acquire)) return CUDA_SUCCESS;
     std::lock_guard lock(mutex_);
     for (const rule& r : rules_) {
-      const bool hit =
-          r.what == rule::kind::any_call ? r.number == number
-          : r.what == rule::kind::named_call
-              ? r.number == own_number && r.name == driver::entry_point_list[index].name
-              : uniform(r.number, number) < r.share;
+      const bool hit = r.what == rule::kind::any_call ? r.number == number
+                       : r.what == rule::kind::named_call
+                           ? r.number == own_number && r.index == index
+                           : uniform(r.number, number) < r.share;
       if (!hit) continue;
       injected_.fetch_add(1);
       last_injected_.store(driver::entry_point_list[index].name);
@@ -137,6 +166,7 @@ class fault_injection {
   std::atomic<std::size_t> injected_{0};
   std::atomic<const char*> last_injected_{""};
   std::array<std::atomic<std::size_t>, driver::entry_point_count> calls_of_{};
+  CUresult(CUDAAPI* current_)(CUcontext*);  // of the table below
   interposed_table<fault_injection> table_;
 };
 
@@ -159,7 +189,7 @@ struct fault_sweep_options {
   CUresult code = CUDA_ERROR_UNKNOWN;
   /// Functions whose failure the operation may survive, because it has another way.
   std::vector<std::string_view> may_survive = {};
-  /// Counts what is alive, to see leaks: `[&] { return driver.live_count(); }`.
+  /// Counts what is held, to see leaks: `[&] { return driver.held_count(); }`.
   std::function<std::size_t()> live = {};
 };
 
@@ -173,10 +203,12 @@ inline void count_reported_error(const cuda_error&) { reported_errors().fetch_ad
 
 /// Runs `operation`, which returns a `result`, once for each driver call it makes, with that call
 /// failing, and looks for trouble: success all the same; an error that is not the injected one, or
-/// that names another call; objects left alive; a next attempt that fails. Failures of calls that
-/// end a lifetime arrive at the error reporter rather than as a result, and have to arrive there.
+/// that names another call; a next attempt that fails; and after each run, those with nothing
+/// injected too, objects left alive and another current context. Failures of calls that end a
+/// lifetime arrive at the error reporter rather than as a result, and have to arrive there.
 ///
-/// `faults` must be in force. Objects that the operation makes must be gone when it returns.
+/// `faults` must be in force. Objects that the operation makes must be gone when it returns; what
+/// its first run leaves behind for good, such as loaded kernels, is no leak.
 /// **Threads**: uses the process-wide error reporter while it runs.
 template <class Operation>
 fault_sweep sweep_faults(fault_injection& faults, Operation operation,
@@ -184,19 +216,36 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
   fault_sweep sweep;
   faults.clear();
   const auto problem = [&](std::size_t n, std::string_view call, const std::string& what) {
-    sweep.problems.push_back("call " + std::to_string(n) + ' ' + std::string(call) + ": " + what);
+    const std::string where = call.empty() ? "" : ' ' + std::string(call);
+    sweep.problems.push_back("call " + std::to_string(n) + where + ": " + what);
   };
+  for (std::string_view name : options.may_survive) (void)fault_injection::position_of(name);
   // The first run fills caches (primary contexts, loaded kernels), whose calls do not come again.
   if (auto warm = operation(); !warm.has_value()) {
-    problem(0, "", "fails with nothing injected: " + std::string(warm.error().message().c_str()));
+    sweep.problems.push_back("fails with nothing injected: " +
+                             std::string(warm.error().message().c_str()));
     return sweep;
   }
+  std::size_t held = options.live ? options.live() : 0;
+  CUcontext current = faults.current_context();
+  const auto look = [&](const auto& tell) {
+    const std::size_t now = options.live ? options.live() : 0;
+    if (now > held) tell("something is left alive");
+    if (now < held) tell("something that was there before is gone");
+    const CUcontext context = faults.current_context();
+    if (context != current) tell("another context is current than before");
+    held = now;
+    current = context;
+  };
   const std::size_t start = faults.calls();
-  if (!operation().has_value()) problem(0, "", "the second run fails");
+  const auto tell_of_second = [&](const char* what) {
+    sweep.problems.push_back(std::string("the second run, with nothing injected: ") + what);
+  };
+  if (!operation().has_value()) tell_of_second("it fails");
   sweep.calls = faults.calls() - start;
+  look(tell_of_second);
 
   for (std::size_t n = 0; n < sweep.calls; ++n) {
-    const std::size_t live_before = options.live ? options.live() : 0;
     const std::size_t injected_before = faults.injected();
     detail::reported_errors() = 0;
     const error_reporter reporter = set_error_reporter(&detail::count_reported_error);
@@ -216,8 +265,9 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
                call != outcome.error().call()) {
       problem(n, call, "gives another error: " + std::string(outcome.error().message().c_str()));
     }
-    if (options.live && options.live() != live_before) problem(n, call, "something is left alive");
+    look([&](const char* what) { problem(n, call, what); });
     if (!operation().has_value()) problem(n, call, "the next attempt fails");
+    look([&](const char* what) { problem(n, call, std::string("the next attempt: ") + what); });
   }
   return sweep;
 }

@@ -318,6 +318,31 @@ TEST_CASE("an endless loop with a barrier in it exhausts its budget", "[machine]
   CHECK(result.error->kind == fault_kind::instruction_budget);
 }
 
+TEST_CASE("the default budget ends a loop, and who waits for it is told before", "[machine]") {
+  workbench bench(".visible .entry k() { L: bra L; }");
+  CHECK(bench.what.limit.instructions_per_thread == 1u << 24);
+  CHECK(bench.what.limit.told_after == std::chrono::seconds(10));
+  bench.what.limit.told_after = std::chrono::milliseconds(1);
+  const auto result = bench.run("k", {}, {});
+  REQUIRE(result.error);
+  CHECK(result.error->detail.find("more than 16777216 instructions") != std::string::npos);
+  REQUIRE(result.reports.size() == 1);
+  const fault& told = result.reports.front();
+  CHECK(told.kind == fault_kind::still_running);
+  CHECK(told.kernel == "k");
+  CHECK(told.ptx_line == 4);
+  CHECK(told.detail.find("it has run for more than 1 ms and goes on; this thread has executed ") ==
+        0);
+  CHECK(told.detail.find(" of the 16777216 of its budget") != std::string::npos);
+}
+
+TEST_CASE("nobody is told of a kernel that runs for long where that is not wanted", "[machine]") {
+  workbench bench(".visible .entry k() { L: bra L; }");
+  bench.what.limit.instructions_per_thread = 1 << 20;
+  bench.what.limit.told_after = {};
+  CHECK(bench.run("k", {}, {}).reports.empty());
+}
+
 TEST_CASE("a launch can be cancelled", "[machine]") {
   workbench bench(".visible .entry k() { L: bra L; }");
   std::atomic<bool> cancelled{true};

@@ -76,6 +76,35 @@ TEST_CASE("threads race when no barrier lies between", "[shared_memory]") {
   }
 }
 
+TEST_CASE("an atomic does not hide the plain write before it", "[shared_memory]") {
+  SECTION("of the same thread, from its warp") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.atomic(0));
+    CHECK(f.atomic(1));
+  }
+  SECTION("of the same thread, from another warp") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.atomic(0));
+    CHECK(f.atomic(40));
+  }
+  SECTION("of the same warp, which a warp barrier orders, from another warp") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.atomic(0, 0, 1));
+    CHECK(!f.atomic(1, 0, 1));
+    CHECK(f.atomic(40));
+  }
+  SECTION("once a barrier of the block lies between") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.atomic(0, 1));
+    CHECK(!f.atomic(40, 1));
+    CHECK(f.read(1, 1));
+  }
+}
+
 TEST_CASE("a warp barrier orders the threads of its warp alone", "[shared_memory]") {
   SECTION("same warp") {
     fixture f;

@@ -65,6 +65,7 @@ inline CUresult code_of(machine::fault_kind kind) {
     case fault_kind::trap:
     case fault_kind::shared_race:
     case fault_kind::uninitialised_read:
+    case fault_kind::still_running:
       break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
@@ -192,6 +193,7 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   what.grid_id = ++c.driver.last_grid;
   what.multiprocessors = static_cast<std::uint32_t>(multiprocessors);
   what.limit.instructions_per_thread = c.driver.options.instruction_budget;
+  what.limit.told_after = c.driver.options.long_kernel_report;
   what.limit.stack_bytes = static_cast<std::uint32_t>(context->limits[CU_LIMIT_STACK_SIZE]);
   what.check = c.driver.options.checks;
 

@@ -99,7 +99,15 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
   return list;
 }
 
-/// The same with the places as file and line.
+/// Retains of primary contexts, and contexts on the calling thread's stack.
+inline std::size_t count_unlisted(driver_state& driver) {
+  const driver_lock lock(driver.mutex);
+  std::size_t count = stack_of_thread(driver).contexts.size();
+  for (const auto& each : driver.devices) count += each->primary_count;
+  return count;
+}
+
+/// `collect_live` with the places as file and line.
 inline std::vector<live_object> list_live(driver_state& driver) {
   std::vector<live_object> list = collect_live(driver);
   for (live_object& each : list) each.place = driver.places.explain(each.place);

@@ -39,7 +39,11 @@ struct cpu_driver_options {
   bool record_places = true;
   /// Instructions that one thread of a kernel may execute before the launch fails with
   /// CUDA_ERROR_LAUNCH_TIMEOUT; 0 = no limit.
-  std::uint64_t instruction_budget = std::uint64_t{1} << 28;
+  std::uint64_t instruction_budget = machine::limits{}.instructions_per_thread;
+  /// A kernel that has run for as long is reported once, with the line that it is at, and goes on;
+  /// 0 = never. Many threads in a loop without end use up their budgets one beside the other, which
+  /// takes long.
+  std::chrono::milliseconds long_kernel_report = machine::limits{}.told_after;
   /// How long a call waits for a stream that waits for a value in memory (cuStreamWaitValue32),
   /// while nothing else is done. Then the wait is reported and given up, and its context has the
   /// fault CUDA_ERROR_LAUNCH_TIMEOUT.

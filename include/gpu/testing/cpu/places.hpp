@@ -7,12 +7,14 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
@@ -78,20 +80,26 @@ class place_table {
   /// The innermost call that was not made by this library. What runs inside of the library's own
   /// frames (the stack walk itself, a sanitizer's version of it) does not count.
   static std::string find_place(const std::vector<void*>& stack) {
-    bool in_library = false;
+    std::string library;  // the folder of its headers; "" until the first frame in it
     std::string offsets;
     for (void* each : stack) {
       Dl_info where{};
-      if (::dladdr(each, &where) == 0 || where.dli_fname == nullptr) continue;
-      // A return address points behind the call; one byte less is inside of it.
-      const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(each) - 1 -
-                                    reinterpret_cast<std::uintptr_t>(where.dli_fbase);
-      std::string file = where.dli_fname;
-      if (file.find('/') == std::string::npos) file = executable();
-      for (const std::string& line : lines_of(file, offset)) {
-        const bool own = line.find("/gpu/") != std::string::npos;
-        if (!own && in_library && line.find("??") == std::string::npos) return line;
-        in_library = in_library || own;
+      link_map* object = nullptr;
+      if (::dladdr1(each, &where, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0 ||
+          object == nullptr)
+        continue;
+      // A return address points behind the call; one byte less is inside of it. The tool counts
+      // from where the file says that it is to be loaded, which is 0 unless it was linked -no-pie.
+      const std::uintptr_t offset =
+          reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
+      const std::string file = *object->l_name != '\0' ? object->l_name : executable();
+      for (const std::string& found : lines_of(file, offset)) {
+        const std::string line = std::filesystem::path(found).lexically_normal().string();
+        if (library.empty()) {
+          library = folder_before(line, "testing/cpu/places.hpp:");
+        } else if (!line.starts_with(library) && line.find("??") == std::string::npos) {
+          return line;
+        }
       }
       char text[32];
       std::snprintf(text, sizeof text, "+0x%zx", static_cast<std::size_t>(offset));
@@ -99,6 +107,12 @@ class place_table {
     }
     // Without debug information: where the frames of the program lie.
     return offsets.empty() ? "an unknown place" : offsets;
+  }
+
+  /// The text before `name` in `line`, if what is there is a folder.
+  static std::string folder_before(const std::string& line, std::string_view name) {
+    const std::size_t at = line.rfind(name);
+    return at != std::string::npos && at != 0 && line[at - 1] == '/' ? line.substr(0, at) : "";
   }
 
   static std::string executable() {

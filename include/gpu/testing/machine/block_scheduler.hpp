@@ -1,8 +1,11 @@
 // Sets up a block and runs its warps in turns.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "gpu/testing/machine/barriers.hpp"
 #include "gpu/testing/machine/warp_scheduler.hpp"
@@ -98,6 +101,30 @@ inline block_status run_block(block_state& block) {
     }
   }
   return block_status::unfinished;
+}
+
+/// Tells where a block is that has not ended for long.
+inline void report_progress(block_state& block) {
+  grid_state& grid = *block.grid;
+  const limits& limit = grid.what->limit;
+  for (const auto& w : block.warps) {
+    for (const group& g : w->groups) {
+      if (g.waits != group::state::ready) continue;
+      bind(*w, *g.in);
+      std::string text = "it has run for more than " + std::to_string(limit.told_after.count()) +
+                         " ms and goes on; this thread has executed " + std::to_string(g.executed) +
+                         " instructions";
+      if (limit.instructions_per_thread != 0)
+        text += " of the " + std::to_string(limit.instructions_per_thread) + " of its budget";
+      w->failure = {fault_kind::still_running,
+                    static_cast<unsigned>(std::countr_zero(g.lanes)),
+                    0,
+                    0,
+                    access_kind::read,
+                    std::move(text)};
+      return grid.report(make_fault(*w, &w->function->code[g.pc]));
+    }
+  }
 }
 
 }  // namespace gpu::testing::machine::detail

@@ -34,6 +34,7 @@ enum class fault_kind : std::uint8_t {
   no_such_image,        // CUDA_ERROR_ILLEGAL_ADDRESS: a handle of no object, or of a destroyed one
   wrong_image_shape,    // CUDA_ERROR_ILLEGAL_ADDRESS: hardware goes on with undefined values
   surface_out_of_bounds,  // CUDA_ERROR_ILLEGAL_ADDRESS: .trap
+  still_running,          // the kernel goes on
 };
 
 /// One line of English for a kind, without the particulars.
@@ -85,6 +86,8 @@ constexpr const char* describe(fault_kind kind) noexcept {
       return "use of a texture or surface object of another shape";
     case fault_kind::surface_out_of_bounds:
       return "surface access out of bounds";
+    case fault_kind::still_running:
+      return "no end yet";
   }
   return "unknown fault";
 }

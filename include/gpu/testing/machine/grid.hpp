@@ -75,6 +75,7 @@ inline void work_on(grid_state& grid, block_source& source) {
         spare.push_back(std::move(block));
         break;
       case block_status::unfinished:
+        if (grid.is_late()) report_progress(*block);
         resident.push_back(std::move(block));
         break;
       case block_status::ended:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -39,7 +40,9 @@ struct checks {
 
 struct limits {
   /// Instructions that one thread may execute; 0 = no limit.
-  std::uint64_t instructions_per_thread = std::uint64_t{1} << 28;
+  std::uint64_t instructions_per_thread = std::uint64_t{1} << 24;
+  /// How long a grid runs before `hooks::report` is told, once, where it is; 0 = never.
+  std::chrono::milliseconds told_after{10'000};
   /// Local memory per thread beyond what the kernel declares itself, for calls
   /// (CU_LIMIT_STACK_SIZE).
   std::uint32_t stack_bytes = 1024;

@@ -119,6 +119,10 @@ class shared_memory {
           if (!ordered) return {true, false, false, r.reader == now.thread ? several : r.reader, i};
         }
       }
+      // A plain write that no barrier of the block has ended stays on record below the atomics of
+      // its warp: those of other warps conflict with it.
+      if (atomic && !r.write_atomic && r.writer < somebody && r.write_block == now.block_epoch)
+        continue;
       r.writer = now.thread;
       r.write_block = now.block_epoch;
       r.write_warp = now.warp_epoch;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -148,6 +149,8 @@ struct grid_state {
   const launch* what = nullptr;
   address_space* memory = nullptr;
   address workspace = 0;  // of a cooperative launch: what grid-wide barriers count in
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::atomic<bool> told{false};  // that it has run for long
   std::atomic<bool> stop{false};
   std::mutex output;  // serialises the hooks and what follows
   std::set<std::pair<const decoded*, fault_kind>> reported;  // what had its report, and of what
@@ -156,6 +159,12 @@ struct grid_state {
   bool stopped() const {
     return stop.load(std::memory_order_relaxed) ||
            (what->cancelled && what->cancelled->load(std::memory_order_relaxed));
+  }
+  /// Whether it has run for so long that somebody should be told, and has not been.
+  bool is_late() {
+    const auto limit = what->limit.told_after;
+    return limit.count() != 0 && !told.load(std::memory_order_relaxed) &&
+           std::chrono::steady_clock::now() - start > limit && !told.exchange(true);
   }
   bool first_report_of(const decoded* d, fault_kind kind) {
     const std::lock_guard lock(output);
