@@ -181,8 +181,7 @@ int main() {
         attribute.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
         attribute.value.priority = 0;
         gpu::launch_config config = operands::shape;
-        config.attribute_count = 1;
-        config.attributes = &attribute;
+        config.attributes = gpu::launch_attributes_ref::from_native(&attribute, 1);
         return gpu::launch(o.stream, config, o.kernel, 1.0f, o.x, o.y, o.z, operands::n);
       });
   const CUgraphExec exec = o.exec.native();

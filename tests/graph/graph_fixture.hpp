@@ -13,16 +13,16 @@
 
 namespace test {
 
-/// add(p, v): *p += v. twice(p): *p *= 2. set(c, p): sets the condition to --*p. fault(): writes to
+/// add(p, v): *p += v, also where others add at the same time. twice(p): *p *= 2. set(c, p): sets the condition to --*p. fault(): writes to
 /// where nothing is.
 inline constexpr const char* graph_kernels = R"(.version 8.0
 .target sm_90
 .address_size 64
 .extern .func cudaGraphSetConditional(.param .b64 handle, .param .b32 value);
 .visible .entry add(.param .u64 p, .param .u32 v) {
-  .reg .b64 %a; .reg .b32 %x, %y;
+  .reg .b64 %a; .reg .b32 %y;
   ld.param.u64 %a, [p]; cvta.to.global.u64 %a, %a; ld.param.u32 %y, [v];
-  ld.global.u32 %x, [%a]; add.u32 %x, %x, %y; st.global.u32 [%a], %x; ret;
+  red.global.add.u32 [%a], %y; ret;
 }
 .visible .entry twice(.param .u64 p) {
   .reg .b64 %a; .reg .b32 %x;

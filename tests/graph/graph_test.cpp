@@ -291,19 +291,33 @@ TEST_CASE("graph: what is wrong with a description is said before the driver is 
   CHECK(says(error, "gpu::kernel_node", "2048", "1024"));
   CHECK(error_of(f.graph.add({}, gpu::kernel_node({1, 1}, gpu::kernel<unsigned*>{}, f.x))) ==
         gpu::errc::empty_handle);
-  std::vector<CUlaunchAttribute> many(9);
+  std::vector<CUlaunchAttribute> many(32);
+  gpu::launch_config config{
+      .grid = 1,
+      .block = 1,
+      .attributes = gpu::launch_attributes_ref::from_native(many.data(), many.size())};
+  error = error_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "gpu::kernel_node", "32 launch attributes", "limit of 31"));
+  config.attributes = gpu::launch_attributes_ref::from_native(nullptr, 2);
+  error = error_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "gpu::kernel_node", "2 launch attributes are at a null pointer"));
+  error = error_of(
+      f.graph.add({}, gpu::kernel_node({.grid = 64, .block = 1, .cluster = 64}, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(error.asked() == 64);
+  CHECK(says(error, "gpu::kernel_node", "a cluster of {64, 1, 1} has 64 blocks"));
+  many[0].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  many[0].value.cooperative = 1;
   error = error_of(f.graph.add(
-      {}, gpu::kernel_node({.grid = 1, .block = 1, .attribute_count = 9, .attributes = many.data()},
+      {}, gpu::kernel_node({.grid = 1u << 20,
+                            .block = 1,
+                            .attributes = gpu::launch_attributes_ref::from_native(many.data(), 1)},
                            f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "9 launch attributes", "limit of 8"));
-  error = error_of(f.graph.add(
-      {},
-      gpu::kernel_node(
-          {.grid = 2, .block = 1, .cluster = 2, .attribute_count = 8, .attributes = many.data()},
-          f.twice, f.x)));
-  CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "8 launch attributes", "the cluster included"));
+  CHECK(error.asked() == 1u << 20);
+  CHECK(says(error, "gpu::kernel_node", "the cooperative grid of {1048576, 1, 1}"));
   error = error_of(f.graph.add({}, gpu::allocation_node<int>(0)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::allocation_node", "cannot allocate 0 elements"));
@@ -476,67 +490,6 @@ TEST_CASE("graph: a capture forbids launches, and making executable graphs", "[g
     CHECK(gpu::graph_exec::instantiate(f.graph).has_value());
   }
   CHECK(capture.end().has_value());
-}
-
-TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
-  graph_fixture f;
-  CUlaunchAttribute priority{};
-  priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
-  priority.value.priority = -2;
-  const gpu::launch_config config{
-      .grid = 1, .block = 1, .attribute_count = 1, .attributes = &priority};
-  const auto node = value_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
-  CUkernelNodeAttrValue seen{};
-  REQUIRE(test::driver().graph_kernel_node_get_attribute(
-              node.native(), CU_LAUNCH_ATTRIBUTE_PRIORITY, &seen) == CUDA_SUCCESS);
-  CHECK(seen.priority == -2);
-  f.set(4);
-  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 8);
-}
-
-TEST_CASE("graph: a kernel node has the cluster of its launch", "[graph]") {
-  static CUlaunchAttributeID set;
-  static CUkernelNodeAttrValue given;
-  graph_fixture f;
-  gpu::driver::entry_points table = test::driver();
-  table.graph_kernel_node_set_attribute = [](CUgraphNode, CUkernelNodeAttrID which,
-                                             const CUkernelNodeAttrValue* value) {
-    set = which;
-    given = *value;
-    return CUDA_SUCCESS;
-  };
-  const gpu::driver::scoped_entry_points in_force(table);
-  value_of(f.graph.add(
-      {}, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
-  CHECK(set == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-  CHECK(given.clusterDim.x == 2);
-  CHECK(given.clusterDim.y == 3);
-  CHECK(given.clusterDim.z == 1);
-}
-
-TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][faults][cpu]") {
-  CHECK(test::sweep(
-            []() -> gpu::result<> {
-              const gpu::device device = GPU_TRY(gpu::device::get(0));
-              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-              const gpu::module code = GPU_TRY(gpu::module::load(test::graph_kernels));
-              const auto twice = GPU_TRY(code.kernel<unsigned*>("twice"));
-              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
-              GPU_TRY(gpu::fill(stream, x, 1u));
-              CUlaunchAttribute priority{};
-              priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
-              const gpu::launch_config config{
-                  .grid = 1, .block = 1, .attribute_count = 1, .attributes = &priority};
-              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
-              const auto node = GPU_TRY(graph.add({}, gpu::kernel_node(config, twice, x)));
-              GPU_TRY(gpu::set(graph, node, gpu::kernel_node(config, twice, x)));
-              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
-              GPU_TRY(exec.set(node, gpu::kernel_node({1, 1}, twice, x)));
-              GPU_TRY(gpu::launch(stream, exec));
-              GPU_TRY(stream.synchronize());
-              return {};
-            },
-            {"cuCtxGetDevice"}) == "");
 }
 
 TEST_CASE("graph: a fault names the launch of the graph", "[graph][cpu]") {

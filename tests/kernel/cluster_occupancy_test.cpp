@@ -2,6 +2,7 @@
 
 #include "support/results.hpp"
 
+#include <gpu/kernel/kernel_attribute.hpp>
 #include <gpu/kernel/module.hpp>
 
 namespace cluster_occupancy_test {
@@ -40,7 +41,8 @@ TEST_CASE("occupancy: the largest cluster is the device's and the kernel's",
   const int largest = value_of(gpu::max_cluster_size(f.light, f.device, config));
   CHECK(largest == (f.has_clusters() ? 8 : 1));
   if (f.has_clusters()) {
-    value_of(f.light.allow_nonportable_cluster(true, f.device));
+    using attribute = gpu::kernel_attribute;
+    value_of(gpu::set_attribute<attribute::allows_nonportable_cluster>(f.light, true, f.device));
     CHECK(value_of(gpu::max_cluster_size(f.light, f.device, config)) >= 8);
   }
 }
@@ -66,9 +68,11 @@ TEST_CASE("occupancy: a device holds so many clusters", "[kernel][occupancy]") {
     CHECK(clusters(2, 1024) <= clusters(1, 1024) / 2);
     CHECK(clusters(8, 1024) > 0);
   } else {
-    CHECK(error_of(
-              gpu::max_active_clusters(f.light, f.device, {.grid = 64, .block = 32, .cluster = 2}))
-              .code() == CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    const gpu::cuda_error error = error_of(
+        gpu::max_active_clusters(f.light, f.device, {.grid = 64, .block = 32, .cluster = 2}));
+    CHECK(error == gpu::errc::invalid_launch);
+    CHECK(error.limit() == 1);
+    CHECK(says(error, "gpu::max_active_clusters", "the device has no clusters"));
   }
 }
 
@@ -76,9 +80,16 @@ TEST_CASE("occupancy: shapes that no launch has are refused for clusters, too",
           "[kernel][occupancy]") {
   fixture f;
   gpu::cuda_error error = error_of(
-      gpu::max_active_clusters(f.light, f.device, {.grid = 63, .block = 32, .cluster = 2}));
+      gpu::max_active_clusters(f.light, f.device, {.grid = 64, .block = 32, .cluster = {0, 1, 1}}));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "gpu::max_active_clusters", "light", "cluster of {2, 1, 1}", "{63, 1, 1}"));
+  CHECK(says(error, "gpu::max_active_clusters", "light", "cluster of {0, 1, 1} has no blocks"));
+  CHECK(value_of(gpu::max_cluster_size(f.light, f.device,
+                                       {.grid = 63, .block = 32, .cluster = {0, 2, 99}})) >= 1);
+  if (f.has_clusters()) {
+    error = error_of(
+        gpu::max_active_clusters(f.light, f.device, {.grid = 63, .block = 32, .cluster = 2}));
+    CHECK(says(error, "gpu::max_active_clusters", "light", "cluster of {2, 1, 1}", "{63, 1, 1}"));
+  }
   error = error_of(gpu::max_cluster_size(f.light, f.device, {.grid = 1, .block = 2048}));
   CHECK(error == gpu::errc::invalid_launch);
   CHECK(says(error, "gpu::max_cluster_size", "2048", "1024", "cluster_occupancy_test.cpp"));
@@ -88,6 +99,40 @@ TEST_CASE("occupancy: shapes that no launch has are refused for clusters, too",
   CHECK(says(error, "gpu::max_active_clusters", "1000000 bytes"));
   CHECK(error_of(gpu::max_cluster_size(gpu::kernel<>{}, f.device, {.grid = 1, .block = 1})) ==
         gpu::errc::empty_handle);
+}
+
+TEST_CASE("occupancy: the driver is told the attributes of the clusters' launch",
+          "[kernel][occupancy]") {
+  fixture f;
+  static std::vector<CUlaunchAttribute> told;
+  gpu::driver::entry_points table = test::driver();
+  table.occupancy_max_active_clusters = [](int* clusters, CUfunction, const CUlaunchConfig* of) {
+    told.assign(of->attrs, of->attrs + of->numAttrs);
+    *clusters = 5;
+    return CUDA_SUCCESS;
+  };
+  table.occupancy_max_potential_cluster_size = table.occupancy_max_active_clusters;
+  const gpu::driver::scoped_entry_points in_force(table);
+  CUlaunchAttribute carveout{};
+  carveout.id = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+  carveout.value.sharedMemCarveout = 30;
+  gpu::launch_config config{
+      .grid = 4, .block = 32, .attributes = gpu::launch_attributes_ref::from_native(&carveout, 1)};
+  const auto both = [&] {
+    REQUIRE(told.size() == 2);
+    CHECK(told[0].id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+    CHECK(told[0].value.sharedMemCarveout == 30);
+    CHECK(told[1].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+    told.clear();
+  };
+  CHECK(value_of(gpu::max_active_clusters(f.light, f.device, config)) == 5);
+  both();
+  CHECK(value_of(gpu::max_cluster_size(f.light, f.device, config)) == 5);
+  both();
+  config.attributes = gpu::launch_attributes_ref::from_native(nullptr, 3);
+  const gpu::cuda_error error = error_of(gpu::max_active_clusters(f.light, f.device, config));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(says(error, "gpu::max_active_clusters", "3 launch attributes are at a null pointer"));
 }
 
 TEST_CASE("occupancy: a capture goes on while clusters are asked about",

@@ -2,13 +2,18 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
+#include <gpu/kernel/kernel_attribute.hpp>
 
 #include "support/results.hpp"
 
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kernel_attributes_test {
 namespace {
+
+using attribute = gpu::kernel_attribute;
 
 constexpr const char* source = R"(
 extern "C" __constant__ float table[10] = {1};
@@ -58,10 +63,20 @@ TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
   CHECK(has.cluster_scheduling == gpu::cluster_scheduling::unspecified);
 
   // Each of them alone.
-  for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; ++i) {
-    const auto which = static_cast<CUfunction_attribute>(i);
-    CHECK(test::value_of(f.attribute(which, device)) == raw(f.native(), which));
-  }
+  const auto same = [&]<attribute Which>() {
+    const auto is = test::value_of(gpu::attribute<Which>(f, device));
+    const int should = raw(f.native(), static_cast<CUfunction_attribute>(Which));
+    CAPTURE(gpu::name_of(Which));
+    if constexpr (std::is_same_v<decltype(is), const gpu::compute_capability>) {
+      CHECK(is.sm() == should);
+    } else {
+      CHECK(static_cast<long long>(is) == should);
+    }
+  };
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (same.operator()<static_cast<attribute>(I)>(), ...);
+  }(std::make_integer_sequence<int, CU_FUNC_ATTRIBUTE_MAX>());
+  CHECK(gpu::name_of(static_cast<attribute>(CU_FUNC_ATTRIBUTE_MAX)) == nullptr);
 
   const auto untyped = test::value_of(module.kernel("clustered"));
   if (test::value_of(device.compute_capability()).sm() >= 90) {
@@ -73,17 +88,19 @@ TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::module module = loaded();
   const auto f = test::value_of(module.kernel<float*>("f"));
-  test::value_of(f.set_shared_carveout(50, device));
-  test::value_of(f.allow_nonportable_cluster(true, device));
-  test::value_of(f.set_cluster_scheduling(gpu::cluster_scheduling::load_balancing, device));
+  test::value_of(gpu::set_attribute<attribute::shared_carveout>(f, 50, device));
+  test::value_of(gpu::set_attribute<attribute::allows_nonportable_cluster>(f, true, device));
+  test::value_of(gpu::set_attribute<attribute::cluster_scheduling>(
+      f, gpu::cluster_scheduling::load_balancing, device));
   const gpu::kernel_attributes has = test::value_of(f.attributes(device));
   CHECK(has.shared_carveout == 50);
   CHECK(has.allows_nonportable_cluster);
   CHECK(has.cluster_scheduling == gpu::cluster_scheduling::load_balancing);
-  test::value_of(f.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 4096, device));
-  CHECK(raw(f.native(), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 4096);
+  CHECK(raw(f.native(), CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) == 50);
+  CHECK(raw(f.native(), CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) == 1);
   for (const int percent : {-2, 101}) {
-    const gpu::cuda_error error = test::error_of(f.set_shared_carveout(percent, device));
+    const gpu::cuda_error error =
+        test::error_of(gpu::set_attribute<attribute::shared_carveout>(f, percent, device));
     CHECK(error == gpu::errc::invalid_argument);
     CHECK(error.limit() == 100);
     CHECK(test::says(error, std::to_string(percent).c_str(), "0 to 100"));
@@ -91,6 +108,21 @@ TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
   CHECK(f.set_cache_preference(gpu::cache_preference::l1, gpu::device::from_native(99))
             .error()
             .code() == CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_CASE("a choice that is no enumerator is refused", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  gpu::cuda_error error = test::error_of(f.set_cache_preference(gpu::cache_preference{77}, device));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(error.asked() == 77);
+  CHECK(test::says(error, "gpu::kernel::set_cache_preference", "77 is no gpu::cache_preference"));
+  error = test::error_of(
+      gpu::set_attribute<attribute::cluster_scheduling>(f, gpu::cluster_scheduling{77}, device));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(error.asked() == 77);
+  CHECK(test::says(error, "gpu::set_attribute", "77 is no gpu::cluster_scheduling"));
 }
 
 TEST_CASE("a preference of caches reaches the driver", "[kernel][attributes]") {
@@ -123,11 +155,9 @@ TEST_CASE("a capture goes on while a kernel is asked and told", "[kernel][attrib
   REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
           CUDA_SUCCESS);
   const auto all = f.attributes(device);
-  const auto one = f.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device);
+  const auto one = gpu::attribute<attribute::registers>(f, device);
   const auto prefer = f.set_cache_preference(gpu::cache_preference::l1, device);
-  const auto carve = f.set_shared_carveout(50, device);
-  const auto allow = f.allow_nonportable_cluster(true, device);
-  const auto spread = f.set_cluster_scheduling(gpu::cluster_scheduling::spread, device);
+  const auto carve = gpu::set_attribute<attribute::shared_carveout>(f, 50, device);
   const auto found = module.kernel("clustered");
   CUgraph graph = nullptr;
   const CUresult ended = test::driver().stream_end_capture(stream.native(), &graph);
@@ -137,8 +167,6 @@ TEST_CASE("a capture goes on while a kernel is asked and told", "[kernel][attrib
   test::value_of(one);
   test::value_of(prefer);
   test::value_of(carve);
-  test::value_of(allow);
-  test::value_of(spread);
   test::value_of(found);
 }
 
@@ -146,13 +174,9 @@ TEST_CASE("an empty kernel has no attributes", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::kernel<float*> none;
   CHECK(none.attributes(device).error() == gpu::errc::empty_handle);
-  CHECK(none.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device).error() == gpu::errc::empty_handle);
-  CHECK(none.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 0, device).error() ==
+  CHECK(gpu::attribute<attribute::registers>(none, device).error() == gpu::errc::empty_handle);
+  CHECK(gpu::set_attribute<attribute::shared_carveout>(none, 5, device).error() ==
         gpu::errc::empty_handle);
-  CHECK(none.allow_nonportable_cluster(true, device).error() == gpu::errc::empty_handle);
-  CHECK(none.set_cluster_scheduling(gpu::cluster_scheduling::spread, device).error() ==
-        gpu::errc::empty_handle);
-  CHECK(none.set_shared_carveout(5, device).error() == gpu::errc::empty_handle);
   CHECK(none.set_cache_preference(gpu::cache_preference::l1, device).error() ==
         gpu::errc::empty_handle);
 }
@@ -165,11 +189,9 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
           const gpu::module module = GPU_TRY(gpu::module::load(program));
           const auto f = GPU_TRY(module.kernel<float*>("f"));
           GPU_TRY(f.attributes(device));
-          GPU_TRY(f.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, device));
+          GPU_TRY(gpu::attribute<attribute::registers>(f, device));
           GPU_TRY(f.set_cache_preference(gpu::cache_preference::shared, device));
-          GPU_TRY(f.set_shared_carveout(25, device));
-          GPU_TRY(f.allow_nonportable_cluster(false, device));
-          GPU_TRY(f.set_cluster_scheduling(gpu::cluster_scheduling::spread, device));
+          GPU_TRY(gpu::set_attribute<attribute::shared_carveout>(f, 25, device));
           return {};
         }) == "");
 }

@@ -85,8 +85,7 @@ TEST_CASE("a cluster and attributes go through cuLaunchKernelEx", "[kernel][laun
                       {.grid = 8,
                        .block = 32,
                        .cluster = {4, 1, 1},
-                       .attribute_count = 1,
-                       .attributes = &priority},
+                       .attributes = gpu::launch_attributes_ref::from_native(&priority, 1)},
                       kernel, 42)
               .has_value());
   const test::recorded_launch& made = test::recording().launches.at(0);
@@ -118,11 +117,11 @@ TEST_CASE("more attributes than there are to choose from are refused", "[kernel]
   for (int round = 0; round < 2; ++round) {
     for (const unsigned cluster : {1u, 2u}) {
       for (const std::size_t count : {std::size_t{32}, ~std::size_t{0}, std::size_t{1} << 32}) {
-        const gpu::launch_config config{.grid = 2,
-                                        .block = 1,
-                                        .cluster = cluster,
-                                        .attribute_count = count,
-                                        .attributes = many.data()};
+        const gpu::launch_config config{
+            .grid = 2,
+            .block = 1,
+            .cluster = cluster,
+            .attributes = gpu::launch_attributes_ref::from_native(many.data(), count)};
         const auto refused = gpu::launch(stream, config, kernel);
         REQUIRE_FALSE(refused.has_value());
         CHECK(refused.error() == gpu::errc::invalid_launch);
@@ -134,17 +133,118 @@ TEST_CASE("more attributes than there are to choose from are refused", "[kernel]
       CHECK(test::recording().launches.size() == static_cast<std::size_t>(2 * round));
     }
     for (const unsigned cluster : {1u, 2u}) {
-      REQUIRE(gpu::launch(stream,
-                          {.grid = 2,
-                           .block = 1,
-                           .cluster = cluster,
-                           .attribute_count = many.size(),
-                           .attributes = many.data()},
-                          kernel)
+      REQUIRE(gpu::launch(
+                  stream,
+                  {.grid = 2,
+                   .block = 1,
+                   .cluster = cluster,
+                   .attributes = gpu::launch_attributes_ref::from_native(many.data(), many.size())},
+                  kernel)
                   .has_value());
       CHECK(test::recording().launches.back().attributes.size() == 30 + cluster);
     }
   }
+}
+
+TEST_CASE("attributes that are nowhere are refused", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<>(module);
+  const auto stream = test::recording_driver::stream();
+  // Twice: what a kernel may is not yet known at its first launch.
+  for (int round = 0; round < 2; ++round) {
+    for (const unsigned cluster : {1u, 2u}) {
+      const auto refused =
+          gpu::launch(stream,
+                      {.grid = 2,
+                       .block = 1,
+                       .cluster = cluster,
+                       .attributes = gpu::launch_attributes_ref::from_native(nullptr, 2)},
+                      kernel);
+      REQUIRE_FALSE(refused.has_value());
+      CHECK(refused.error() == gpu::errc::invalid_launch);
+      CHECK(refused.error().asked() == 2);
+      CHECK(std::string(refused.error().call()) == "gpu::launch");
+      CHECK(
+          refused.error().details().contains("kernel recorded: 2 launch attributes are at a null"));
+    }
+    REQUIRE(gpu::launch(stream, {2, 1}, kernel).has_value());
+  }
+  CHECK(test::recording().launches.size() == 2);
+}
+
+TEST_CASE("clusters that no launch has are refused before the driver is asked",
+          "[kernel][launch]") {
+  const test::recording_driver driver;
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<>(module);
+  const auto stream = test::recording_driver::stream();
+  const auto refused = [&](const gpu::launch_config& config, std::uint64_t asked,
+                           std::uint64_t limit, const char* words) {
+    const auto outcome = gpu::launch(stream, config, kernel);
+    REQUIRE_FALSE(outcome.has_value());
+    INFO(outcome.error().message().c_str());
+    CHECK(outcome.error() == gpu::errc::invalid_launch);
+    CHECK(outcome.error().asked() == asked);
+    CHECK(outcome.error().limit() == limit);
+    CHECK(outcome.error().details().contains(words));
+  };
+  refused({.grid = 8, .block = 1, .cluster = {0, 1, 1}}, 0, 1,
+          "a cluster of {0, 1, 1} has no blocks. Each extent is at least 1");
+  refused({.grid = 8, .block = 1, .cluster = {1, 1, 0}}, 0, 1, "{1, 1, 0} has no blocks");
+  refused({.grid = {8, 8, 1}, .block = 1, .cluster = {4, 4}}, 16, 8,
+          "has 16 blocks, more than the limit of 8. Use smaller clusters, or allow");
+  refused({.grid = 9, .block = 1, .cluster = 2}, 2, 9, "Round the grid up");
+  // Allowed more, it has what the driver tells.
+  test::recording().nonportable_clusters = true;
+  CHECK(gpu::launch(stream, {.grid = 16, .block = 1, .cluster = 16}, kernel).has_value());
+  refused({.grid = 17, .block = 1, .cluster = 17}, 17, 16,
+          "more than the limit of 16 that kernel and device have together");
+  CHECK(test::recording().launches.size() == 1);
+
+  test::recording().has_clusters = false;
+  const gpu::launch_config pair{.grid = 4, .block = 1, .cluster = 2};
+  const gpu::module older = gpu::module::load(some_ptx).value();
+  const auto without = gpu::launch(stream, pair, recorded_kernel<>(older));
+  REQUIRE_FALSE(without.has_value());
+  CHECK(without.error() == gpu::errc::invalid_launch);
+  CHECK(without.error().limit() == 1);
+  CHECK(without.error().details().contains("the device has no clusters. Leave the cluster out"));
+}
+
+TEST_CASE("a cooperative grid is no larger than what the device holds", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const auto kernel = recorded_kernel<>(module);
+  const auto stream = test::recording_driver::stream();
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  const auto together = gpu::launch_attributes_ref::from_native(&cooperative, 1);
+  // The recorded device has 1024 multiprocessors; each holds three blocks, and four clusters fit.
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(gpu::launch(stream, {.grid = 3072, .block = 32, .attributes = together}, kernel)
+                .has_value());
+    const auto refused =
+        gpu::launch(stream, {.grid = {1, 3073}, .block = 32, .attributes = together}, kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error() == gpu::errc::invalid_launch);
+    CHECK(refused.error().asked() == 3073);
+    CHECK(refused.error().limit() == 3072);
+    CHECK(refused.error().details().contains("cooperative grid of {1, 3073, 1} has 3073 blocks"));
+    CHECK(refused.error().details().contains("Launch fewer blocks"));
+  }
+  REQUIRE(
+      gpu::launch(stream, {.grid = 8, .block = 32, .cluster = 2, .attributes = together}, kernel)
+          .has_value());
+  const auto refused =
+      gpu::launch(stream, {.grid = 10, .block = 32, .cluster = 2, .attributes = together}, kernel);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().limit() == 8);
+  CHECK(test::recording().launches.size() == 3);
+  cooperative.value.cooperative = 0;
+  CHECK(
+      gpu::launch(stream, {.grid = 4000, .block = 32, .attributes = together}, kernel).has_value());
 }
 
 TEST_CASE("shapes outside the limits are refused before the driver is asked", "[kernel][launch]") {

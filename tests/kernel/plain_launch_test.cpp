@@ -26,13 +26,13 @@ bool is_allowed(const launch_config& c, std::uint64_t threads, std::uint64_t sha
 
 void check_one(const launch_config& config, const plain_launch_limits& limits) {
   const bool shape = is_allowed(config, limits.threads, limits.dynamic_shared);
-  const bool whole = shape && config.attribute_count == 0;
+  const bool whole = shape && config.attributes.size() == 0;
   const bool agrees = gpu::detail::is_plain_shape(config, limits) == shape &&
                       gpu::detail::is_plain_launch(config, limits) == whole;
   if (agrees) return;
   CAPTURE(config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y);
   CAPTURE(config.block.z, config.shared_bytes, config.cluster.x, config.cluster.y);
-  CAPTURE(config.cluster.z, config.attribute_count, limits.threads, limits.dynamic_shared);
+  CAPTURE(config.cluster.z, config.attributes.size(), limits.threads, limits.dynamic_shared);
   FAIL("the shape is allowed: " << shape);
 }
 
@@ -49,7 +49,7 @@ void set(launch_config& config, std::size_t field, std::uint32_t value) {
   if (field < std::size(fields)) {
     *fields[field] = value;
   } else {
-    config.attribute_count = value;
+    config.attributes = gpu::launch_attributes_ref::from_native(nullptr, value);
   }
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("the launch path sees every bit of the number of attributes", "[kernel
   const auto limits = gpu::detail::make_plain_launch_limits(1024, 49152);
   for (int bit = 0; bit < 64; ++bit) {
     launch_config config{{3, 2, 2}, {4, 2, 1}};
-    config.attribute_count = std::size_t{1} << bit;
+    config.attributes = gpu::launch_attributes_ref::from_native(nullptr, std::size_t{1} << bit);
     check_one(config, limits);
   }
 }

@@ -31,6 +31,8 @@ struct recording_state {
   int max_threads = 1024;
   int static_shared = 0;
   int dynamic_shared = 48 << 10;
+  bool has_clusters = true;
+  bool nonportable_clusters = false;
   CUresult answer = CUDA_SUCCESS;  ///< to launches
 };
 
@@ -78,7 +80,9 @@ inline CUresult kernel_attribute(int* value, CUfunction_attribute which, CUkerne
   *value = which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK           ? state.max_threads
            : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES             ? state.static_shared
            : which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? state.dynamic_shared
-                                                                      : 0;
+           : which == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+               ? int{state.nonportable_clusters}
+               : 0;
   return CUDA_SUCCESS;
 }
 inline CUresult set_kernel_attribute(CUfunction_attribute which, int value, CUkernel, CUdevice) {
@@ -87,6 +91,9 @@ inline CUresult set_kernel_attribute(CUfunction_attribute which, int value, CUke
 }
 inline CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice) {
   switch (which) {
+    case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
+      *value = recording().has_clusters;
+      break;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
       *value = 64;
       break;
@@ -106,6 +113,19 @@ inline CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice)
     default:
       *value = 1024;
   }
+  return CUDA_SUCCESS;
+}
+/// A multiprocessor holds three blocks, and the device four clusters, of 16 blocks at most.
+inline CUresult active_blocks(int* blocks, CUfunction, int, std::size_t, unsigned) {
+  *blocks = 3;
+  return CUDA_SUCCESS;
+}
+inline CUresult active_clusters(int* clusters, CUfunction, const CUlaunchConfig*) {
+  *clusters = 4;
+  return CUDA_SUCCESS;
+}
+inline CUresult largest_cluster(int* blocks, CUfunction, const CUlaunchConfig*) {
+  *blocks = 16;
   return CUDA_SUCCESS;
 }
 inline void note_arguments(recorded_launch& launch, void** arguments) {
@@ -149,6 +169,9 @@ inline const gpu::driver::entry_points& table() {
     t.kernel_get_attribute = kernel_attribute;
     t.kernel_set_attribute = set_kernel_attribute;
     t.device_get_attribute = device_attribute;
+    t.occupancy_max_active_blocks_per_multiprocessor_with_flags = active_blocks;
+    t.occupancy_max_active_clusters = active_clusters;
+    t.occupancy_max_potential_cluster_size = largest_cluster;
     t.launch_kernel = launch;
     t.launch_kernel_ex = launch_ex;
     return t;

@@ -69,8 +69,8 @@ gpu::result<words> run(const gpu::module& module, const corpus::kernel_entry& en
   cooperative.value.cooperative = 1;
   gpu::launch_config config{.grid = entry.grid, .block = entry.block};
   config.shared_bytes = entry.shared_bytes;
-  config.attributes = &cooperative;
-  config.attribute_count = entry.cooperative ? 1 : 0;
+  config.attributes =
+      gpu::launch_attributes_ref::from_native(&cooperative, entry.cooperative ? 1 : 0);
   GPU_TRY(gpu::launch(stream, config, kernel, in, out, static_cast<unsigned>(input.size())));
   GPU_TRY(stream.synchronize());
   GPU_TRY(gpu::copy(out, output));

@@ -80,8 +80,9 @@ class graph_condition {
 ///
 /// A body holds kernels, copies and fills on the device, empty and conditional nodes and child
 /// graphs of these.
-/// **Errors**: `errc::invalid_argument` for a number of bodies that the kind does not have; the
-/// driver's for a condition of another graph, or that has a node already.
+/// **Errors**: `errc::invalid_argument` for a number of bodies that the kind does not have, and for
+/// a value that is no kind; the driver's for a condition of another graph, or that has a node
+/// already.
 class conditional_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::conditional;
@@ -102,10 +103,11 @@ class conditional_node {
                     source_location where) const noexcept {
     if (!condition_)
       return detail::fail(detail::empty_handle_error("gpu::conditional_node", "condition", where));
+    GPU_TRY(detail::require_enumerator(kind_, "conditional_kind", "gpu::conditional_node", where));
     const unsigned most = kind_ == conditional_kind::if_      ? 2
                           : kind_ == conditional_kind::while_ ? 1
                                                               : 0xffff'ffff;
-    if (name_of(kind_) == nullptr || count_ == 0 || count_ > most) {
+    if (count_ == 0 || count_ > most) {
       Builder out;
       out << count_
           << " bodies are not what a conditional node of this kind has: an if has 1 or 2, "

@@ -126,6 +126,20 @@ template <class Builder = text_builder>
       .with_values(static_cast<std::uint64_t>(info.result), 0);
 }
 
+/// The driver changes no attributes in an executable graph.
+template <class Builder = text_builder>
+result<> require_no_attributes(const node_parameters& parameters, source_location where) noexcept {
+  const std::size_t count = parameters.attribute_count + (parameters.cluster != nullptr ? 1 : 0);
+  if (count == 0) [[likely]]
+    return {};
+  Builder out;
+  out << count
+      << " launch attributes, the cluster included, cannot be given to a kernel node of an "
+      << "executable graph, which keeps those that it was instantiated with. Leave them out, or "
+         "set them in the graph, and update.";
+  return fail(refusal(errc::invalid_argument, "gpu::graph_exec::set", out.finish(), where, count));
+}
+
 }  // namespace detail
 
 /// Owns an executable graph. Move-only; empty after a move.
@@ -197,9 +211,11 @@ class graph_exec {
 
   /// Gives a node another description of its kind, for launches from now on. `node` is the node of
   /// the graph that this was instantiated from, which has to be there still.
-  /// A `host_node` with a callable is refused at compile time: nothing would keep it alive. Give it
-  /// to a graph, and `update`.
-  /// **Errors**: as `graph::add`; CUDA_ERROR_INVALID_VALUE for a description of another kind.
+  /// A kernel node keeps the attributes and the cluster that it was instantiated with: set others
+  /// in the graph, and `update`. A `host_node` with a callable is refused at compile time: nothing
+  /// would keep it alive. Give it to a graph, and `update`.
+  /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
+  /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind.
   /// (cuGraphExecNodeSetParams)
   template <node_description Description>
   result<> set(graph_node node, Description&& description,
@@ -212,6 +228,7 @@ class graph_exec {
     GPU_TRY(detail::require(node, "gpu::graph_exec::set", where));
     detail::node_parameters parameters;
     GPU_TRY(detail::node_access::describe(description, parameters, context(), where));
+    GPU_TRY(detail::require_no_attributes(parameters, where));
     return driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
         context().native(), where, native(), node.native(), &parameters.native);
   }

@@ -14,7 +14,8 @@ namespace gpu {
 /// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at, and
 /// the kernel's module, have to live as long as the graph: see `graph::keep`.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
-/// the kernel does not allow; `errc::empty_handle`.
+/// the kernel does not allow; `errc::empty_handle`; the driver's for an attribute that only a
+/// launch can have, such as a programmatic event.
 template <class... Parameters> class kernel_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::kernel;
@@ -36,8 +37,6 @@ template <class... Parameters> class kernel_node {
  private:
   friend struct detail::node_access;
 
-  static constexpr std::uint32_t most_attributes = 8;
-
   template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {
@@ -45,8 +44,15 @@ template <class... Parameters> class kernel_node {
       return detail::fail(detail::empty_handle_error("gpu::kernel_node", "kernel", where));
     const detail::prepared_launch launch{stream_ref::legacy_default(context), config_, kernel_,
                                          arguments_.pointers(), where};
-    GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
-    GPU_TRY(describe_attributes(to, where));
+    const detail::kernel_limits& limits =
+        *GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
+    GPU_TRY(detail::check_attributes_and_shape(launch, "gpu::kernel_node", limits));
+    to.attributes = config_.attributes.native();
+    to.attribute_count = config_.attributes.size();
+    if (config_.cluster.volume() != 1) {
+      cluster_ = detail::cluster_attribute(config_.cluster);
+      to.cluster = &cluster_;
+    }
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
     node.kern = kernel_->native;
     node.ctx = context.native();
@@ -61,26 +67,10 @@ template <class... Parameters> class kernel_node {
     return {};
   }
 
-  result<> describe_attributes(detail::node_parameters& to, source_location where) noexcept {
-    const bool has_cluster = config_.cluster.volume() != 1;
-    if (config_.attribute_count > most_attributes - (has_cluster ? 1 : 0)) {
-      detail::text_builder out;
-      out << config_.attribute_count << " launch attributes are more than the limit of "
-          << most_attributes << " of a node, the cluster included. Pass each attribute once.";
-      return detail::fail(detail::refusal(errc::invalid_launch, "gpu::kernel_node", out.finish(),
-                                          where, config_.attribute_count, most_attributes));
-    }
-    for (std::size_t i = 0; i < config_.attribute_count; ++i)
-      attributes_[to.attribute_count++] = config_.attributes[i];
-    if (has_cluster) attributes_[to.attribute_count++] = detail::cluster_attribute(config_.cluster);
-    to.attributes = attributes_;
-    return {};
-  }
-
   launch_config config_;
   detail::kernel_record* kernel_;
   detail::argument_pack<Parameters...> arguments_;
-  CUlaunchAttribute attributes_[most_attributes] = {};
+  CUlaunchAttribute cluster_;
 };
 
 }  // namespace gpu

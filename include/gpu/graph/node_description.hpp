@@ -13,9 +13,10 @@ namespace detail {
 struct node_parameters {
   CUgraphNodeParams native{};
   CUgraph graph = nullptr;  ///< that the node is, or will be, in; null in an executable graph
-  /// Attributes of a kernel, which the driver takes one by one.
+  /// Attributes of a kernel, which the driver takes one by one; the cluster, where there is one.
   const CUlaunchAttribute* attributes = nullptr;
-  std::uint32_t attribute_count = 0;
+  std::size_t attribute_count = 0;
+  const CUlaunchAttribute* cluster = nullptr;
   /// What the graph has to keep alive for the node, and how that is destroyed.
   void* kept = nullptr;
   CUhostFn destroy_kept = nullptr;

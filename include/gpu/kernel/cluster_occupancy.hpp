@@ -21,8 +21,8 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
   const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
   GPU_TRY(prepare_kernel(launch, function));
   // The cluster is stated even where it is one block, or the driver would know none at all.
-  const CUlaunchAttribute cluster = cluster_attribute(config.cluster);
-  const CUlaunchConfig native = native_config(config, nullptr, &cluster, 1);
+  const attributes_and_cluster attributes(config);
+  const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
   Number answer = 0;
   GPU_TRY(driver::call_in<Member>(primary, where, &answer, as_function(kernel), &native));
   return answer;
@@ -30,22 +30,24 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
 
 }  // namespace detail
 
-/// The most blocks that a cluster of launches in this shape can have, whatever `config.cluster` is:
-/// up to 8 on devices with clusters, more where `kernel::allow_nonportable_cluster` was called, 0
-/// where not one block fits. The grid has to be one that can be launched with `config.cluster`.
-/// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's.
+/// The most blocks that a cluster of launches in this shape and with these attributes can have,
+/// whatever `config.cluster` is: up to 8 on devices with clusters, more where
+/// `kernel_attribute::allows_nonportable_cluster` was set, 0 where not one block fits.
+/// **Errors**: those of `launch` for shape and attributes; `errc::empty_handle`; the driver's.
 /// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
 template <class Number = int>
 result<Number> max_cluster_size(const kernel_handle& kernel, device on, const launch_config& config,
                                 source_location where = source_location::current()) noexcept {
+  launch_config alone = config;
+  alone.cluster = {};
   return detail::ask_about_clusters<&driver::entry_points::occupancy_max_potential_cluster_size,
-                                    Number>("gpu::max_cluster_size", kernel, on, config, where);
+                                    Number>("gpu::max_cluster_size", kernel, on, alone, where);
 }
 
-/// How many clusters of `config.cluster` the device holds at once, of launches in this shape.
-/// **Errors**: those of `launch` for the shape; `errc::empty_handle`; the driver's
-/// CUDA_ERROR_INVALID_CLUSTER_SIZE for a cluster that the kernel cannot have: see
-/// `max_cluster_size`.
+/// How many clusters of `config.cluster` the device holds at once, of launches in this shape and
+/// with these attributes.
+/// **Errors**: those of `launch` for shape, cluster and attributes; `errc::empty_handle`; the
+/// driver's.
 /// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxActiveClusters)
 template <class Number = int>
 result<Number> max_active_clusters(const kernel_handle& kernel, device on,

@@ -62,56 +62,16 @@ template <class Self> class kernel_operations : public kernel_handle {
     return found;
   }
 
-  /// One of them, as the driver names it. (cuKernelGetAttribute)
-  result<int> attribute(CUfunction_attribute which, device on,
-                        source_location where = source_location::current()) const noexcept {
-    int value = 0;
-    GPU_TRY(require("gpu::kernel::attribute", where));
-    GPU_TRY(driver::call_in_any<&driver::entry_points::kernel_get_attribute>(
-        where, &value, which, native(), on.native()));
-    return value;
-  }
-
-  /// Sets an attribute for a device, as the driver names it. The opt-in to more than 48 KiB of
-  /// dynamic shared memory needs no call: `launch` sees to it. (cuKernelSetAttribute)
-  result<> set_attribute(CUfunction_attribute which, int value, device on,
-                         source_location where = source_location::current()) const noexcept {
-    GPU_TRY(require("gpu::kernel::set_attribute", where));
-    return driver::call_in_any<&driver::entry_points::kernel_set_attribute>(where, which, value,
-                                                                            native(), on.native());
-  }
-
-  /// Prefers L1 cache or shared memory on a device. (cuKernelSetCacheConfig)
+  /// Prefers L1 cache or shared memory on a device. Other choices about a kernel are attributes:
+  /// see kernel_attribute.hpp. (cuKernelSetCacheConfig)
+  /// **Errors**: `errc::invalid_argument` for a value that is no preference.
   result<> set_cache_preference(cache_preference prefer, device on,
                                 source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::kernel::set_cache_preference", where));
+    GPU_TRY(detail::require_enumerator(prefer, "cache_preference",
+                                       "gpu::kernel::set_cache_preference", where));
     return driver::call_in_any<&driver::entry_points::kernel_set_cache_config>(
         where, native(), static_cast<CUfunc_cache>(prefer), on.native());
-  }
-
-  /// Prefers that so many percent of what L1 cache and shared memory divide be shared memory; -1
-  /// leaves it to the driver. (cuKernelSetAttribute)
-  /// **Errors**: `errc::invalid_argument` outside -1 to 100.
-  result<> set_shared_carveout(int percent, device on,
-                               source_location where = source_location::current()) const noexcept {
-    if (percent < -1 || percent > 100) return detail::fail(detail::carveout_error(percent, where));
-    return set_attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent, on, where);
-  }
-
-  /// Allows clusters of more than the 8 blocks that every device with clusters takes.
-  /// (cuKernelSetAttribute)
-  result<> allow_nonportable_cluster(
-      bool allow, device on, source_location where = source_location::current()) const noexcept {
-    return set_attribute(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allow ? 1 : 0, on,
-                         where);
-  }
-
-  /// Says how the blocks of a cluster are spread. (cuKernelSetAttribute)
-  result<> set_cluster_scheduling(
-      cluster_scheduling how, device on,
-      source_location where = source_location::current()) const noexcept {
-    return set_attribute(CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-                         static_cast<int>(how), on, where);
   }
 
  private:

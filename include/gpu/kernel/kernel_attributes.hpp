@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `kernel_attributes`: what the compiler and the driver say about a kernel on a device; and the
-/// choices that can be made about it.
+/// `kernel_attributes`: what the compiler and the driver say about a kernel on a device, all at
+/// once. kernel_attribute.hpp has each of them alone, and the choices that can be made.
 
 #include <gpu/core/dims.hpp>
 #include <gpu/driver/any_context.hpp>
@@ -85,17 +85,6 @@ inline result<> read_attributes(CUkernel kernel, CUdevice device, Attributes& fo
   found.cluster_scheduling = static_cast<gpu::cluster_scheduling>(
       values[CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE]);
   return {};
-}
-
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error carveout_error(int percent,
-                                                              source_location where) noexcept {
-  Builder out;
-  out << "a carve-out of " << percent
-      << " is not from 0 to 100 percent of the memory that L1 and shared memory divide, nor -1 for "
-         "the driver's choice. Choose one of these.";
-  return refusal(errc::invalid_argument, "gpu::kernel::set_shared_carveout", out.finish(), where,
-                 static_cast<std::uint64_t>(std::int64_t{percent}), 100);
 }
 
 }  // namespace detail

@@ -21,7 +21,9 @@ struct kernel_limits {
   std::uint32_t device_threads;  ///< of a block
   std::uint32_t usual_shared;    ///< of a block, without asking for more
   std::uint32_t opt_in_shared;   ///< of a block, for a kernel that asked
-  dims block;                    ///< largest extents
+  std::uint32_t multiprocessors;
+  std::uint32_t has_clusters;  ///< whether the device has clusters of more than one block
+  dims block;                  ///< largest extents
   dims grid;
 };
 
@@ -53,7 +55,9 @@ const Limits* keep_limits(Limits limits, const text& name, CUdevice device) noex
     const Limits& kept = n->limits;
     if (kept.label.device == device && kept.kernel_threads == limits.kernel_threads &&
         kept.dynamic_shared == limits.dynamic_shared &&
-        kept.static_shared == limits.static_shared && n->name == name) {
+        kept.static_shared == limits.static_shared &&
+        kept.multiprocessors == limits.multiprocessors &&
+        kept.has_clusters == limits.has_clusters && n->name == name) {
       return &kept;
     }
   }
@@ -82,6 +86,8 @@ inline result<Limits> read_limits(const char* function, CUkernel kernel, const t
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &limits.grid.x},
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &limits.grid.y},
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &limits.grid.z},
+      {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &limits.multiprocessors},
+      {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, &limits.has_clusters},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &limits.usual_shared},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &limits.opt_in_shared}};
   struct kernel_attribute {

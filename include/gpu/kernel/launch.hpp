@@ -45,13 +45,12 @@ template <class Record>
     if constexpr (!failures_have_one_call) return launch_failed(code, ticket, where.line());
   } else {
     // Copies, so that the originals can stay in registers on the path above.
-    otherwise = ::new (static_cast<void*>(room))
-        prepared_launch{stream,
-                        {config.grid, config.block, config.shared_bytes, config.cluster,
-                         config.attribute_count, config.attributes},
-                        kernel,
-                        arguments,
-                        where};
+    otherwise = ::new (static_cast<void*>(room)) prepared_launch{
+        stream,
+        {config.grid, config.block, config.shared_bytes, config.cluster, config.attributes},
+        kernel,
+        arguments,
+        where};
     if constexpr (!failures_have_one_call) return launch_otherwise(*otherwise);
   }
   return launch_unsuccessful(otherwise, code, ticket, where.line());

@@ -51,7 +51,65 @@ template <class Builder = text_builder>
   return {};
 }
 
-/// Grid, block and cluster against the limits of the device and of the kernel.
+/// Launches ask one question of the driver more where their clusters are of more blocks than this,
+/// which every device with clusters takes.
+inline constexpr std::uint32_t portable_cluster_size = 8;
+
+/// The most blocks that a cluster of the kernel can have, for clusters of more than the portable
+/// size.
+template <class Number>
+result<Number> find_cluster_limit(const prepared_launch& launch,
+                                  const kernel_limits& limits) noexcept {
+  if (limits.has_clusters == 0) return Number{1};
+  const auto in = launch.stream.context().native();
+  Number answer = 0;
+  GPU_TRY(driver::call_in<&driver::entry_points::kernel_get_attribute>(
+      in, launch.where, &answer, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+      launch.kernel->native, launch.stream.device().native()));
+  if (answer == 0) return Number{portable_cluster_size};
+  const CUlaunchConfig native = native_config(launch.config, nullptr, nullptr, 0);
+  GPU_TRY(driver::call_in<&driver::entry_points::occupancy_max_potential_cluster_size>(
+      in, launch.where, &answer, reinterpret_cast<CUfunction>(launch.kernel->native), &native));
+  return answer;
+}
+
+/// The cluster against the grid, and against what device and kernel allow.
+template <class Number = int, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> check_cluster(const prepared_launch& launch,
+                                                           const char* function,
+                                                           const kernel_limits& limits) noexcept {
+  const dims& cluster = launch.config.cluster;
+  const dims& grid = launch.config.grid;
+  const std::uint64_t blocks = cluster.volume();
+  if (blocks == 1) return {};
+  std::uint64_t limit = portable_cluster_size;
+  if (blocks > limit || limits.has_clusters == 0)
+    limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit<Number>(launch, limits)));
+  Builder out;
+  out << "kernel " << launch.kernel->name << ": a cluster of ";
+  write(out, cluster);
+  if (blocks == 0) {
+    limit = 1;
+    out << " has no blocks. Each extent is at least 1; {1, 1, 1} stands for no clusters.";
+  } else if (blocks > limit) {
+    out << " has " << blocks << " blocks, more than the limit of " << limit;
+    out << (limits.has_clusters == 0 ? ", for the device has no clusters. Leave the cluster out."
+            : limit == portable_cluster_size
+                ? ". Use smaller clusters, or allow the kernel larger ones with "
+                  "gpu::kernel_attribute::allows_nonportable_cluster, where the device has them."
+                : " that kernel and device have together. Use smaller clusters.");
+  } else if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    limit = grid.volume();
+    out << " blocks does not divide the grid of ";
+    write(out, grid);
+    out << ". Round the grid up to whole clusters.";
+  } else {
+    return {};
+  }
+  return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, limit));
+}
+
+/// Grid and block against the limits of the device and of the kernel.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
                                                          const char* function,
@@ -74,18 +132,6 @@ template <class Builder = text_builder>
                          : ". Use smaller blocks and more of them.");
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, threads,
                         limits.kernel_threads));
-  }
-  const dims& cluster = config.cluster;
-  if (cluster.volume() == 0 || config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
-      config.grid.z % cluster.z != 0) {
-    Builder out;
-    out << "kernel " << launch.kernel->name << ": a cluster of ";
-    write(out, cluster);
-    out << " blocks does not divide the grid of ";
-    write(out, config.grid);
-    out << ". Round the grid up to whole clusters.";
-    return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where,
-                        cluster.volume(), config.grid.volume()));
   }
   return {};
 }
@@ -110,16 +156,97 @@ template <class Builder = text_builder>
   return raise_dynamic_shared(place, limits);
 }
 
-/// Finds out what the device allows, checks shape and shared memory against it, and prepares the
-/// kernel, on behalf of `function`.
+/// More than there are to choose from; a cluster is one beside these.
+inline constexpr std::size_t most_launch_attributes = 31;
+
+/// The attributes of a launch on behalf of `function`: whether they are there at all.
+template <class Builder = text_builder>
+inline result<> check_attributes(const prepared_launch& launch, const char* function) noexcept {
+  const launch_attributes_ref& given = launch.config.attributes;
+  const std::size_t count = given.size();
+  if (count <= most_launch_attributes && (given.native() != nullptr || count == 0)) [[likely]]
+    return {};
+  const bool missing = count <= most_launch_attributes;
+  Builder out;
+  out << "kernel " << launch.kernel->name << ": " << count << " launch attributes ";
+  if (missing) {
+    out << "are at a null pointer. Pass the array that holds them, or none.";
+  } else {
+    out << "are more than the limit of " << most_launch_attributes << ". Pass each attribute once.";
+  }
+  return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, count,
+                      missing ? 0 : most_launch_attributes));
+}
+
+/// The attributes of a launch, and its cluster, which is one more.
+struct attributes_and_cluster {
+  explicit attributes_and_cluster(const launch_config& config) noexcept {
+    for (; count < config.attributes.size(); ++count)
+      all[count] = config.attributes.native()[count];
+    all[count++] = cluster_attribute(config.cluster);
+  }
+  CUlaunchAttribute all[most_launch_attributes + 1];
+  std::size_t count = 0;
+};
+
+/// A cooperative grid against what the device holds at once: its blocks wait for each other.
+template <class Number = int, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> check_cooperative(
+    const prepared_launch& launch, const char* function, const kernel_limits& limits) noexcept {
+  const launch_config& config = launch.config;
+  const CUcontext in = launch.stream.context().native();
+  const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
+  Number answer = 0;
+  std::uint64_t unit = limits.multiprocessors;
+  if (config.cluster.volume() == 1) {
+    GPU_TRY(driver::call_in<
+            &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
+        in, launch.where, &answer, kernel, static_cast<int>(config.block.volume()),
+        std::size_t{config.shared_bytes}, 0u));
+  } else {
+    const attributes_and_cluster attributes(config);
+    const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
+    GPU_TRY(driver::call_in<&driver::entry_points::occupancy_max_active_clusters>(
+        in, launch.where, &answer, kernel, &native));
+    unit = config.cluster.volume();
+  }
+  const std::uint64_t blocks = config.grid.volume();
+  const std::uint64_t together = static_cast<std::uint64_t>(answer) * unit;
+  if (blocks <= together) return {};
+  Builder out;
+  out << "kernel " << launch.kernel->name << ": the cooperative grid of ";
+  write(out, config.grid);
+  out << " has " << blocks << " blocks, more than the limit of " << together << " which device "
+      << limits.label.device
+      << " holds at once in this shape. Launch fewer blocks, and give each more to do.";
+  return fail(
+      refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, together));
+}
+
+/// What some attributes ask of the shape, once that is known to be one that can be launched.
+inline result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
+                                           const kernel_limits& limits) noexcept {
+  const launch_attributes_ref& given = launch.config.attributes;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const CUlaunchAttribute& each = given.native()[i];
+    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && each.value.cooperative != 0) [[unlikely]]
+      return check_cooperative(launch, function, limits);
+  }
+  return {};
+}
+
+/// Finds out what the device allows, checks shape, shared memory and cluster against it, and
+/// prepares the kernel, on behalf of `function`.
 template <class Limits = const kernel_limits*>
 [[gnu::cold, gnu::noinline]] inline result<Limits> prepare_kernel(const prepared_launch& launch,
                                                                   const char* function) noexcept {
+  GPU_TRY(check_attributes(launch, function));
   const kernel_on_device place{launch.kernel, launch.stream.context().native(),
                                launch.stream.device().native(), function, launch.where};
   Limits limits = GPU_TRY(find_limits<Limits>(place));
   GPU_TRY(check_shape(launch, function, *limits));
   GPU_TRY(allow_shared_memory(place, *limits, launch.config.shared_bytes));
+  GPU_TRY(check_cluster(launch, function, *limits));
   return limits;
 }
 
@@ -164,22 +291,6 @@ template <class Builder = text_builder>
                   .with_details(out.finish()));
 }
 
-/// More than there are to choose from; a cluster is one beside these.
-inline constexpr std::size_t most_launch_attributes = 31;
-
-template <class Builder = text_builder>
-inline result<> check_attributes(const prepared_launch& launch) noexcept {
-  const std::size_t count = launch.config.attribute_count;
-  if (count <= most_launch_attributes) [[likely]]
-    return {};
-  Builder out;
-  out << "kernel " << launch.kernel->name << ": " << count
-      << " launch attributes are more than the limit of " << most_launch_attributes
-      << ". Pass each attribute once.";
-  return fail(refusal(errc::invalid_launch, "gpu::launch", out.finish(), launch.where, count,
-                      most_launch_attributes));
-}
-
 /// Launches with cuLaunchKernelEx and these attributes.
 template <class Builder = text_builder>
 inline result<> launch_extended(const prepared_launch& launch, const kernel_limits& limits,
@@ -206,11 +317,8 @@ inline result<> launch_extended(const prepared_launch& launch, const kernel_limi
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_clusters(const prepared_launch& launch,
                                                              const kernel_limits& limits) noexcept {
-  const launch_config& config = launch.config;
-  CUlaunchAttribute attributes[most_launch_attributes + 1];
-  for (std::size_t i = 0; i < config.attribute_count; ++i) attributes[i] = config.attributes[i];
-  attributes[config.attribute_count] = cluster_attribute(config.cluster);
-  return launch_extended(launch, limits, attributes, config.attribute_count + 1);
+  const attributes_and_cluster attributes(launch.config);
+  return launch_extended(launch, limits, attributes.all, attributes.count);
 }
 
 template <class Builder = text_builder>
@@ -238,17 +346,18 @@ template <class Builder = text_builder>
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.
   GPU_TRY(require_launch_function(launch.where));
-  GPU_TRY(check_attributes(launch));
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
+  GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
   return on_stream(launch.stream, launch.where, [&] {
     const launch_config& config = launch.config;
     if (config.cluster.volume() != 1) return launch_clusters(launch, limits);
-    if (config.attribute_count == 0) return launch_plainly(launch, limits);
-    return launch_extended(launch, limits, config.attributes, config.attribute_count);
+    const launch_attributes_ref& attributes = config.attributes;
+    if (attributes.size() == 0) return launch_plainly(launch, limits);
+    return launch_extended(launch, limits, attributes.native(), attributes.size());
   });
 }
 
-/// A launch that is not plain. Where attributes alone are the reason, nothing about it is left to
+/// A launch that is not plain. Where attributes alone are the reason, nothing but them is left to
 /// be checked.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(
@@ -257,8 +366,9 @@ template <class Builder = text_builder>
   const std::size_t place = stream_access::limits_place(launch.stream);
   const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
   if (!is_plain_shape(config, limits.plain)) return launch_carefully(launch);
-  GPU_TRY(check_attributes(launch));
-  return launch_extended(launch, limits, config.attributes, config.attribute_count);
+  GPU_TRY(check_attributes(launch, "gpu::launch"));
+  GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
+  return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
 }
 
 /// Either of the two: a launch that is not plain, or one that the driver refused.

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// `launch_config`: the shape of a launch; `grid_for`: how many blocks cover so many elements.
+/// `launch_config`: the shape of a launch; `launch_attributes_ref`: what else is asked of it;
+/// `grid_for`: how many blocks cover so many elements.
 
 #include <gpu/core/dims.hpp>
 
@@ -11,6 +12,27 @@
 #include <cstdint>
 
 namespace gpu {
+
+/// Attributes of a launch, which have to live until the launch returns: those of a
+/// `launch_attributes` (launch_attribute.hpp), or an array in the driver's terms.
+class launch_attributes_ref {
+ public:
+  constexpr launch_attributes_ref() noexcept = default;
+
+  static constexpr launch_attributes_ref from_native(const CUlaunchAttribute* first,
+                                                     std::size_t count) noexcept {
+    launch_attributes_ref attributes;
+    attributes.count_ = count;
+    attributes.first_ = first;
+    return attributes;
+  }
+  constexpr const CUlaunchAttribute* native() const noexcept { return first_; }
+  constexpr std::size_t size() const noexcept { return count_; }
+
+ private:
+  std::size_t count_ = 0;  // first, where the launch path looks for it
+  const CUlaunchAttribute* first_ = nullptr;
+};
 
 /// The shape of a launch:
 ///
@@ -24,10 +46,9 @@ struct launch_config {
   std::uint32_t shared_bytes = 0;
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
-  std::size_t attribute_count = 0;  ///< of `attributes`
-  /// Further attributes as the driver defines them (cooperative launch, priority, programmatic
-  /// dependencies); they have to live until the launch returns.
-  const CUlaunchAttribute* attributes = nullptr;
+  /// Cooperative launch, priority, programmatic dependent launch and more: see
+  /// launch_attribute.hpp.
+  launch_attributes_ref attributes = {};
 };
 
 namespace detail {

@@ -63,7 +63,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
   static_assert(__builtin_offsetof(launch_config, block) == 12 &&
                 __builtin_offsetof(launch_config, shared_bytes) == 24 &&
                 __builtin_offsetof(launch_config, cluster) == 28 &&
-                __builtin_offsetof(launch_config, attribute_count) == 40);
+                __builtin_offsetof(launch_config, attributes) == 40);
   // First, or Clang takes the three numbers out of the vectors. The product may overflow for blocks
   // that the vectors refuse.
   if (config.block.x * config.block.y * config.block.z > limits.threads) return false;
@@ -99,7 +99,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
   return __builtin_constant_p(config.block.y)
-             ? is_plain_shape(config, limits) && config.attribute_count == 0
+             ? is_plain_shape(config, limits) && config.attributes.size() == 0
              : is_plain_vector(config, limits);
 }
 
@@ -107,7 +107,7 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
-  return is_plain_shape(config, limits) && config.attribute_count == 0;
+  return is_plain_shape(config, limits) && config.attributes.size() == 0;
 }
 
 #endif

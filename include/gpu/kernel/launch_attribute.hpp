@@ -1,0 +1,254 @@
+#pragma once
+/// \file
+/// `launch_attribute`: what can be asked of a launch beside its shape, each with the type of its
+/// value; `launch_attributes` holds some, for a `launch_config`.
+
+#include <gpu/driver/event.hpp>
+#include <gpu/driver/stream_attribute.hpp>
+#include <gpu/kernel/kernel_attributes.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+namespace gpu {
+
+/// An attribute of a launch; converts to `CUlaunchAttributeID` and back by cast. The cluster is
+/// `launch_config::cluster`.
+enum class launch_attribute : int {
+  access_policy_window = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+  /// All blocks run at once and can wait for each other (`cooperative_groups::this_grid().sync()`).
+  /// A grid that is larger than what the device holds at once is refused.
+  cooperative = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+  cluster_scheduling = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+  /// The kernel may begin before the one that is queued before it has ended: when all blocks of
+  /// that one have called `cudaTriggerProgrammaticLaunchCompletion()`. It waits for the other's
+  /// results with `cudaGridDependencySynchronize()`. For compute capability 9.0 and later.
+  programmatic_stream_serialization = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+  /// The same for work that waits for an event.
+  programmatic_event = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+  priority = CU_LAUNCH_ATTRIBUTE_PRIORITY,  ///< lower is more urgent; the driver clamps it
+  memory_sync_domain_map = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+  memory_sync_domain = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+  /// The cluster where it fits, in place of `launch_config::cluster`, a multiple of which it is.
+  /// For compute capability 10.0 and later.
+  preferred_cluster = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+  /// An event that is recorded when all blocks have begun.
+  launch_completion_event = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
+  /// Kernels can change the node, for which they need `device_node::native`. For nodes of graphs,
+  /// and launches that are captured.
+  device_updatable_node = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+  /// Percent of what L1 cache and shared memory divide that should be shared memory.
+  shared_carveout = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+  /// Spreads the blocks as suits traffic over NVLink. For compute capability 9.0 and later.
+  nvlink_util_centric_scheduling = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
+};
+
+/// The attribute's name, such as "cooperative"; null for a value that is none.
+constexpr const char* name_of(launch_attribute attribute) noexcept {
+  switch (attribute) {
+    case launch_attribute::access_policy_window:
+      return "access_policy_window";
+    case launch_attribute::cooperative:
+      return "cooperative";
+    case launch_attribute::cluster_scheduling:
+      return "cluster_scheduling";
+    case launch_attribute::programmatic_stream_serialization:
+      return "programmatic_stream_serialization";
+    case launch_attribute::programmatic_event:
+      return "programmatic_event";
+    case launch_attribute::priority:
+      return "priority";
+    case launch_attribute::memory_sync_domain_map:
+      return "memory_sync_domain_map";
+    case launch_attribute::memory_sync_domain:
+      return "memory_sync_domain";
+    case launch_attribute::preferred_cluster:
+      return "preferred_cluster";
+    case launch_attribute::launch_completion_event:
+      return "launch_completion_event";
+    case launch_attribute::device_updatable_node:
+      return "device_updatable_node";
+    case launch_attribute::shared_carveout:
+      return "shared_carveout";
+    case launch_attribute::nvlink_util_centric_scheduling:
+      return "nvlink_util_centric_scheduling";
+  }
+  return nullptr;
+}
+
+/// An event, made without timing, that is recorded when all blocks of the kernel have called
+/// `cudaTriggerProgrammaticLaunchCompletion()`, or have begun.
+struct programmatic_event {
+  event_ref event;
+  bool trigger_at_block_start = false;
+};
+
+/// Whether kernels can change a node, and what they call it; the driver tells the latter.
+struct device_node {
+  bool updatable = false;
+  CUgraphDeviceNode native = nullptr;
+};
+
+namespace detail {
+
+constexpr const char* event_problem(const event_ref& event) noexcept {
+  if (!event)
+    return "the event of a launch attribute is empty: it was moved from, released or never filled. "
+           "Use the object that owns it now, or create a new one.";
+  if (event.has_timing())
+    return "the event of a launch attribute notes the time, which no launch can. Create it with "
+           "event_options{.timing = false}.";
+  return nullptr;
+}
+
+/// An attribute's type, and how it is read from and written to the driver's union.
+template <launch_attribute> struct launch_attribute_value;
+
+template <>
+struct launch_attribute_value<launch_attribute::access_policy_window>
+    : stream_attribute_value<stream_attribute::access_policy_window> {};
+template <>
+struct launch_attribute_value<launch_attribute::priority>
+    : stream_attribute_value<stream_attribute::priority> {};
+template <>
+struct launch_attribute_value<launch_attribute::memory_sync_domain_map>
+    : stream_attribute_value<stream_attribute::memory_sync_domain_map> {};
+template <>
+struct launch_attribute_value<launch_attribute::memory_sync_domain>
+    : stream_attribute_value<stream_attribute::memory_sync_domain> {};
+
+/// A yes or no that the driver keeps as a number.
+template <auto Member> struct yes_or_no_attribute {
+  using type = bool;
+  static void write(CUlaunchAttributeValue& to, bool value) noexcept { to.*Member = value ? 1 : 0; }
+  static const char* problem(bool) noexcept { return nullptr; }
+};
+template <>
+struct launch_attribute_value<launch_attribute::cooperative>
+    : yes_or_no_attribute<&CUlaunchAttributeValue::cooperative> {};
+template <>
+struct launch_attribute_value<launch_attribute::programmatic_stream_serialization>
+    : yes_or_no_attribute<&CUlaunchAttributeValue::programmaticStreamSerializationAllowed> {};
+template <>
+struct launch_attribute_value<launch_attribute::nvlink_util_centric_scheduling>
+    : yes_or_no_attribute<&CUlaunchAttributeValue::nvlinkUtilCentricScheduling> {};
+
+template <> struct launch_attribute_value<launch_attribute::cluster_scheduling> {
+  using type = cluster_scheduling;
+  static void write(CUlaunchAttributeValue& to, type value) noexcept {
+    to.clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
+  }
+  static const char* problem(type value) noexcept {
+    return name_of(value) != nullptr ? nullptr
+                                     : "the cluster scheduling is none of the enumerators. Use "
+                                       "those of gpu::cluster_scheduling.";
+  }
+};
+
+template <> struct launch_attribute_value<launch_attribute::programmatic_event> {
+  using type = programmatic_event;
+  static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
+    to.programmaticEvent.event = value.event.native();
+    to.programmaticEvent.triggerAtBlockStart = value.trigger_at_block_start ? 1 : 0;
+  }
+  static const char* problem(const type& value) noexcept { return event_problem(value.event); }
+};
+
+template <> struct launch_attribute_value<launch_attribute::launch_completion_event> {
+  using type = event_ref;
+  static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
+    to.launchCompletionEvent.event = value.native();
+  }
+  static const char* problem(const type& value) noexcept { return event_problem(value); }
+};
+
+template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
+  using type = dims;
+  static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
+    to.preferredClusterDim.x = value.x;
+    to.preferredClusterDim.y = value.y;
+    to.preferredClusterDim.z = value.z;
+  }
+  static const char* problem(const type& value) noexcept {
+    return value.volume() != 0 ? nullptr
+                               : "a preferred cluster has no blocks. Give each extent at least 1.";
+  }
+};
+
+template <> struct launch_attribute_value<launch_attribute::device_updatable_node> {
+  using type = device_node;
+  static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
+    to.deviceUpdatableKernelNode.deviceUpdatable = value.updatable ? 1 : 0;
+    to.deviceUpdatableKernelNode.devNode = value.native;
+  }
+  static const char* problem(const type&) noexcept { return nullptr; }
+};
+
+template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
+  using type = int;
+  static void write(CUlaunchAttributeValue& to, type value) noexcept {
+    to.sharedMemCarveout = static_cast<unsigned>(value);
+  }
+  static const char* problem(type value) noexcept {
+    return value >= 0 && value <= 100
+               ? nullptr
+               : "a carve-out is not from 0 to 100 percent. Leave it out for the driver's choice.";
+  }
+};
+
+}  // namespace detail
+
+/// The C++ type of an attribute's value.
+template <launch_attribute Attribute>
+using launch_attribute_t = typename detail::launch_attribute_value<Attribute>::type;
+
+/// Attributes for a `launch_config`, each at most once:
+///
+///     gpu::launch_attributes together;
+///     GPU_TRY(together.set<gpu::launch_attribute::cooperative>(true));
+///     GPU_TRY(gpu::launch(stream, {.grid = 132, .block = 256, .attributes = together}, kernel,
+///     x));
+///
+/// They have to live until the launch returns, or the node is added, and the events in them until
+/// the kernel has run.
+class launch_attributes {
+ public:
+  launch_attributes() noexcept = default;
+
+  /// Sets one, in place of what it was.
+  /// **Errors**: `errc::invalid_argument` for a value that no launch can have.
+  template <launch_attribute Attribute>
+  result<> set(const launch_attribute_t<Attribute>& value,
+               source_location where = source_location::current()) noexcept {
+    using traits = detail::launch_attribute_value<Attribute>;
+    if (const char* problem = traits::problem(value)) {
+      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::launch_attributes::set",
+                                          text(problem), where));
+    }
+    CUlaunchAttribute& place = place_of(static_cast<CUlaunchAttributeID>(Attribute));
+    place.value = {};
+    traits::write(place.value, value);
+    return {};
+  }
+
+  std::size_t size() const noexcept { return count_; }
+  const CUlaunchAttribute* native() const noexcept { return natives_; }
+  operator launch_attributes_ref() const& noexcept {
+    return launch_attributes_ref::from_native(natives_, count_);
+  }
+  operator launch_attributes_ref() const&& = delete;  // a ref must not outlive its owner
+
+ private:
+  CUlaunchAttribute& place_of(CUlaunchAttributeID id) noexcept {
+    std::size_t i = 0;
+    while (i < count_ && natives_[i].id != id) ++i;
+    if (i == count_) ++count_;
+    natives_[i].id = id;
+    return natives_[i];
+  }
+
+  static constexpr std::size_t most = 13;  // each enumerator once
+
+  mutable CUlaunchAttribute natives_[most] = {};  // the driver writes the name of a device's node
+  std::size_t count_ = 0;
+};
+
+}  // namespace gpu

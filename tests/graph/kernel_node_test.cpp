@@ -1,0 +1,157 @@
+// Kernel nodes: the attributes and the cluster of their launch, in a graph and in an executable
+// one.
+
+#include "graph/graph_fixture.hpp"
+
+#include <cstring>
+
+namespace kernel_node_test {
+
+using test::error_of;
+using test::graph_fixture;
+using test::says;
+using test::value_of;
+
+TEST_CASE("graph: a kernel node has the attributes of its launch", "[graph]") {
+  graph_fixture f;
+  CUlaunchAttribute priority{};
+  priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  priority.value.priority = -2;
+  const gpu::launch_config config{
+      .grid = 1, .block = 1, .attributes = gpu::launch_attributes_ref::from_native(&priority, 1)};
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  CUkernelNodeAttrValue seen{};
+  REQUIRE(test::driver().graph_kernel_node_get_attribute(
+              node.native(), CU_LAUNCH_ATTRIBUTE_PRIORITY, &seen) == CUDA_SUCCESS);
+  CHECK(seen.priority == -2);
+  f.set(4);
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 8);
+}
+
+TEST_CASE("graph: a changed kernel node has the attributes of its new description alone",
+          "[graph]") {
+  graph_fixture f;
+  const auto told = [](gpu::graph_node node, CUlaunchAttributeID which) {
+    CUkernelNodeAttrValue value{};
+    REQUIRE(test::driver().graph_kernel_node_get_attribute(node.native(), which, &value) ==
+            CUDA_SUCCESS);
+    return value;
+  };
+  CUlaunchAttribute both[2] = {};
+  both[0].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  both[0].value.priority = -2;
+  both[1].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  both[1].value.cooperative = 1;
+  gpu::launch_config config{
+      .grid = 1, .block = 1, .attributes = gpu::launch_attributes_ref::from_native(both, 2)};
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
+  const auto fresh = value_of(f.graph.add({}, gpu::kernel_node({1, 1}, f.twice, f.x)));
+  CHECK(told(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative == 1);
+  config.attributes = gpu::launch_attributes_ref::from_native(both, 1);
+  value_of(gpu::set(f.graph, node, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(told(node, CU_LAUNCH_ATTRIBUTE_PRIORITY).priority == -2);
+  CHECK(told(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE).cooperative == 0);
+  both[0].id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
+  both[0].value.memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE;
+  value_of(gpu::set(f.graph, node, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(told(node, CU_LAUNCH_ATTRIBUTE_PRIORITY).priority == 0);
+  CHECK(told(node, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN).memSyncDomain ==
+        CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
+  value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, f.twice, f.x)));
+  for (const auto which :
+       {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PRIORITY,
+        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT}) {
+    const CUkernelNodeAttrValue is = told(node, which), should = told(fresh, which);
+    CAPTURE(which);
+    CHECK(std::memcmp(&is, &should, sizeof is) == 0);
+  }
+}
+
+TEST_CASE("graph: an executable graph takes no attributes", "[graph]") {
+  graph_fixture f;
+  const auto node = value_of(f.graph.add({}, f.doubles()));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CUlaunchAttribute priority{};
+  priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  priority.value.priority = -2;
+  gpu::launch_config config{
+      .grid = 1, .block = 1, .attributes = gpu::launch_attributes_ref::from_native(&priority, 1)};
+  const gpu::cuda_error error = error_of(exec.set(node, gpu::kernel_node(config, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(error.asked() == 1);
+  CHECK(says(error, "gpu::graph_exec::set", "1 launch attribute", "set them in the graph"));
+  // As it says.
+  value_of(gpu::set(f.graph, node, gpu::kernel_node(config, f.add, f.x, 5u)));
+  value_of(exec.update(f.graph));
+  CHECK(f.run(exec) == 5);
+  value_of(exec.set(node, gpu::kernel_node({1, 1}, f.add, f.x, 7u)));
+  CHECK(f.run(exec) == 12);
+}
+
+TEST_CASE("graph: a kernel node has the cluster of its launch", "[graph]") {
+  static CUlaunchAttributeID set;
+  static CUkernelNodeAttrValue given;
+  static gpu::driver::entry_points real;
+  graph_fixture f;
+  real = test::driver();
+  gpu::driver::entry_points table = real;
+  table.graph_kernel_node_set_attribute = [](CUgraphNode, CUkernelNodeAttrID which,
+                                             const CUkernelNodeAttrValue* value) {
+    set = which;
+    given = *value;
+    return CUDA_SUCCESS;
+  };
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice of) {
+    if (which != CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)
+      return real.device_get_attribute(value, which, of);
+    *value = 1;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  value_of(f.graph.add(
+      {}, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
+  CHECK(set == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  CHECK(given.clusterDim.x == 2);
+  CHECK(given.clusterDim.y == 3);
+  CHECK(given.clusterDim.z == 1);
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node({{4, 3}, 1}, f.twice, f.x)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  const gpu::cuda_error error = error_of(exec.set(
+      node, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "the cluster included"));
+}
+
+TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][faults][cpu]") {
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              const gpu::module code = GPU_TRY(gpu::module::load(test::graph_kernels));
+              const auto twice = GPU_TRY(code.kernel<unsigned*>("twice"));
+              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+              GPU_TRY(gpu::fill(stream, x, 1u));
+              CUlaunchAttribute priority{};
+              priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+              priority.value.priority = -1;
+              const gpu::launch_config config{
+                  .grid = 1,
+                  .block = 1,
+                  .attributes = gpu::launch_attributes_ref::from_native(&priority, 1)};
+              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+              const auto node = GPU_TRY(graph.add({}, gpu::kernel_node(config, twice, x)));
+              GPU_TRY(gpu::set(graph, node, gpu::kernel_node(config, twice, x)));
+              GPU_TRY(gpu::set(graph, node, gpu::kernel_node({1, 1}, twice, x)));
+              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+              GPU_TRY(exec.set(node, gpu::kernel_node({1, 1}, twice, x)));
+              GPU_TRY(gpu::launch(stream, exec));
+              GPU_TRY(stream.synchronize());
+              return {};
+            },
+            {"cuCtxGetDevice"}) == "");
+}
+
+}  // namespace kernel_node_test
