@@ -124,9 +124,11 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})), "no such multiple"));
   CHECK(says(error_of(address_reservation::create(device, 100)), "a reservation of 100 bytes"));
   CHECK(says(error_of(address_reservation::create(device, unit, {.alignment = 3})),
-             "alignment of 3 bytes is no power of two"));
-  CHECK(says(error_of(address_reservation::create(device, unit, {.wish = 100})),
-             "the address 100 is no multiple"));
+             "alignment of 3 bytes is no power of two", "leave alignment out"));
+  const gpu::cuda_error wished = error_of(address_reservation::create(device, unit, {.wish = 100}));
+  CHECK(says(wished, "the address 100 is no multiple", "leave wish out"));
+  CHECK(wished.asked() == 100);
+  CHECK(wished.limit() == unit);
   const auto addresses =
       value_of(address_reservation::create(device, 2 * unit, {.alignment = 8 * unit}));
   CHECK(addresses.native() % (8 * unit) == 0);
@@ -138,6 +140,13 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   const auto mapping = value_of(memory_mapping::create(addresses, 0, memory));
   CHECK(error_of(memory_mapping::create(addresses, 0, memory)).code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(says(error_of(mapping.set_access(device, memory_access{2})), "2 is no gpu::memory_access"));
+  const gpu::memory_location nowhere;
+  for (const gpu::cuda_error& error :
+       {error_of(mapping.set_access(nowhere, memory_access::read_write)),
+        error_of(mapping.access(nowhere))}) {
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "gpu::memory_mapping::", "no location", "Pass a device"));
+  }
 }
 
 TEST_CASE("virtual_memory: what is nowhere or moved from is refused", "[memory][virtual_memory]") {

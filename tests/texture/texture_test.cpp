@@ -263,10 +263,10 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(floats, {.address = address_mode::wrap}), "normalized_coordinates"));
   CHECK(says(of(floats, {.address = {address_mode::clamp, address_mode::mirror}}),
              "wrap and mirror"));
-  CHECK(says(of(floats, {.address = address_mode{9}}), "no gpu::address_mode"));
-  CHECK(says(of(floats, {.filter = filter_mode{2}}), "no gpu::filter_mode"));
-  CHECK(says(of(floats, {.mipmap_filter = filter_mode{2}}), "no gpu::filter_mode"));
-  CHECK(says(of(floats, {.read = read_mode{2}}), "no gpu::read_mode"));
+  CHECK(says(of(floats, {.address = address_mode{9}}), "9 is no gpu::address_mode"));
+  CHECK(says(of(floats, {.filter = filter_mode{2}}), "2 is no gpu::filter_mode"));
+  CHECK(says(of(floats, {.mipmap_filter = filter_mode{3}}), "3 is no gpu::filter_mode"));
+  CHECK(says(of(floats, {.read = read_mode{2}}), "2 is no gpu::read_mode", "its enumerators"));
   CHECK(says(of(bytes, {.filter = linear}), "integers cannot be filtered"));
   CHECK(says(of(levels, {.normalized_coordinates = true, .mipmap_filter = linear}),
              "integers cannot be filtered"));
@@ -275,7 +275,10 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(floats, {.read = normalized, .srgb = true}), "sRGB is a curve over"));
   CHECK(says(of(bytes, {.srgb = true}), "sRGB is a curve over"));
   CHECK(says(of(floats, {.seamless_cubemap = true}), "cubemaps"));
-  CHECK(says(of(floats, {.max_anisotropy = 17}), "more than 16"));
+  const gpu::cuda_error anisotropic = of(floats, {.max_anisotropy = 17});
+  CHECK(says(anisotropic, "max_anisotropy is 17. Give at most 16."));
+  CHECK(anisotropic.asked() == 17);
+  CHECK(anisotropic.limit() == 16);
   CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}), "no range"));
   CHECK(says(of(floats, {.max_mipmap_level = nan}), "none of them a NaN"));
   CHECK(says(of(floats, {.mipmap_bias = nan}), "none of them a NaN"));

@@ -55,7 +55,8 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
     bytes = (bytes + alignment - 1) / alignment * alignment;
     detail::host_memory memory{{std::aligned_alloc(alignment, bytes)}};
     if (!memory) {
-      out << "the host has no " << bytes << " bytes aligned to " << alignment << '.';
+      out << "the host has no " << bytes << " bytes aligned to " << alignment
+          << ". Ask for less, or free host memory.";
       return detail::fail(
           detail::refusal(errc::out_of_host_memory, function, out.finish(), where, bytes));
     }

@@ -36,7 +36,17 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   return driver::in_any_context(where, [&]() -> result<> {
     GPU_TRY(
         driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address));
-    GPU_TRY(driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base));
+    result<> done =
+        driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
+    if (!done.has_value()) [[unlikely]] {
+      cuda_error error = move(done).error();
+      if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
+        error = move(error).with_details(
+            text("only memory of cuMemAlloc can be exported, as gpu::device_buffer::create(device, "
+                 "count) makes it; that of a stream or a pool goes by gpu::export_allocation"));
+      }
+      return fail(move(error));
+    }
     made.offset = address - base;
     made.bytes = bytes;
     return {};
@@ -62,7 +72,8 @@ struct close_imported_memory {
 /// cuMemAlloc, as `device_buffer::create(device, n)` makes it, and to stay until all of them have
 /// closed it; what is written to it is ordered by events or by waiting.
 /// **Errors**: `errc::invalid_argument` for no elements; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory of another kind, CUDA_ERROR_NOT_SUPPORTED.
+/// CUDA_ERROR_INVALID_VALUE for memory of another kind, that of streams and pools among it, for
+/// which there is `export_allocation`; CUDA_ERROR_NOT_SUPPORTED.
 /// **Capture**: not affected. **Threads**: any. (cuIpcGetMemHandle, cuMemGetAddressRange)
 template <class T>
 result<memory_handle> export_memory(device_span<T> memory,

@@ -69,16 +69,18 @@ class address_reservation {
     detail::address_range made;
     GPU_TRY(detail::get_granularity(memory_at, granularity::minimum, function, made.unit, where));
     GPU_TRY(detail::check_units(bytes, made.unit, "a reservation", function, where));
-    if ((options.alignment & (options.alignment - 1)) != 0 || options.wish % made.unit != 0) {
+    const bool wish_fits = options.wish % made.unit == 0;
+    if ((options.alignment & (options.alignment - 1)) != 0 || !wish_fits) {
       detail::text_builder out;
-      if (options.wish % made.unit != 0) {
+      if (!wish_fits) {
         out << "the address " << std::uint64_t{options.wish} << " is no multiple of " << made.unit
-            << ", the unit of physical memory there.";
+            << ", the unit of physical memory there. Wish for one that is, or leave wish out.";
       } else {
-        out << "the alignment of " << options.alignment << " bytes is no power of two.";
+        out << "the alignment of " << options.alignment
+            << " bytes is no power of two. Ask for one, or leave alignment out.";
       }
       return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
-                                          options.alignment, made.unit));
+                                          wish_fits ? options.alignment : options.wish, made.unit));
     }
     made.bytes = bytes;
     GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
@@ -141,22 +143,25 @@ class memory_mapping {
   /// Lets a device touch the memory, or the host, which reaches memory of its own NUMA nodes alone;
   /// no peer access has to be enabled. (cuMemSetAccess)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that is no
-  /// `memory_access`; the driver's CUDA_ERROR_INVALID_VALUE for a device that there is not or that
-  /// is no peer, CUDA_ERROR_NOT_SUPPORTED.
+  /// `memory_access`, and for no location; the driver's CUDA_ERROR_INVALID_VALUE for a device that
+  /// there is not or that is no peer, CUDA_ERROR_NOT_SUPPORTED.
   result<> set_access(memory_location by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
     constexpr const char* function = "gpu::memory_mapping::set_access";
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
+    GPU_TRY(require_location(by, function, where));
     return detail::set_access(range_.get().begin, range_.get().bytes, by, access, where);
   }
 
   /// What a place may do with the memory; at first nothing. (cuMemGetAccess)
-  /// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_DEVICE.
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for no location; the driver's
+  /// CUDA_ERROR_INVALID_DEVICE.
   template <class Access = memory_access>
   result<Access> access(memory_location by,
                         source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::memory_mapping::access", where));
+    GPU_TRY(require_location(by, "gpu::memory_mapping::access", where));
     const CUmemLocation location = by.native();
     unsigned long long flags = 0;
     GPU_TRY(driver::call<&driver::entry_points::mem_get_access>(where, &flags, &location,
@@ -200,6 +205,16 @@ class memory_mapping {
     if (range_) [[likely]]
       return {};
     return detail::fail(detail::empty_handle_error(function, "mapping", where));
+  }
+  static result<> require_location(memory_location by, const char* function,
+                                   source_location where) noexcept {
+    if (by) [[likely]]
+      return {};
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, function,
+                        text("there is no location whose access is meant. Pass a device or "
+                             "gpu::memory_location::host()."),
+                        where));
   }
 
   unique_handle<detail::address_range, detail::unmap_addresses> range_;

@@ -185,29 +185,37 @@ constexpr const char* fault_of(const array_shape& shape) noexcept {
   return nullptr;
 }
 
-/// What is wrong with a format; null where nothing is.
-constexpr const char* fault_of(texel_format format) noexcept {
-  if (name_of(format.format) == nullptr) return "the format is no gpu::array_format.";
+/// Refuses formats that no texel has.
+template <class Builder = text_builder>
+result<> check_format(const char* function, texel_format format, source_location where) noexcept {
+  GPU_TRY(require_enumerator(format.format, "array_format", function, where));
   const int channels = format.channels;
-  if (channel_bytes(format.format) != 0 && channels != 1 && channels != 2 && channels != 4) {
-    return "an array has 1, 2 or 4 channels. Leave the fourth of 4 unused where there are 3.";
+  const int stated = stated_channels(format.format);
+  const bool plain = channel_bytes(format.format) != 0;
+  const bool countable = channels == 1 || channels == 2 || channels == 4;
+  if ((countable || !plain) && (stated == 0 || stated == channels)) [[likely]]
+    return {};
+  Builder out;
+  if (!countable && plain) {
+    out << "a texel has 1, 2 or 4 channels, not " << channels
+        << ". Leave the fourth of 4 unused where there are 3.";
+  } else {
+    out << "texels of " << name_of(format.format) << " have " << stated << " channels, not "
+        << channels << ". Give the number that the format's name ends in.";
   }
-  if (const int stated = stated_channels(format.format); stated != 0 && stated != channels) {
-    return "the format is of another number of channels, which its name ends in. Give that.";
-  }
-  return nullptr;
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where,
+                      static_cast<std::uint64_t>(channels),
+                      static_cast<std::uint64_t>(stated != 0 ? stated : 4)));
 }
 
 /// Refuses what the driver would only call an invalid value. (cuDeviceGetAttribute)
 template <class Builder = text_builder>
 result<> check_array(const char* function, device on, const array_shape& shape, texel_format format,
                      bool mipmapped, source_location where) noexcept {
-  const auto refuse = [&](const char* why) {
-    return fail(refusal(errc::invalid_argument, function, text(why), where,
-                        static_cast<std::uint64_t>(format.channels)));
-  };
-  if (const char* why = fault_of(shape)) return refuse(why);
-  if (const char* why = fault_of(format)) return refuse(why);
+  if (const char* why = fault_of(shape)) {
+    return fail(refusal(errc::invalid_argument, function, text(why), where));
+  }
+  GPU_TRY(check_format<Builder>(function, format, where));
   GPU_TRY(check_limits<Builder>(function, "textures", shape, texture_limits(shape, mipmapped),
                                 mipmapped ? array_limits{} : alternate_limits(shape), on, where));
   if (const array_limits limits = surface_limits(shape)) {

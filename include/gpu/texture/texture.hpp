@@ -110,6 +110,7 @@ inline result<> make_texture(texture_request request, texture_options options,
       GPU_TRY(check_pitched(function, request.resource, request.context.device(), where));
     }
   }
+  GPU_TRY(check_values(function, options, where));
   if (const char* why = fault_of(options, request.resource.type, seen, request.shape.cubemap)) {
     return fail(refusal(errc::invalid_argument, function, text(why), where));
   }

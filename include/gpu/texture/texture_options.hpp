@@ -2,7 +2,7 @@
 /// \file
 /// `texture_options`: how a texture answers a coordinate.
 
-#include <gpu/core/result.hpp>
+#include <gpu/driver/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu {
@@ -162,22 +162,35 @@ inline texture_options options_of(const CUDA_TEXTURE_DESC& native) noexcept {
   return options;
 }
 
+/// Refuses values that are none, whatever the source.
+template <class Builder = text_builder>
+result<> check_values(const char* function, const texture_options& options,
+                      source_location where) noexcept {
+  for (const address_mode mode : {options.address.x, options.address.y, options.address.z})
+    GPU_TRY(require_enumerator(mode, "address_mode", function, where));
+  GPU_TRY(require_enumerator(options.filter, "filter_mode", function, where));
+  GPU_TRY(require_enumerator(options.mipmap_filter, "filter_mode", function, where));
+  GPU_TRY(require_enumerator(options.read, "read_mode", function, where));
+  constexpr unsigned most = 16;
+  if (options.max_anisotropy <= most) [[likely]]
+    return {};
+  Builder out;
+  out << "max_anisotropy is " << options.max_anisotropy << ". Give at most " << most << '.';
+  return fail(
+      refusal(errc::invalid_argument, function, out.finish(), where, options.max_anisotropy, most));
+}
+
 /// What is wrong with options for a source; null where nothing is. Of all this the driver refuses
-/// only values that are no enumerators and seams without a cubemap: the rest samples wrongly.
+/// only seams without a cubemap: the rest samples wrongly.
 constexpr const char* fault_of(const texture_options& options, resource_type source,
                                texel_format format, bool cubemap) noexcept {
   for (const address_mode mode : {options.address.x, options.address.y, options.address.z}) {
-    if (name_of(mode) == nullptr) return "an address mode is no gpu::address_mode.";
     const bool repeats = mode == address_mode::wrap || mode == address_mode::mirror;
     if (repeats && !options.normalized_coordinates && source != resource_type::linear) {
       return "wrap and mirror are for coordinates from 0 to 1, and would be clamp without a word. "
              "Set normalized_coordinates.";
     }
   }
-  if (name_of(options.filter) == nullptr || name_of(options.mipmap_filter) == nullptr) {
-    return "a filter is no gpu::filter_mode.";
-  }
-  if (name_of(options.read) == nullptr) return "the read mode is no gpu::read_mode.";
   const bool integers = is_integer_format(format.format);
   const bool wide = integers && channel_bytes(format.format) == 4;
   if (wide && options.read == read_mode::normalized_float) {
@@ -207,7 +220,6 @@ constexpr const char* fault_of(const texture_options& options, resource_type sou
   if (options.seamless_cubemap && !cubemap) {
     return "seamless_cubemap is for arrays that are cubemaps. Leave it out.";
   }
-  if (options.max_anisotropy > 16) return "max_anisotropy is more than 16. Give at most that.";
   if (!(options.mipmap_bias == options.mipmap_bias) ||
       !(options.min_mipmap_level <= options.max_mipmap_level)) {
     return "the mipmap levels are no range: min_mipmap_level has to be at most max_mipmap_level, "

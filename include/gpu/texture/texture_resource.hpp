@@ -172,9 +172,7 @@ result<> require_texture_memory(const char* function, const texture_resource& re
     return fail(refusal(errc::invalid_argument, function,
                         text("there are no texels. Pass memory that has some."), where));
   }
-  if (const char* why = fault_of(resource.format)) {
-    return fail(refusal(errc::invalid_argument, function, text(why), where));
-  }
+  GPU_TRY(check_format<Builder>(function, resource.format, where));
   if (channel_bytes(resource.format.format) == 0) {
     Builder out;
     out << "memory with ";
