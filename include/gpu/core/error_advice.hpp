@@ -126,6 +126,9 @@ constexpr const char* driver_advice(int code) noexcept {
       return "The driver does not say why; look into dmesg, and reload its kernel modules or "
              "reboot "
              "where no program can use it.";
+    case 912:
+      return "Use smaller clusters, whose extents divide the grid's and are those that the kernel "
+             "states, if it does.";
     default:
       return nullptr;
   }
