@@ -15,6 +15,9 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inc
 LEFT_OUT = {
     "CU_STREAM_WAIT_VALUE_FLUSH": "memory_operation::flush_remote_writes is the same",
     "CU_CTX_MAP_HOST": "every context maps host memory",
+    "CU_LAUNCH_ATTRIBUTE_IGNORE": "launch_attributes has no gaps",
+    "CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY": "stream_attribute has it; launches do not",
+    "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION": "launch_config::cluster is the same",
 }
 # Stands for a part of its enumeration.
 PARTS = {"stream_attribute": "CUlaunchAttributeID has those of launches, too"}
