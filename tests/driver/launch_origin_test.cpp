@@ -1,6 +1,11 @@
 // Faults of kernels name the launches that may be behind them.
 
+#include <gpu/graph.hpp>
 #include <gpu/memory.hpp>
+#include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/stream_memory_operation.hpp>
 
 #include "kernel/test_programs.hpp"
 #include "support/subprocess.hpp"
@@ -43,7 +48,7 @@ TEST_CASE("the launches that have not finished are listed, earliest first", "[la
   const std::string words = origins(stream_number(1));
   INFO(words);
   // gamma ran on another device.
-  CHECK(words.find("alpha at a.cpp:10 (2 launches), beta at b.cpp:20") != std::string::npos);
+  CHECK(words.find("alpha at a.cpp:10 (2 times), beta at b.cpp:20") != std::string::npos);
   CHECK(words.find("gamma") == std::string::npos);
   CHECK(origins(stream_number(3)).find("gamma at c.cpp:30") != std::string::npos);
   CHECK(origins(stream_number(3)).find("alpha") == std::string::npos);
@@ -64,6 +69,25 @@ TEST_CASE("a synchronisation rules out what was launched before it", "[launch_or
   CHECK(words.find("b.cpp:3") != std::string::npos);
   gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, 100, true);
   CHECK(origins(stream_number(1)).empty());
+}
+
+TEST_CASE("copies and fills are listed among launches, with the device of their stream",
+          "[launch_origin]") {
+  forget_all();
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 10));
+  note_launch(launches(), &gpu::detail::copy_label, stream_number(2), at("b.cpp", 20), 100);
+  note_launch(launches(), &gpu::detail::fill_label, stream_number(3), at("c.cpp", 30), 101);
+  note_launch(launches(), &gpu::detail::copy_label, stream_number(2), at("b.cpp", 20), 100);
+  note_launch(launches(), &gpu::detail::copy_label, stream_number(2), at("b.cpp", 20), 100);
+  CHECK(origins(stream_number(2))
+            .find("earliest first: alpha at a.cpp:10, a copy at b.cpp:20 (3 "
+                  "times)") != std::string::npos);
+  CHECK(origins(stream_number(3)).find("earliest first: a fill at c.cpp:30") != std::string::npos);
+  // A context's synchronisation rules out the work of its device alone.
+  gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, 100, true);
+  const std::string words = origins(stream_number(2));
+  CHECK(words.find("a copy") == std::string::npos);
+  CHECK(origins(stream_number(3)).find("a fill at c.cpp:30") != std::string::npos);
 }
 
 TEST_CASE("polling does not push launches out, and a full ring says so", "[launch_origin]") {
@@ -144,6 +168,81 @@ TEST_CASE("child: a kernel writes where there is nothing", "[.child]") {
   CHECK(stream.synchronize().error().code() == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(gpu::launch(stream, {1, 1}, fine, x).error().is_sticky());
   gpu::set_error_reporter([](const gpu::cuda_error&) { std::abort(); });
+}
+
+TEST_CASE("child: a fill writes to memory that is gone", "[.child]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::stream other = test::new_stream();
+  const gpu::module module = test::load_source(faulty);
+  const auto fine = test::value_of(module.kernel<int*>("fine"));
+  auto word = test::value_of(gpu::pinned_vector<unsigned>::create(stream.device(), 1));
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 1));
+  auto gone = test::value_of(gpu::device_buffer<int>::create(other, 4));
+  test::value_of(other.synchronize());
+  test::value_of(gpu::fill(stream, x, 0));
+  test::value_of(stream.synchronize());
+  test::value_of(gpu::launch(stream, {1, 1}, fine, x));
+  test::value_of(gpu::perform(stream, gpu::memory_operation::wait(word, 1u)));
+  test::value_of(gpu::fill(stream, gone, 7));
+  const int line = __LINE__ - 1;
+  {
+    const auto freed = std::move(gone);
+  }
+  test::value_of(other.synchronize());
+  __atomic_store_n(&word[0], 1u, __ATOMIC_SEQ_CST);
+  const gpu::result<> seen = stream.synchronize();
+  REQUIRE_FALSE(seen.has_value());
+  REQUIRE(seen.error().is_sticky());
+  const std::string details = seen.error().details().c_str();
+  INFO(details);
+  const std::string place = "launch_origin_test.cpp:";
+  CHECK(details.find("earliest first: fine at ") != std::string::npos);
+  CHECK(details.find(", a fill at ") != std::string::npos);
+  CHECK(details.find(place + std::to_string(line)) != std::string::npos);
+  // What was filled before is done, and what is refused since is not behind it.
+  CHECK(details.find("a fill at ") == details.rfind("a fill at "));
+  const gpu::result<> later = gpu::fill(stream, x, 7);
+  REQUIRE_FALSE(later.has_value());
+  CHECK(later.error().details() == seen.error().details());
+  gpu::set_error_reporter([](const gpu::cuda_error&) { std::abort(); });
+}
+
+// A device's pool leaves the memory where it is.
+TEST_CASE("the fault of a fill names the fill, beside the kernel that may be behind it too",
+          "[launch_origin][cpu]") {
+  const test::program_outcome outcome =
+      test::run_child("child: a fill writes to memory that is gone");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+}
+
+TEST_CASE("everything that is queued and may fault leaves a record until it is done",
+          "[launch_origin]") {
+  const gpu::stream stream = test::new_stream();
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 64));
+  auto y = test::value_of(gpu::device_buffer<int>::create(stream.device(), 64));
+  auto plane = test::value_of(gpu::pitched_buffer<int>::create(stream.device(), {8, 8}));
+  auto other = test::value_of(gpu::pitched_buffer<int>::create(stream.device(), {8, 8}));
+  auto word = test::value_of(gpu::device_buffer<unsigned>::create(stream.device(), 1));
+  gpu::graph graph = test::value_of(gpu::graph::create(stream.device()));
+  test::value_of(graph.add({}, gpu::fill_node(x, 1)));
+  const gpu::graph_exec exec = test::value_of(gpu::graph_exec::instantiate(graph));
+  const auto check = [&](const char* name, const gpu::result<>& queued) {
+    INFO(name);
+    test::value_of(queued);
+    CHECK(origins(stream.native()).find(name) != std::string::npos);
+    test::value_of(stream.synchronize());
+    CHECK(origins(stream.native()).find(name) == std::string::npos);
+  };
+  test::value_of(stream.synchronize());
+  check("a copy at ", gpu::copy(stream, x, y));
+  check("a copy at ", gpu::copy(stream, plane.span(), other.span()));
+  check("a fill at ", gpu::fill(stream, x, 1));
+  check("a fill at ", gpu::fill(stream, plane.span(), 1));
+  check("a batch of copies at ", gpu::copy(stream, {gpu::range_copy(x, y)}));
+  check("a stream memory operation at ",
+        gpu::perform(stream, gpu::memory_operation::write(word, 5u)));
+  check("a graph at ", gpu::launch(stream, exec));
 }
 
 TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origin]") {

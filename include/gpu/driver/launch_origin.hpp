@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Remembers the latest launches, so that a fault that arrives at some later synchronisation can
-/// name the launches that may have caused it and their places in the source.
+/// Remembers the latest launches, copies and fills, so that a fault that arrives at some later
+/// synchronisation can name those that may have caused it and their places in the source.
 ///
 /// Successful synchronisations are entered into the ring too, and rule out the launches before
 /// them.
@@ -80,11 +80,14 @@ struct launch_history {
     }
   }
 
+  /// The device that a launch is on.
+  static CUdevice device_of(const launch_record& launch) noexcept {
+    return launch.label->device >= 0 ? launch.label->device : launch.device;
+  }
   /// The device of the latest launch on `stream`, or -1.
   CUdevice device_of(CUstream stream) const noexcept {
     for (std::size_t i = count; stream != nullptr && i-- > 0;) {
-      if (records[i].label != nullptr && records[i].stream == stream)
-        return records[i].label->device;
+      if (records[i].label != nullptr && records[i].stream == stream) return device_of(records[i]);
     }
     return -1;
   }
@@ -96,7 +99,7 @@ struct launch_history {
       const launch_record& seen = records[i];
       if (seen.label == nullptr && launch.ticket < seen.finished &&
           (seen.all_streams || seen.stream == launch.stream) &&
-          (seen.device < 0 || seen.device == launch.label->device)) {
+          (seen.device < 0 || seen.device == device_of(launch))) {
         return true;
       }
     }
@@ -114,12 +117,12 @@ template <class Builder = text_builder>
   std::size_t listed = 0, unlisted = 0, times = 0;
   const launch_record* previous = nullptr;
   const auto end_of_run = [&] {
-    if (times > 1) out << " (" << times << " launches)";
+    if (times > 1) out << " (" << times << " times)";
     times = 0;
   };
   for (std::size_t i = 0; i < history.count; ++i) {
     const launch_record& launch = history.records[i];
-    if (launch.label == nullptr || (device >= 0 && launch.label->device != device) ||
+    if (launch.label == nullptr || (device >= 0 && history.device_of(launch) != device) ||
         history.is_finished(i)) {
       continue;
     }
@@ -133,8 +136,10 @@ template <class Builder = text_builder>
       continue;
     }
     end_of_run();
-    if (listed == 0)
-      out << "The fault comes from a kernel that had not finished. Launched, earliest first: ";
+    if (listed == 0) {
+      out << "The fault comes from work that had not finished. What gpu queued of it, earliest "
+             "first: ";
+    }
     out << (listed == 0 ? "" : ", ") << launch.label->kernel << " at " << launch.file << ':'
         << launch.line;
     ++listed;
@@ -149,12 +154,21 @@ template <class Builder = text_builder>
   return out.finish();
 }
 
-/// Names the launches that may be behind `error`, where it is the fault of a kernel.
+/// Names the launches, copies and fills that may be behind `error`, where it is a fault.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code())) return error;
   return detail::move(error).with_details(launch_origins<Builder>(stream));
+}
+
+/// Takes back what the driver refused, with a fault of earlier work perhaps, of which the record
+/// just made is no origin.
+template <class Result>
+[[gnu::cold, gnu::noinline]] inline void forget_work(std::uint64_t ticket, Result& refused,
+                                                     CUstream stream) noexcept {
+  forget_launch(launches(), ticket);
+  refused = fail(with_launch_origins(detail::move(refused).error(), stream));
 }
 
 }  // namespace gpu::detail

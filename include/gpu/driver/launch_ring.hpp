@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The ring in which every launch leaves a record: a fixed size, shared by the process. Writing is
-/// wait-free: one atomic increment and a few stores.
+/// The ring in which every launch, copy and fill leaves a record: a fixed size, shared by the
+/// process. Writing is wait-free: one atomic increment and a few stores.
 
 #include <gpu/core/source_location.hpp>
 
@@ -14,9 +14,15 @@ namespace gpu::detail {
 /// What a launch record points at: the same for all launches of one kernel on one device. Labels
 /// live until the process ends, because records outlive the modules that they are about.
 struct launch_label {
-  const char* kernel;
-  CUdevice device;
+  const char* kernel;  ///< or what other work is called
+  CUdevice device;     ///< -1: the record has it
 };
+
+inline constexpr launch_label copy_label{"a copy", -1};
+inline constexpr launch_label copy_batch_label{"a batch of copies", -1};
+inline constexpr launch_label fill_label{"a fill", -1};
+inline constexpr launch_label graph_label{"a graph", -1};
+inline constexpr launch_label memory_operation_label{"a stream memory operation", -1};
 
 /// A launch where `label` is set; else a synchronisation that saw everything before `finished`.
 struct alignas(64) launch_record {
@@ -26,7 +32,7 @@ struct alignas(64) launch_record {
   CUstream stream;
   std::uint64_t finished;
   std::uint32_t line;
-  CUdevice device;   ///< of a synchronisation, where it is known; else -1
+  CUdevice device;   ///< of a synchronisation, -1 where it is not known; of work without a kernel
   bool all_streams;  ///< a synchronisation with every stream of `device`
 };
 
@@ -36,16 +42,21 @@ struct launch_ring {
   alignas(64) std::uint64_t next;  ///< the ticket of the next entry; 0 only before the first use
 };
 
-/// Enters a launch and returns its ticket. All accesses are atomic, since a reader may look while
-/// the entry is written; it finds out by `next`, which moves first.
-inline std::uint64_t note_launch(launch_ring& ring, const launch_label* label, CUstream stream,
-                                 source_location where) noexcept {
+/// Enters a launch and returns its ticket; `device` is given where the label has none. All accesses
+/// are atomic, since a reader may look while the entry is written; it finds out by `next`, which
+/// moves first.
+template <class... Device>
+[[gnu::always_inline]] inline std::uint64_t note_launch(launch_ring& ring,
+                                                        const launch_label* label, CUstream stream,
+                                                        source_location where,
+                                                        Device... device) noexcept {
   const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, label, __ATOMIC_RELAXED);
   __atomic_store_n(&record.file, where.file_name(), __ATOMIC_RELAXED);
   __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
   __atomic_store_n(&record.line, where.line(), __ATOMIC_RELAXED);
+  (__atomic_store_n(&record.device, device, __ATOMIC_RELAXED), ...);
   __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
   return ticket;
 }

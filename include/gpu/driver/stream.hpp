@@ -216,6 +216,25 @@ template <class Work>
   return work();
 }
 
+/// Does `work()`, which queues what may fault later on `stream`: the fault then names it by
+/// `label`, and its place.
+template <class Work>
+[[gnu::always_inline]] inline result<> noted(const stream_ref& stream, const launch_label& label,
+                                             source_location where, Work work) noexcept {
+  const std::uint64_t ticket =
+      note_launch(launches(), &label, stream.native(), where, stream.device().native());
+  result<> queued = work();
+  if (!queued.has_value()) [[unlikely]]
+    forget_work(ticket, queued, stream.native());
+  return queued;
+}
+/// The same on any stream.
+template <class Work>
+[[gnu::always_inline]] inline result<> queue_on(const stream_ref& stream, const launch_label& label,
+                                                source_location where, Work work) noexcept {
+  return on_stream(stream, where, [&] { return noted(stream, label, where, work); });
+}
+
 struct destroy_stream {
   template <class Stream> void operator()(const Stream& stream) const noexcept {
     driver::destroy<&driver::entry_points::stream_destroy>(stream.native());

@@ -274,20 +274,6 @@ class graph_exec {
 
 namespace detail {
 
-/// What the record of a launch says of a graph, for the origins of faults: one for each device.
-struct graph_labels {
-  static constexpr int count = 64;
-  launch_label of_device[count + 1] = {};
-
-  constexpr graph_labels() noexcept {
-    for (int i = 0; i <= count; ++i) of_device[i] = {"a graph", i < count ? i : -1};
-  }
-  constexpr const launch_label* of(CUdevice device) const noexcept {
-    return &of_device[device < 0 || device > count ? count : device];
-  }
-};
-inline constexpr graph_labels labels_of_graphs{};
-
 inline result<> require(const graph_exec& exec, const char* function,
                         source_location where) noexcept {
   if (exec.native() == nullptr) [[unlikely]]
@@ -309,14 +295,8 @@ inline result<> require(const graph_exec& exec, const char* function,
     source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::launch", where));
   GPU_TRY(detail::require(exec, "gpu::launch", where));
-  return detail::on_stream(stream, where, [&] {
-    detail::launch_ring& ring = detail::launches();
-    const std::uint64_t ticket = detail::note_launch(
-        ring, detail::labels_of_graphs.of(stream.device().native()), stream.native(), where);
-    result<> launched =
-        driver::call<&driver::entry_points::graph_launch>(where, exec.native(), stream.native());
-    if (!launched.has_value()) detail::forget_launch(ring, ticket);
-    return launched;
+  return detail::queue_on(stream, detail::graph_label, where, [&] {
+    return driver::call<&driver::entry_points::graph_launch>(where, exec.native(), stream.native());
   });
 }
 

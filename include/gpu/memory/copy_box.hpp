@@ -99,13 +99,13 @@ inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
   if (peers) {
     const CUDA_MEMCPY3D_PEER copy =
         native_peer_copy(source, source.context, destination, destination.context, region);
-    return on_stream(stream, where, [&] {
+    return queue_on(stream, copy_label, where, [&] {
       return driver::call<&driver::entry_points::memcpy_3d_peer_async>(where, &copy,
                                                                        stream.native());
     });
   }
   const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
-  return on_stream(stream, where, [&] {
+  return queue_on(stream, copy_label, where, [&] {
     return driver::call<&driver::entry_points::memcpy_3d_async>(where, &copy, stream.native());
   });
 }
@@ -182,7 +182,7 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
   const bool one_plane = box.rows == box.size.height || box.size.depth == 1;
   const std::size_t planes = one_plane ? 1 : box.size.depth;
   const std::size_t rows = one_plane ? box.size.height * box.size.depth : box.size.height;
-  return on_stream(stream, where, [&]() -> result<> {
+  return queue_on(stream, fill_label, where, [&]() -> result<> {
     for (std::size_t z = 0; z < planes; ++z) {
       const auto at = static_cast<CUdeviceptr>(box.address + z * box.rows * box.pitch);
       if (box.element == 1) {

@@ -90,27 +90,30 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
 }
 
 /// Queues the copy of some bytes as the driver's function for such ends.
-inline result<> queue_copy(CUstream stream, const copy_end& source, const copy_end& destination,
-                           std::size_t bytes, bool peers, source_location where) noexcept {
-  if (peers) [[unlikely]] {
-    return driver::call<&driver::entry_points::memcpy_peer_async>(
-        where, destination.device_address(), destination.context.native(), source.device_address(),
-        source.context.native(), bytes, stream);
-  }
-  if (source.on_device && destination.on_device) {
-    return driver::call<&driver::entry_points::memcpy_dtod_async>(
-        where, destination.device_address(), source.device_address(), bytes, stream);
-  }
-  if (source.on_device) {
-    return driver::call<&driver::entry_points::memcpy_dtoh_async>(
-        where, destination.host_address(), source.device_address(), bytes, stream);
-  }
-  if (destination.on_device) {
-    return driver::call<&driver::entry_points::memcpy_htod_async>(
-        where, destination.device_address(), source.host_address(), bytes, stream);
-  }
-  return driver::call<&driver::entry_points::memcpy_async>(where, destination.device_address(),
-                                                           source.device_address(), bytes, stream);
+inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
+                           const copy_end& destination, std::size_t bytes, bool peers,
+                           source_location where) noexcept {
+  return noted(stream, copy_label, where, [&] {
+    if (peers) [[unlikely]] {
+      return driver::call<&driver::entry_points::memcpy_peer_async>(
+          where, destination.device_address(), destination.context.native(),
+          source.device_address(), source.context.native(), bytes, stream.native());
+    }
+    if (source.on_device && destination.on_device) {
+      return driver::call<&driver::entry_points::memcpy_dtod_async>(
+          where, destination.device_address(), source.device_address(), bytes, stream.native());
+    }
+    if (source.on_device) {
+      return driver::call<&driver::entry_points::memcpy_dtoh_async>(
+          where, destination.host_address(), source.device_address(), bytes, stream.native());
+    }
+    if (destination.on_device) {
+      return driver::call<&driver::entry_points::memcpy_htod_async>(
+          where, destination.device_address(), source.host_address(), bytes, stream.native());
+    }
+    return driver::call<&driver::entry_points::memcpy_async>(
+        where, destination.device_address(), source.device_address(), bytes, stream.native());
+  });
 }
 
 /// Queues the copy on `stream`, or says what is wrong with it.
@@ -126,9 +129,8 @@ inline result<> queue_copy(CUstream stream, const copy_end& source, const copy_e
   if (bytes == 0) return {};
   bool peers = false;
   GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
-  return on_stream(stream, where, [&] {
-    return queue_copy(stream.native(), source, destination, bytes, peers, where);
-  });
+  return on_stream(stream, where,
+                   [&] { return queue_copy(stream, source, destination, bytes, peers, where); });
 }
 
 /// The usual copy, in as little code as can be: the driver leaves little of it in the caches.
@@ -139,8 +141,7 @@ inline result<> copy_on(const stream_ref& stream, const copy_end& source,
   const auto fits = [&](context_ref of) { return !of || of == own; };
   if (source.count == destination.count && source.count != 0 && fits(source.context) &&
       fits(destination.context) && !is_default_stream(stream.native())) [[likely]] {
-    return queue_copy(stream.native(), source, destination, source.count * element_size, false,
-                      where);
+    return queue_copy(stream, source, destination, source.count * element_size, false, where);
   }
   return copy_carefully(stream, source, destination, element_size, where);
 }

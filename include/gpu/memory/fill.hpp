@@ -18,7 +18,7 @@ inline result<> fill_on(const stream_ref& stream, const copy_end& destination, u
     return require_owner("gpu::fill", "destination", destination, where);
   const CUdeviceptr address = destination.device_address();
   const std::size_t count = destination.count;
-  return on_stream(stream, where, [&] {
+  return queue_on(stream, fill_label, where, [&] {
     switch (element_size) {
       case 1:
         return driver::call<&driver::entry_points::memset_d8_async>(

@@ -216,7 +216,7 @@ result<> perform_on(const stream_ref& stream, const memory_operation* operations
   GPU_TRY(require(stream, "gpu::perform", where));
   GPU_TRY(check_memory_operations("gpu::perform", operations, count, stream.context(), where));
   if (count == 0) return {};
-  result<> done = on_stream(stream, where, [&]() -> result<> {
+  result<> done = queue_on(stream, memory_operation_label, where, [&]() -> result<> {
     if (count == 1) {
       const auto& word = operations->native().waitValue;
       switch (word.operation) {
