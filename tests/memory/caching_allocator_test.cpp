@@ -1,6 +1,6 @@
 #include <gpu/memory/caching_allocator.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/memory/copy.hpp>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -247,6 +248,53 @@ TEST_CASE("caching_allocator: keeps to its limit", "[memory][caching]") {
   const gpu::cuda_error tiny = error_of(caching_allocator::create(device, {.limit = 1000}));
   CHECK(tiny == gpu::errc::invalid_argument);
   CHECK(says(tiny, "1000 bytes", "one segment of 2097152"));
+}
+
+TEST_CASE("caching_allocator: uses all that its limit leaves, in one piece", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator small =
+      make(device, {.limit = mebibyte, .segment_bytes = mebibyte / 2});  // below the driver's unit
+  const test::noted_calls<&gpu::driver::entry_points::mem_alloc> noted;
+  {
+    std::vector<device_buffer<char>> all;
+    for (int i = 0; i < 4; ++i) {
+      all.push_back(value_of(small.allocate<char>(stream, mebibyte / 4)));
+    }
+    CHECK(noted.count() == 1);
+    CHECK(noted.last<1>() == mebibyte);
+    CHECK(says(error_of(small.allocate<char>(stream, 1)), "1048576 bytes, of which 1048576"));
+  }
+  caching_allocator cache = make(device, {.limit = 3 * mebibyte + 100});
+  const auto first = value_of(cache.allocate<char>(stream, 2 * mebibyte));
+  const auto second = value_of(cache.allocate<char>(stream, 1000));
+  CHECK(noted.last<1>() == mebibyte);
+  CHECK(cache.statistics().held_bytes == 3 * mebibyte);
+}
+
+TEST_CASE("caching_allocator: refuses segments that no device has, and limits below one",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  for (const std::size_t bytes : {~std::size_t{0}, ~std::size_t{0} - mebibyte}) {
+    const gpu::cuda_error error =
+        error_of(caching_allocator::create(device, {.segment_bytes = bytes}));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "gpu::caching_allocator::create", std::to_string(bytes).c_str(),
+               "no device has so many", "Lower segment_bytes"));
+    CHECK(error.asked() == bytes);
+    CHECK(error.limit() < bytes);
+  }
+  const gpu::cuda_error none =
+      error_of(caching_allocator::create(device, {.limit = 100, .segment_bytes = 0}));
+  CHECK(says(none, "100 bytes", "one segment of 512 bytes", "Raise the limit"));
+  // The most that is allowed leads to a plain lack of memory, and the request alone is had.
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = make(
+      device, {.segment_bytes = static_cast<std::size_t>(
+                   error_of(caching_allocator::create(device, {.segment_bytes = ~std::size_t{0}}))
+                       .limit())});
+  const auto buffer = value_of(cache.allocate<char>(stream, 1000));
+  CHECK(cache.statistics().held_bytes == 1024);
 }
 
 TEST_CASE("caching_allocator: refuses what cannot be", "[memory][caching]") {

@@ -5,6 +5,8 @@
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
+#include <string>
+
 namespace caching_faults_test {
 
 using gpu::caching_allocator;
@@ -43,6 +45,54 @@ TEST_CASE("caching_allocator: says that the host has no memory, wherever it need
           const auto whole = GPU_TRY(cache.allocate<char>(stream, 2 * mebibyte));
           return {};
         }) == "");
+}
+
+TEST_CASE("caching_allocator: says how much the host lacks, and what to do",
+          "[memory][caching][faults][cpu]") {
+  if (!test::failing_allocation::possible()) return;
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  // The record of a stream; that of a segment, now with one of the stream; that of its blocks.
+  for (const std::size_t n : {0u, 1u, 1u}) {
+    const test::failing_allocation failing(n);
+    const gpu::cuda_error error = error_of(cache.allocate<char>(stream, 100));
+    CHECK(failing.happened());
+    CHECK(error == gpu::errc::out_of_host_memory);
+    CHECK(error.asked() > 0);
+    CHECK(test::says(error, "gpu::caching_allocator::allocate",
+                     (std::to_string(error.asked()) + " bytes").c_str(), "Free host memory"));
+  }
+  CHECK(value_of(cache.allocate<char>(stream, 100)).size() == 100);
+}
+
+TEST_CASE("caching_allocator: streams that are gone leave no records behind",
+          "[memory][caching][faults][cpu]") {
+  if (!test::failing_allocation::possible()) return;
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  constexpr std::size_t streams = 256;
+  const auto use_streams = [&](auto finish) {
+    for (std::size_t i = 0; i < streams; ++i) {
+      const gpu::stream stream = value_of(gpu::stream::create(device));
+      value_of(cache.allocate<char>(stream, 100));
+      finish(stream);
+    }
+  };
+  const auto trim = [&](const gpu::stream&) { CHECK(cache.trim() == 2 * mebibyte); };
+  use_streams(trim);
+  {
+    const test::failing_allocation beyond(streams);  // one for each segment, and none for a stream
+    use_streams(trim);
+    CHECK_FALSE(beyond.happened());
+  }
+  {
+    const test::failing_allocation beyond(1);
+    use_streams([&](const gpu::stream& stream) { value_of(cache.hand_over(stream)); });
+    CHECK_FALSE(beyond.happened());
+  }
 }
 
 TEST_CASE("caching_allocator: does without what others have where the host has no memory for it",

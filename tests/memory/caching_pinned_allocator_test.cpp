@@ -5,8 +5,11 @@
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/memory/pinned_vector.hpp>
+#include <gpu/memory/stream_memory_operation.hpp>
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -123,6 +126,68 @@ TEST_CASE("caching_pinned_allocator: free_after keeps the bytes until the stream
   CHECK(cache.free_after(stream, value_of(cache.allocate<int>(0))).has_value());
 }
 
+TEST_CASE("caching_pinned_allocator: no stream keeps the blocks of another waiting",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  std::vector<gpu::pinned_vector<unsigned>> flags;
+  std::vector<gpu::stream> streams;
+  for (int i = 0; i < 3; ++i) {
+    flags.push_back(value_of(gpu::pinned_vector<unsigned>::create(device, 1)));
+    flags.back()[0] = 0;
+    streams.push_back(value_of(gpu::stream::create(device)));
+    REQUIRE(
+        gpu::perform(streams.back(), gpu::memory_operation::wait(flags.back(), 1u)).has_value());
+  }
+  // Two whole segments for each stream, in turns.
+  std::vector<const char*> given[3];
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      auto buffer = value_of(cache.allocate<char>(2 * mebibyte));
+      given[i].push_back(buffer.data());
+      CHECK(cache.free_after(streams[i], std::move(buffer)).has_value());
+    }
+  }
+  CHECK(cache.statistics().misses == 6);
+  std::vector<pinned_buffer<char>> kept;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}, std::size_t{0}}) {
+    __atomic_store_n(flags[i].data(), 1u, __ATOMIC_RELEASE);
+    CHECK(streams[i].synchronize().has_value());
+    for (int k = 0; k < 2; ++k) {
+      kept.push_back(value_of(cache.allocate<char>(2 * mebibyte)));
+      CHECK(std::count(given[i].begin(), given[i].end(), kept.back().data()) == 1);
+    }
+  }
+  CHECK(cache.statistics().misses == 6);
+}
+
+TEST_CASE("caching_pinned_allocator: free_after uses its events again", "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  const test::noted_calls<&gpu::driver::entry_points::event_create> made;
+  const test::noted_calls<&gpu::driver::entry_points::event_destroy> gone;
+  const auto use = [&](const gpu::stream& on) {
+    for (int i = 0; i < 10; ++i) {
+      auto buffer = value_of(cache.allocate<char>(2 * mebibyte));
+      REQUIRE(cache.free_after(on, std::move(buffer)).has_value());
+      REQUIRE(on.synchronize().has_value());
+    }
+  };
+  use(stream);
+  CHECK(made.count() == 1);
+  CHECK(gone.count() == 0);
+  CHECK(cache.trim() == 2 * mebibyte);
+  CHECK(gone.count() == 1);
+  // An event of another context could be gone with it before it is used again.
+  const gpu::context other = value_of(gpu::context::create(device));
+  const gpu::stream apart = value_of(gpu::stream::create(other));
+  use(apart);
+  CHECK(made.count() == 11);
+  cache.trim();
+  CHECK(gone.count() == 11);
+}
+
 TEST_CASE("caching_pinned_allocator: threads use what others freed", "[memory][caching]") {
   const gpu::device device = test::first_device();
   auto cache = value_of(caching_pinned_allocator::create(device));
@@ -154,6 +219,38 @@ TEST_CASE("caching_pinned_allocator: keeps to its limit, and refuses what cannot
         gpu::errc::empty_handle);
   CHECK(says(error_of(caching_pinned_allocator::create(device, static_cast<gpu::pinned_flags>(16))),
              "gpu::caching_pinned_allocator::create", "16 has bits that are no gpu::pinned_flags"));
+}
+
+TEST_CASE("caching_pinned_allocator: refuses limits and segments that cannot be, uses what is left",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const auto create = [&](gpu::caching_options options) {
+    return caching_pinned_allocator::create(device, gpu::pinned_flags::none, options);
+  };
+  const gpu::cuda_error low = error_of(create({.limit = mebibyte}));
+  CHECK(low == gpu::errc::invalid_argument);
+  CHECK(says(low, "gpu::caching_pinned_allocator::create", "1048576 bytes",
+             "below one segment of 2097152 bytes", "Raise the limit"));
+  const gpu::cuda_error large = error_of(create({.segment_bytes = ~std::size_t{0} - 5}));
+  CHECK(large == gpu::errc::invalid_argument);
+  CHECK(says(large, "18446744073709551610 bytes", "Lower segment_bytes"));
+  auto cache = value_of(create({.limit = 3 * mebibyte}));
+  const auto first = value_of(cache.allocate<char>(2 * mebibyte));
+  const auto second = value_of(cache.allocate<char>(1024));
+  CHECK(cache.statistics().held_bytes == 3 * mebibyte);
+}
+
+TEST_CASE("caching_pinned_allocator: draws a map where there is no memory", "[memory][caching]") {
+  auto cache = value_of(caching_pinned_allocator::create(
+      test::first_device(), gpu::pinned_flags::none, {.limit = 6 * mebibyte}));
+  const auto first = value_of(cache.allocate<char>(4 * mebibyte));
+  const auto second = value_of(cache.allocate<char>(mebibyte));
+  const gpu::cuda_error error = error_of(cache.allocate<char>(2 * mebibyte));
+  CHECK(error.kind() == gpu::error_kind::memory);
+  CHECK(error.asked() == 2 * mebibyte);
+  CHECK(says(error, "asked for 2097152 bytes", "holds 6291456 bytes in 2 segments",
+             "5242880 of them in 2 buffers", "4194304 bytes [################################]",
+             "2097152 bytes [################................]"));
 }
 
 TEST_CASE("caching_pinned_allocator: buffers outlive it, and all goes back",
@@ -214,6 +311,30 @@ TEST_CASE("caching_pinned_allocator: says that the host has no memory, wherever 
           auto whole = GPU_TRY(cache.allocate<char>(2 * mebibyte));
           return cache.free_after(stream, std::move(whole));
         }) == "");
+}
+
+TEST_CASE("caching_pinned_allocator: says how much the host lacks, and what to do",
+          "[memory][caching][faults][cpu]") {
+  if (!test::failing_allocation::possible()) return;
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  const auto check = [](const gpu::cuda_error& error, const char* function) {
+    CHECK(error == gpu::errc::out_of_host_memory);
+    CHECK(error.asked() > 0);
+    CHECK(says(error, function, (std::to_string(error.asked()) + " bytes").c_str(),
+               "Free host memory"));
+  };
+  for (std::size_t n = 0; n < 2; ++n) {  // the records of a segment and its blocks
+    const test::failing_allocation failing(n);
+    check(error_of(cache.allocate<char>(100)), "gpu::caching_pinned_allocator::allocate");
+  }
+  auto buffer = value_of(cache.allocate<char>(100));
+  const test::failing_allocation failing(0);
+  check(error_of(cache.free_after(stream, std::move(buffer))),
+        "gpu::caching_pinned_allocator::free_after");
+  CHECK(cache.statistics().used_blocks == 0);
 }
 
 }  // namespace caching_pinned_allocator_test

@@ -9,7 +9,9 @@
 #include <gpu/memory/fill.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -36,7 +38,91 @@ template <class Work> int wrong_in_threads(int count, Work work) {
   return std::accumulate(wrong.begin(), wrong.end(), 0);
 }
 
+/// Does `each(0)` to `each(count - 1)`, all in threads of their own and at the same moment.
+template <class Each> void all_at_once(int count, Each each) {
+  std::atomic<int> awaited{count};
+  wrong_in_threads(count, [&](int t) {
+    for (--awaited; awaited > 0;) {
+    }
+    each(t);
+    return 0;
+  });
+}
+
+/// Destroys two buffers that are the last of their allocator at the same moment: after its end, or
+/// while it ends.
+template <class Allocator, class Buffer>
+void end_at_once(Allocator allocator, Buffer first, Buffer second, bool after) {
+  std::optional<Allocator> last(std::move(allocator));
+  std::optional<Buffer> buffers[] = {std::move(first), std::move(second)};
+  if (after) last.reset();
+  all_at_once(2, [&](int t) {
+    if (t == 0) last.reset();
+    buffers[t].reset();
+  });
+}
+
 }  // namespace
+
+TEST_CASE("caching_allocator: its end and that of its last buffers meet in several threads",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const std::size_t before = driver.live_objects();
+  for (int round = 0; round < 2000; ++round) {
+    caching_allocator cache = value_of(caching_allocator::create(device));
+    auto first = value_of(cache.allocate<char>(stream, 2 * mebibyte));
+    auto second = value_of(cache.allocate<char>(stream, 2 * mebibyte));
+    end_at_once(std::move(cache), std::move(first), std::move(second), round % 2 == 0);
+  }
+  INFO(driver.live_list());
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("caching_pinned_allocator: its end and that of its last buffers meet in several threads",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  REQUIRE(gpu::context::primary(device).has_value());
+  const std::size_t before = driver.live_objects();
+  for (int round = 0; round < 2000; ++round) {
+    auto cache = value_of(caching_pinned_allocator::create(device));
+    auto first = value_of(cache.allocate<char>(2 * mebibyte));
+    auto second = value_of(cache.allocate<char>(2 * mebibyte));
+    end_at_once(std::move(cache), std::move(first), std::move(second), round % 2 == 0);
+  }
+  INFO(driver.live_list());
+  CHECK(driver.live_objects() == before);
+}
+
+TEST_CASE("caching_allocator: a stream's memory is shared while threads give it back",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream shared = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  // Whole segments go back and forth: what `shared` frees is asked for by the threads' own streams,
+  // and while one trims, what has nothing left is passed on to the next stream.
+  const int wrong = wrong_in_threads(4, [&](int t) {
+    int found = 0;
+    for (int i = 0; i < 30; ++i) {
+      auto own = gpu::stream::create(device);
+      for (int k = 0; k < 5; ++k) {
+        const auto on_own = cache.allocate<char>(*own, 2 * mebibyte);
+        const auto on_shared = cache.allocate<char>(shared, 2 * mebibyte);
+        found += !on_own.has_value() || !on_shared.has_value();
+        found += on_own->native() == on_shared->native();
+      }
+      if (!cache.hand_over(*own).has_value()) ++found;
+      if (t == 0 && i % 5 == 0) cache.trim();
+    }
+    return found;
+  });
+  CHECK(wrong == 0);
+  CHECK(cache.statistics().used_blocks == 0);
+  cache.trim();
+  CHECK(cache.statistics().held_bytes == 0);
+}
 
 TEST_CASE("caching_allocator: many threads, on streams of their own and on one",
           "[memory][caching]") {

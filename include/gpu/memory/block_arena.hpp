@@ -85,8 +85,15 @@ struct arena_statistics {
 /// for the next request of the same size.
 /// **Threads**: the caller holds `lock` during every other call.
 class alignas(128) block_arena {
+ private:
+  struct slab {
+    slab* next;
+    cached_block blocks[64];
+  };
+
  public:
   static constexpr std::size_t unit = 512;  // bytes; sizes and addresses are multiples of it
+  static constexpr std::size_t record_bytes = sizeof(slab);  // of the host, for blocks
 
   short_lock lock;
 
@@ -166,6 +173,15 @@ class alignas(128) block_arena {
     return true;
   }
 
+  /// Adds a segment and takes a block of `bytes`; null where the host has no memory for the record,
+  /// and the segment has stayed outside.
+  cached_block* add_and_take(cached_segment& segment, std::size_t bytes) noexcept {
+    if (!add(segment)) return nullptr;
+    cached_block* block = take(bytes);
+    if (block == nullptr) remove(segment);
+    return block;
+  }
+
   /// Takes one segment out that has no block in use, so that somebody else can have it.
   void remove(cached_segment& segment) noexcept {
     cached_segment** link = &segments_;
@@ -210,6 +226,7 @@ class alignas(128) block_arena {
   }
 
  private:
+  static constexpr std::size_t recent_count = 8;
   static constexpr unsigned step_bits = 4;
   static constexpr unsigned steps = 1u << step_bits;  // lists for each power of two
   static constexpr unsigned rows = 52;
@@ -320,11 +337,6 @@ class alignas(128) block_arena {
     drop_block(*gone);
   }
 
-  struct slab {
-    static constexpr std::size_t count = 64;
-    slab* next;
-    cached_block blocks[count];
-  };
   cached_block* new_block() noexcept {
     if (spare_ == nullptr) {
       auto* made = new (std::nothrow) slab;
@@ -344,8 +356,6 @@ class alignas(128) block_arena {
     block.next_free = spare_;
     spare_ = &block;
   }
-
-  static constexpr std::size_t recent_count = 8;
 
   cached_block* recent_[recent_count] = {};  // taken back, neither listed nor marked free
   void (*give_back_)(returnable&) noexcept;

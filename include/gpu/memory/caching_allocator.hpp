@@ -26,8 +26,8 @@ namespace gpu {
 class caching_allocator {
  public:
   /// For streams of a device's primary context. Asks the driver for nothing yet.
-  /// **Errors**: `errc::invalid_argument` for a limit below one segment;
-  /// `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
+  /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments beyond
+  /// what any device has; `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
   template <class Allocator = caching_allocator>
   static result<Allocator> create(device on, caching_options options = {},
                                   source_location where = source_location::current()) noexcept {
@@ -38,17 +38,13 @@ class caching_allocator {
   template <class Allocator = caching_allocator>
   static result<Allocator> create(context_ref in, caching_options options = {},
                                   source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::caching_allocator::create", where));
-    if (options.limit != 0 && options.limit < options.segment_bytes) {
-      detail::text_builder out;
-      out << "the limit of " << options.limit << " bytes is below one segment of "
-          << options.segment_bytes << ". Raise the limit, or lower segment_bytes.";
-      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::caching_allocator::create",
-                                          out.finish(), where, options.limit,
-                                          options.segment_bytes));
-    }
+    constexpr const char* function = "gpu::caching_allocator::create";
+    GPU_TRY(detail::require(in, function, where));
+    GPU_TRY(detail::check_caching_options(options, function, where));
     auto* state = new (std::nothrow) detail::caching_state;
-    if (state == nullptr) return detail::fail(no_host_memory(where));
+    if (state == nullptr) {
+      return detail::fail(detail::out_of_host_memory_error(function, sizeof *state, where));
+    }
     state->context = in;
     state->options = options;
     return Allocator{state};
@@ -90,14 +86,9 @@ class caching_allocator {
                                        "Hand over after the capture has ended.", where));
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
-    detail::stream_lane* lane = state_->find_lane(number);
-    if (lane == nullptr) return {};
     const detail::scoped_lock held(state_->growing);
-    GPU_TRY(state_->share(*lane, where));
-    lane->lock.lock();
-    if (lane->segments() == nullptr) __atomic_store_n(&lane->number, 0u, __ATOMIC_RELEASE);
-    lane->lock.unlock();
-    return {};
+    detail::stream_lane* lane = state_->find_lane(number);
+    return lane == nullptr ? result<>{} : state_->share(*lane, where);
   }
 
   /// Gives all segments that are free back to the driver; returns how many bytes they were. Waits
@@ -165,18 +156,11 @@ class caching_allocator {
  private:
   explicit caching_allocator(detail::caching_state* state) noexcept : state_{state} {}
 
-  [[gnu::cold]] static cuda_error no_host_memory(source_location where) noexcept {
-    return detail::refusal(errc::out_of_host_memory, "gpu::caching_allocator",
-                           text("the host has no memory for the allocator's records."), where);
-  }
-
   void close(detail::stream_lane& lane) noexcept {
     lane.lock.lock();
     lane.closing = true;
     detail::cached_segment* list = lane.remove_free_segments();
-    if (lane.segments() != nullptr) {
-      __atomic_add_fetch(&state_->owners, std::size_t{1}, __ATOMIC_RELAXED);
-    }
+    if (lane.segments() != nullptr) state_->add_owner();
     lane.lock.unlock();
     state_->release(list);
   }
@@ -248,16 +232,14 @@ class caching_allocator {
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
     detail::stream_lane* lane = state_->find_lane(number);
-    if (lane == nullptr) lane = state_->make_lane(number, stream);
-    if (lane == nullptr) return detail::fail(no_host_memory(where));
     const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
-    taken = take_from(*lane, number, rounded);
-    if (taken == nullptr) taken = GPU_TRY(detail::take_slowly(*state_, *lane, rounded, where));
+    if (lane != nullptr) taken = take_from(*lane, number, rounded);
+    if (taken != nullptr) return {};
+    taken = GPU_TRY(detail::take_slowly(*state_, number, stream, rounded, where));
     return {};
   }
 
-  /// More than any device has, and still far from overflow when it is rounded up.
-  static constexpr std::size_t most = ~std::size_t{0} / 1024 * 512;
+  static constexpr std::size_t most = detail::most_segment_bytes;
 
   detail::caching_state* state_;
 };

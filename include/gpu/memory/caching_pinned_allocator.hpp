@@ -17,8 +17,9 @@ namespace gpu {
 class caching_pinned_allocator {
  public:
   /// For a device's primary context. Asks the driver for nothing yet. `options.limit` counts bytes
-  /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not;
-  /// `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
+  /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not, for a limit
+  /// below one segment, and for segments that no host has; `errc::out_of_host_memory`.
+  /// (cuDevicePrimaryCtxRetain)
   template <class Allocator = caching_pinned_allocator>
   static result<Allocator> create(device with, pinned_flags flags = pinned_flags::none,
                                   caching_options options = {},
@@ -31,19 +32,25 @@ class caching_pinned_allocator {
   static result<Allocator> create(context_ref in, pinned_flags flags = pinned_flags::none,
                                   caching_options options = {},
                                   source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::caching_pinned_allocator::create", where));
-    GPU_TRY(detail::check_pinned_flags(flags, "gpu::caching_pinned_allocator::create", where));
+    constexpr const char* function = "gpu::caching_pinned_allocator::create";
+    GPU_TRY(detail::require(in, function, where));
+    GPU_TRY(detail::check_pinned_flags(flags, function, where));
+    GPU_TRY(detail::check_caching_options(options, function, where));
     auto* cache = new (std::nothrow) detail::pinned_cache;
-    if (cache == nullptr) return detail::fail(no_host_memory(where));
+    if (cache == nullptr) {
+      return detail::fail(detail::out_of_host_memory_error(function, sizeof *cache, where));
+    }
     cache->context = in;
     cache->flags = flags;
     cache->options = options;
+    cache->waiting.keep_events_of(in);
     for (detail::pinned_lane& each : cache->lanes) each.cache = cache;
     return Allocator{cache};
   }
 
   /// `count` elements; none are fine.
-  /// **Errors**: `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with what is held.
+  /// **Errors**: `errc::size_overflow`; `errc::out_of_host_memory`; CUDA_ERROR_OUT_OF_MEMORY with a
+  /// map of what is held.
   /// **Cost**: no driver call where a block is free. Allowed during capture in that case.
   /// (else cuEventQuery, cuMemHostAlloc, cuMemFreeHost)
   template <class T>
@@ -56,9 +63,8 @@ class caching_pinned_allocator {
     detail::pinned_allocation made;
     made.context = cache_->context;
     if (bytes != 0) {
-      constexpr std::size_t most = ~std::size_t{0} - detail::caching_state::driver_unit;
-      const std::size_t rounded =
-          bytes < most ? detail::block_arena::rounded(bytes) : most / 512 * 512;
+      constexpr std::size_t most = detail::most_segment_bytes;
+      const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
       detail::pinned_lane& lane = cache_->own_lane();
       detail::cached_block* block = cache_->take_from(lane, rounded);
       if (block == nullptr) [[unlikely]]
@@ -69,32 +75,29 @@ class caching_pinned_allocator {
     return detail::buffer_maker::make<pinned_buffer<T>>(detail::pinned_memory{made}, count);
   }
 
-  /// Frees `buffer` when the work that is queued on `stream` now has finished, without waiting.
+  /// Frees `buffer` when the work that is queued on `stream` now has finished, without waiting. The
+  /// next allocation for which nothing else is free looks which streams have got so far.
   /// **Errors**: where it cannot be marked, the stream is waited for instead, and the buffer freed
-  /// in any case; `errc::empty_handle`. Not allowed during capture.
-  /// (cuEventCreate, cuEventRecord)
+  /// in any case; `errc::empty_handle`, `errc::out_of_host_memory`. Not allowed during capture.
+  /// **Cost**: one cuEventRecord; events are used again, but for streams of other contexts.
+  /// (cuStreamIsCapturing, cuEventCreate, cuEventRecord)
   template <class T>
   result<> free_after(stream_ref stream, pinned_buffer<T>&& buffer,
                       source_location where = source_location::current()) noexcept {
-    GPU_TRY(require("gpu::caching_pinned_allocator::free_after", where));
-    GPU_TRY(detail::require(stream, "gpu::caching_pinned_allocator::free_after", where));
+    constexpr const char* function = "gpu::caching_pinned_allocator::free_after";
+    GPU_TRY(require(function, where));
+    GPU_TRY(detail::require(stream, function, where));
     if (buffer.empty()) return {};
-    GPU_TRY(detail::require_no_capture(stream, "gpu::caching_pinned_allocator::free_after",
+    GPU_TRY(detail::require_no_capture(stream, function,
                                        "Keep the buffer for as long as the graph.", where));
     detail::pinned_memory memory = detail::buffer_maker::take(buffer);
-    auto* waiting = new (std::nothrow) detail::waiting_block;
-    result<> marked = waiting == nullptr ? result<>{detail::fail(no_host_memory(where))}
-                                         : mark(stream, waiting->event, where);
-    if (!marked.has_value()) {
+    auto& block = *static_cast<detail::cached_block*>(memory.get().owner);
+    const result<> added = cache_->waiting.add(block, stream, function, where);
+    if (!added.has_value()) {
       const result<> waited = stream.synchronize(where);
-      delete waiting;
-      return waited.has_value() ? marked : waited;
+      return waited.has_value() ? added : waited;
     }
-    waiting->block = static_cast<detail::cached_block*>(memory.release().owner);
-    const detail::scoped_lock held(cache_->growing);
-    detail::waiting_block** last = &cache_->waiting;
-    while (*last != nullptr) last = &(*last)->next;
-    *last = waiting;
+    static_cast<void>(memory.release());
     return {};
   }
 
@@ -102,8 +105,8 @@ class caching_pinned_allocator {
   /// for the streams of `free_after`. Not allowed during capture. (cuMemFreeHost)
   std::size_t trim() noexcept {
     if (cache_ == nullptr) return 0;
+    cache_->waiting.wait();
     const detail::scoped_lock held(cache_->growing);
-    cache_->collect_waiting(true);
     std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
       each.lock.lock();
@@ -132,11 +135,8 @@ class caching_pinned_allocator {
     found.misses = cache_->misses;
     found.trims = cache_->trims;
     detail::arena_statistics sum;
-    for (detail::pinned_lane& each : cache_->lanes) {
-      each.lock.lock();
-      sum.add(each.statistics());
-      each.lock.unlock();
-    }
+    cache_->for_each_lane(
+        [&](detail::pinned_lane& lane, unsigned long long) { sum.add(lane.statistics()); });
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
@@ -158,19 +158,14 @@ class caching_pinned_allocator {
   /// Waits for the streams of `free_after`.
   ~caching_pinned_allocator() {
     if (cache_ == nullptr) return;
-    {
-      const detail::scoped_lock held(cache_->growing);
-      cache_->collect_waiting(true);
-      for (detail::pinned_lane& each : cache_->lanes) {
-        each.lock.lock();
-        each.closing = true;
-        detail::cached_segment* list = each.remove_free_segments();
-        if (each.segments() != nullptr) {
-          __atomic_add_fetch(&cache_->owners, std::size_t{1}, __ATOMIC_RELAXED);
-        }
-        each.lock.unlock();
-        cache_->release(list);
-      }
+    cache_->waiting.wait();
+    for (detail::pinned_lane& each : cache_->lanes) {
+      each.lock.lock();
+      each.closing = true;
+      detail::cached_segment* list = each.remove_free_segments();
+      if (each.segments() != nullptr) cache_->add_owner();
+      each.lock.unlock();
+      cache_->release(list);
     }
     cache_->drop_owner();
   }
@@ -178,24 +173,10 @@ class caching_pinned_allocator {
  private:
   explicit caching_pinned_allocator(detail::pinned_cache* cache) noexcept : cache_{cache} {}
 
-  [[gnu::cold]] static cuda_error no_host_memory(source_location where) noexcept {
-    return detail::refusal(errc::out_of_host_memory, "gpu::caching_pinned_allocator",
-                           text("the host has no memory for the allocator's records."), where);
-  }
   result<> require(const char* function, source_location where) const noexcept {
     if (cache_ != nullptr) [[likely]]
       return {};
     return detail::fail(detail::empty_handle_error(function, "allocator", where));
-  }
-
-  static result<> mark(const stream_ref& stream, CUevent& event, source_location where) noexcept {
-    GPU_TRY(driver::call_in<&driver::entry_points::event_create>(
-        stream.context().native(), where, &event, unsigned{CU_EVENT_DISABLE_TIMING}));
-    result<> done = detail::on_stream(stream, where, [&] {
-      return driver::call<&driver::entry_points::event_record>(where, event, stream.native());
-    });
-    if (!done.has_value()) driver::destroy<&driver::entry_points::event_destroy>(event);
-    return done;
   }
 
   /// A block where the thread's own lane has none: of another lane, of a stream that got so far, or
@@ -213,55 +194,36 @@ class caching_pinned_allocator {
     {
       const detail::scoped_lock held(cache_->growing);
       if (Block* block = take_anywhere()) return block;
-      cache_->collect_waiting(false);
+      cache_->waiting.collect();
       if (Block* block = take_anywhere()) return block;
       const result<Block*> grown = grow<Block>(lane, bytes, where);
-      if (grown.has_value() || !out_of_memory(grown.error())) return grown;
+      if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
     }
     trim();
     const detail::scoped_lock held(cache_->growing);
     ++cache_->trims;
     if (Block* block = take_anywhere()) return block;
-    return grow<Block>(lane, bytes, where);
+    const result<Block*> grown = grow<Block>(lane, bytes, where);
+    if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
+    return detail::fail(detail::with_map(grown.error(), cache_->held.bytes(),
+                                         cache_->held.segments(), "lane",
+                                         [&](auto work) { cache_->for_each_lane(work); }));
   }
 
-  static bool out_of_memory(const cuda_error& error) noexcept {
-    return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
-  }
-
-  /// A block of a new segment, taken at once, before another thread does.
+  /// A block of a new segment.
   template <class Block>
   result<Block*> grow(detail::pinned_lane& lane, std::size_t bytes,
                       source_location where) noexcept {
-    constexpr std::size_t unit = detail::caching_state::driver_unit;
-    const std::size_t least = cache_->options.segment_bytes;
-    const std::size_t wanted = ((bytes > least ? bytes : least) + unit - 1) / unit * unit;
-    const std::size_t limit = cache_->options.limit, holds = cache_->held.bytes();
-    if (limit != 0 && (wanted > limit || holds > limit - wanted)) {
-      detail::text_builder out;
-      out << "asked for " << bytes << " bytes; the limit of this allocator is " << limit
-          << " bytes, of which " << holds << " are held";
-      return detail::fail(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY,
-                                     "gpu::caching_pinned_allocator::allocate", where)
-                              .with_details(out.finish())
-                              .with_values(bytes, limit));
-    }
-    detail::pinned_memory memory;
+    constexpr const char* function = "gpu::caching_pinned_allocator::allocate";
+    std::size_t got =
+        GPU_TRY(detail::choose_segment(cache_->options, cache_->held.bytes(),
+                                       cache_->options.segment_bytes, bytes, function, where));
     ++cache_->misses;
-    GPU_TRY(detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where));
-    auto* segment = new (std::nothrow) detail::cached_segment;
-    if (segment == nullptr) return detail::fail(no_host_memory(where));
-    segment->address = reinterpret_cast<std::uintptr_t>(memory.get().address);
-    segment->bytes = wanted;
-    lane.lock.lock();
-    Block* block = lane.add(*segment) ? lane.take(bytes) : nullptr;
-    lane.lock.unlock();
-    if (block == nullptr) {
-      delete segment;
-      return detail::fail(no_host_memory(where));
-    }
-    static_cast<void>(memory.release());
-    cache_->held.add(wanted);
+    Block* block = GPU_TRY((detail::take_segment<detail::pinned_memory, Block>(
+        lane, bytes, got, function, where, [&](std::size_t wanted, detail::pinned_memory& memory) {
+          return detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where);
+        })));
+    cache_->held.add(got);
     return block;
   }
 

@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// What `caching_pinned_allocator` is inside: a few arenas that threads are spread over, and the
-/// blocks that wait for a stream.
+/// What `caching_pinned_allocator` is inside: a few arenas that threads are spread over.
 
-#include <gpu/memory/caching_state.hpp>
+#include <gpu/memory/caching_segments.hpp>
+#include <gpu/memory/caching_waiting.hpp>
 #include <gpu/memory/pinned_allocation.hpp>
 
 namespace gpu::detail {
@@ -15,13 +15,6 @@ struct pinned_lane : block_arena {
 
   struct pinned_cache* cache = nullptr;
   bool closing = false;
-};
-
-/// A block that is given back when a stream has got so far. They wait in a list, oldest first.
-struct waiting_block {
-  cached_block* block = nullptr;
-  CUevent event = nullptr;
-  waiting_block* next = nullptr;
 };
 
 /// What is held of the system. Every member is atomic: who gives the last block of a segment back
@@ -65,9 +58,9 @@ struct pinned_cache {
   held_segments held;
   std::size_t misses = 0;  // times that the driver was asked for memory
   std::size_t trims = 0;   // times that free segments went back to make room
-  waiting_block* waiting = nullptr;
+  waiting_blocks waiting;
   bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
-  std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
+  std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `give_up_free`
   pinned_lane lanes[lane_count];
 
   /// The calling thread's lane: threads take turns when they first ask.
@@ -77,12 +70,20 @@ struct pinned_cache {
         __atomic_fetch_add(&threads, std::size_t{1}, __ATOMIC_RELAXED);
     return lanes[number % lane_count];
   }
+  template <class Work> void for_each_lane(Work work) noexcept {
+    for (pinned_lane& each : lanes) {
+      each.lock.lock();
+      work(each, static_cast<unsigned long long>(&each - lanes));
+      each.lock.unlock();
+    }
+  }
   cached_block* take_from(pinned_lane& lane, std::size_t bytes) noexcept {
     lane.lock.lock();
     cached_block* block = lane.take(bytes);
     lane.lock.unlock();
     return block;
   }
+  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
   void drop_owner() noexcept {
     if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
   }
@@ -107,45 +108,34 @@ struct pinned_cache {
     held.remove(segments, bytes);
     return bytes;
   }
-
-  /// Gives the blocks back whose streams have got so far; all of them where `wait` says so. Under
-  /// `growing`.
-  void collect_waiting(bool wait) noexcept {
-    while (waiting != nullptr) {
-      const source_location nowhere;
-      if (wait) {
-        driver::destroy<&driver::entry_points::event_synchronize>(waiting->event);
-      } else {
-        const result<bool> done = driver::query<&driver::entry_points::event_query>(
-            CUDA_ERROR_NOT_READY, nowhere, waiting->event);
-        if (!done.has_value() || !*done) return;
-      }
-      waiting_block* done = exchange(waiting, waiting->next);
-      driver::destroy<&driver::entry_points::event_destroy>(done->event);
-      done->block->give_back(*done->block);
-      delete done;
-    }
-  }
 };
+
+/// Gives what is free of a lane back to the system. Lets go of the lane's lock; from then on other
+/// threads may give back all that keeps the cache, so this counts as an owner meanwhile.
+[[gnu::cold, gnu::noinline]] inline void give_up_free(pinned_lane& lane) noexcept {
+  pinned_cache& cache = *lane.cache;
+  cache.add_owner();
+  const bool closing = lane.closing;
+  cached_segment* list = lane.remove_free_segments();
+  const bool emptied = closing && list != nullptr && lane.segments() == nullptr;
+  lane.lock.unlock();
+  if (closing) {
+    cache.release(list);
+  } else {
+    cache.trim(list);
+  }
+  if (emptied) cache.drop_owner();
+  cache.drop_owner();
+}
 
 inline void pinned_lane::give_back(returnable& returned) noexcept {
   auto& block = static_cast<cached_block&>(returned);
   auto& lane = static_cast<pinned_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  const bool closing = lane.closing;
-  const bool leaves = closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED);
-  cached_segment* list = leaves ? lane.remove_free_segments() : nullptr;
-  const bool empty = lane.segments() == nullptr;
+  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) [[unlikely]]
+    return give_up_free(lane);
   lane.lock.unlock();
-  if (list == nullptr) [[likely]]
-    return;
-  if (!closing) {
-    lane.cache->trim(list);
-    return;
-  }
-  lane.cache->release(list);
-  if (empty) lane.cache->drop_owner();
 }
 
 }  // namespace gpu::detail

@@ -40,8 +40,20 @@ struct stream_lane : block_arena {
   explicit stream_lane(caching_state& of) noexcept : block_arena{&give_back}, state{of} {}
   static void give_back(returnable& block) noexcept;
 
+  /// Makes it another stream's; false where it holds something.
+  bool pass_to(unsigned long long to, const stream_ref& its) noexcept {
+    lock.lock();
+    const bool passed = segments() == nullptr;
+    if (passed) {
+      stream = its;
+      __atomic_store_n(&number, to, __ATOMIC_RELEASE);
+    }
+    lock.unlock();
+    return passed;
+  }
+
   caching_state& state;
-  unsigned long long number = 0;  // of the stream; 0 while the lane is nobody's
+  unsigned long long number = 0;  // of the stream; changes under `growing` and the lock
   stream_ref stream;
   stream_lane* next = nullptr;  // in the same bucket
   unsigned answered = 0;        // requests of other streams
@@ -51,7 +63,6 @@ struct stream_lane : block_arena {
 /// **Threads**: `growing` guards what is not atomic; it is taken before a lane's lock.
 struct caching_state {
   static constexpr std::size_t bucket_count = 64;
-  static constexpr std::size_t driver_unit = std::size_t{2} << 20;
 
   context_ref context;
   caching_options options;
@@ -61,7 +72,7 @@ struct caching_state {
   caching_statistics counts;
   bool stopped = false;    // atomic: what is given back goes to the driver as soon as it can
   unsigned requests = 0;   // atomic: how often a stream could have used what others have free
-  std::size_t owners = 1;  // atomic: the allocator, and after its end the lanes in use
+  std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `attend`
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
     stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
@@ -70,22 +81,20 @@ struct caching_state {
     }
     return lane;
   }
-  /// The lane of a stream, made where there is none; null where the host has no memory for it.
+  /// The lane of a stream, made where there is none; null where the host has no memory for it. A
+  /// lane that holds nothing becomes another stream's, so that streams that are gone leave none.
+  /// Under `growing`.
   stream_lane* make_lane(unsigned long long number, const stream_ref& stream) noexcept {
-    const scoped_lock held(growing);
     stream_lane* lane = find_lane(number);
     if (lane != nullptr) return lane;
     stream_lane*& bucket = buckets[number % bucket_count];
-    for (lane = bucket; lane != nullptr && lane->number != 0;) lane = lane->next;
-    const bool is_new = lane == nullptr;
-    if (is_new) lane = new (std::nothrow) stream_lane(*this);
+    for (lane = bucket; lane != nullptr && !lane->pass_to(number, stream);) lane = lane->next;
+    if (lane != nullptr) return lane;
+    lane = new (std::nothrow) stream_lane(*this);
     if (lane == nullptr) return nullptr;
-    lane->stream = stream;
-    __atomic_store_n(&lane->number, number, __ATOMIC_RELEASE);
-    if (is_new) {
-      lane->next = bucket;
-      __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
-    }
+    lane->pass_to(number, stream);
+    lane->next = bucket;
+    __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
     return lane;
   }
 
@@ -99,6 +108,7 @@ struct caching_state {
     }
   }
 
+  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
   void drop_owner() noexcept {
     if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) != 0) return;
     for (stream_lane* each : buckets) {
@@ -201,32 +211,32 @@ struct caching_state {
 };
 
 /// What seldom happens when a block comes back: others wait for free segments, or the allocator is
-/// gone.
+/// gone. Lets go of the lane's lock; from then on other threads may give back all that keeps the
+/// lane, so this counts as an owner meanwhile.
 [[gnu::cold, gnu::noinline]] inline void attend(stream_lane& lane) noexcept {
   caching_state& state = lane.state;
-  lane.lock.lock();
-  const bool closing = lane.closing;
-  cached_segment* list = closing ? lane.remove_free_segments() : nullptr;
-  const bool empty = lane.segments() == nullptr;
-  lane.lock.unlock();
-  if (closing) {
-    state.release(list);
-    if (list != nullptr && empty) state.drop_owner();
-    return;
-  }
-  if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
-    const scoped_lock held(state.growing);
-    lane.lock.lock();
-    list = lane.remove_free_segments();
+  state.add_owner();
+  if (lane.closing) {
+    cached_segment* list = lane.remove_free_segments();
+    const bool emptied = list != nullptr && lane.segments() == nullptr;
     lane.lock.unlock();
-    state.trim(list);
-    return;
+    state.release(list);
+    if (emptied) state.drop_owner();
+  } else {
+    lane.lock.unlock();
+    const scoped_lock held(state.growing);
+    const source_location nowhere;
+    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
+      lane.lock.lock();
+      cached_segment* list = lane.remove_free_segments();
+      lane.lock.unlock();
+      state.trim(list);
+    } else if (require_no_capture(lane.stream, "gpu::caching_allocator", "", nowhere).has_value()) {
+      // A captured stream would put the event into its graph; there the request can wait.
+      static_cast<void>(state.share(lane, nowhere));
+    }
   }
-  // A captured stream would put the event into its graph; the request can wait.
-  const source_location nowhere;
-  if (!require_no_capture(lane.stream, "gpu::caching_allocator", "", nowhere).has_value()) return;
-  const scoped_lock held(state.growing);
-  static_cast<void>(state.share(lane, nowhere));
+  state.drop_owner();
 }
 
 inline void stream_lane::give_back(returnable& returned) noexcept {
@@ -234,11 +244,11 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<stream_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  const bool seldom = lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
-                      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED);
+  if (lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
+      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED)) [[unlikely]] {
+    return attend(lane);
+  }
   lane.lock.unlock();
-  if (seldom) [[unlikely]]
-    attend(lane);
 }
 
 }  // namespace detail
