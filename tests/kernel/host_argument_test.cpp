@@ -1,7 +1,6 @@
 // in, out and inout: what is copied, when, and that the launch has waited.
 
 #include <gpu/memory.hpp>
-#include <gpu/testing/fault_injection.hpp>
 
 #include "kernel/test_programs.hpp"
 
@@ -131,31 +130,20 @@ TEST_CASE("host arguments are refused during capture", "[kernel][host_argument]"
   CHECK(refused.error() == gpu::errc::capture_prohibited);
 }
 
-TEST_CASE("each driver call behind host arguments may fail", "[kernel][host_argument]") {
-  const gpu::stream stream = test::new_stream();
-  const gpu::module module = test::load_source(source);
-  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
-  const auto& inner = gpu::driver::current_entry_points();
-  gpu::set_error_reporter([](const gpu::cuda_error&) {});
-  std::size_t failures = 0;
-  for (std::size_t nth = 0;; ++nth) {
-    gpu::testing::fault_injection faults(inner);
-    const gpu::driver::scoped_entry_points in_force(faults.entry_points());
-    faults.fail_call(nth, CUDA_ERROR_UNKNOWN);
-    std::vector<int> a = {1, 2}, b = {3, 4}, c(2);
-    const auto done = gpu::launch(stream, {1, 2}, poly, gpu::in(a), gpu::inout(b), gpu::out(c), 2);
-    if (faults.injected() == 0) {
-      CHECK(done.has_value());
-      break;
-    }
-    ++failures;
-    if (std::string(faults.last_injected()) == "cuMemFreeAsync") continue;  // in a destructor
-    INFO(faults.last_injected());
-    REQUIRE_FALSE(done.has_value());
-    CHECK(std::string(done.error().call()) == faults.last_injected());
-  }
-  gpu::set_error_reporter(nullptr);
-  CHECK(failures >= 12);
+TEST_CASE("each driver call behind host arguments may fail",
+          "[kernel][host_argument][faults][cpu]") {
+  const gpu::compiled_program program =
+      test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  CHECK(test::sweep(
+            [&]() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              const gpu::module module = GPU_TRY(gpu::module::load(program));
+              const poly_kernel poly = GPU_TRY(module.kernel<const int*, int*, int*, int>("poly"));
+              std::vector<int> a = {1, 2}, b = {3, 4}, c(2);
+              return gpu::launch(stream, {1, 2}, poly, gpu::in(a), gpu::inout(b), gpu::out(c), 2);
+            },
+            {"cuCtxGetDevice"}) == "");
 }
 
 }  // namespace

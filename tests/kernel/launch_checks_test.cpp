@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace launch_checks_test {
 namespace {
@@ -135,6 +136,72 @@ TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launc
     CHECK(more.error().details().contains("device 40"));
   }
   CHECK(test::recording().launches.size() == 4);
+}
+
+TEST_CASE("what a cluster or a cooperative launch asks the driver may fail", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  const gpu::launch_config large{.grid = 16, .block = 1, .cluster = 16};
+  gpu::launch_config together{
+      .grid = 8,
+      .block = 1,
+      .attributes = gpu::launch_attributes_ref::from_native(&cooperative, 1)};
+  REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  const auto fails = [&](const gpu::launch_config& config, const gpu::driver::entry_points& table,
+                         const char* call) {
+    const gpu::driver::scoped_entry_points in_force(table);
+    const auto failed = gpu::launch(f.stream, config, f.kernel);
+    REQUIRE_FALSE(failed.has_value());
+    CHECK(failed.error().code() == CUDA_ERROR_UNKNOWN);
+    CHECK(std::string(failed.error().call()) == call);
+  };
+  gpu::driver::entry_points attribute = test::recorded::table();
+  attribute.kernel_get_attribute = [](int*, CUfunction_attribute, CUkernel, CUdevice) {
+    return CUDA_ERROR_UNKNOWN;
+  };
+  fails(large, attribute, "cuKernelGetAttribute");
+  test::recording().nonportable_clusters = true;
+  gpu::driver::entry_points size = test::recorded::table();
+  size.occupancy_max_potential_cluster_size = [](int*, CUfunction, const CUlaunchConfig*) {
+    return CUDA_ERROR_UNKNOWN;
+  };
+  fails(large, size, "cuOccupancyMaxPotentialClusterSize");
+  gpu::driver::entry_points blocks = test::recorded::table();
+  blocks.occupancy_max_active_blocks_per_multiprocessor_with_flags =
+      [](int*, CUfunction, int, std::size_t, unsigned) { return CUDA_ERROR_UNKNOWN; };
+  fails(together, blocks, "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags");
+  together.cluster = 2;
+  gpu::driver::entry_points clusters = test::recorded::table();
+  clusters.occupancy_max_active_clusters = size.occupancy_max_potential_cluster_size;
+  fails(together, clusters, "cuOccupancyMaxActiveClusters");
+  CHECK(test::recording().launches.size() == 1);
+}
+
+TEST_CASE("a driver that cannot tell parameters is believed what is stated", "[kernel][launch]") {
+  const test::recording_driver driver({4, 8}, {0, 8});  // whatever is looked up, these are passed
+  gpu::driver::entry_points older = test::recorded::table();
+  older.kernel_get_param_info = nullptr;  // before CUDA 12.4
+  const gpu::driver::scoped_entry_points in_force(older);
+  const gpu::module module = gpu::module::load(some_ptx).value();
+  const gpu::stream_ref stream = test::recording_driver::stream();
+  const auto bytes = [](auto value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto typed = module.kernel<float, double>("recorded");
+  REQUIRE(typed.has_value());
+  REQUIRE(gpu::launch(stream, {1, 1}, *typed, 2, 3.0f).has_value());
+  CHECK(test::recording().launches.back().arguments ==
+        std::vector<std::string>{bytes(2.0f), bytes(3.0)});
+  // Stated wrongly, it cannot be known.
+  CHECK(module.kernel<char>("recorded").has_value());
+  const auto untyped = module.kernel("recorded");
+  REQUIRE(untyped.has_value());
+  REQUIRE(gpu::launch(stream, {1, 1}, *untyped, 7, 8.0).has_value());
+  CHECK(test::recording().launches.back().arguments ==
+        std::vector<std::string>{bytes(7), bytes(8.0)});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Loading images, finding kernels and variables in them, and what is said where that fails.
 
+#include <gpu/kernel/kernel_attribute.hpp>
 #include <gpu/memory.hpp>
-#include <gpu/testing/fault_injection.hpp>
 
 #include "kernel/test_programs.hpp"
 
@@ -288,9 +288,9 @@ TEST_CASE("modules are loaded and asked in threads without a context, which stay
     done = [&]() -> gpu::result<> {
       const gpu::module module = GPU_TRY(gpu::module::load(program));
       const auto kernel = GPU_TRY(module.kernel<float, float*, int>("scale"));
-      GPU_TRY(kernel.attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, gpu::device::from_native(0)));
-      GPU_TRY(kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024,
-                                   gpu::device::from_native(0)));
+      const auto zero = gpu::device::from_native(0);
+      GPU_TRY(gpu::attribute<gpu::kernel_attribute::registers>(kernel, zero));
+      GPU_TRY(gpu::set_attribute<gpu::kernel_attribute::shared_carveout>(kernel, 50, zero));
       GPU_TRY(gpu::module::load(program.ptx()));
       return {};
     }();
@@ -328,43 +328,26 @@ TEST_CASE("a refused image leaves no library behind", "[kernel][module]") {
   CHECK(loaded == unloaded);
 }
 
-TEST_CASE("each driver call of a module may fail", "[kernel][module]") {
-  const gpu::stream stream = test::new_stream();
-  const gpu::compiled_program program = compiled();
-  const auto& inner = gpu::driver::current_entry_points();
-  const auto work = [&]() -> gpu::result<> {
-    const gpu::module module = GPU_TRY(gpu::module::load(program));
-    const auto kernel = GPU_TRY(module.kernel<float, float*, int>("scale"));
-    GPU_TRY(module.global<int>("counters", stream.context()));
-    std::vector<float> x = {1, 2};
-    GPU_TRY(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
-    return {};
-  };
-  std::size_t failed = 0;
-  for (std::size_t nth = 0;; ++nth) {
-    gpu::testing::fault_injection faults(inner);
-    const gpu::driver::scoped_entry_points in_force(faults.entry_points());
-    faults.fail_call(nth, CUDA_ERROR_UNKNOWN);
-    gpu::set_error_reporter([](const gpu::cuda_error&) {});
-    const auto done = work();
-    gpu::set_error_reporter(nullptr);
-    if (faults.injected() == 0) {
-      CHECK(done.has_value());
-      break;
-    }
-    ++failed;
-    const std::string call = faults.last_injected();
-    INFO(call);
-    // A failing destructor is reported, not returned.
-    if (call == "cuLibraryUnload" || call == "cuMemFreeAsync") continue;
-    // Nor is it an error that the thread could not be left as it was, after the machine code was
-    // refused and while there is PTX to go on with.
-    if (call == "cuCtxPopCurrent" && done.has_value()) continue;
-    REQUIRE_FALSE(done.has_value());
-    CHECK(done.error().code() == CUDA_ERROR_UNKNOWN);
-    CHECK(done.error().call() == call);
-  }
-  CHECK(failed > 10);
+TEST_CASE("each driver call of a module may fail", "[kernel][module][faults][cpu]") {
+  const gpu::compiled_program program =
+      test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  // It is no error that the thread could not be left as it was, after machine code was refused and
+  // while there is PTX to go on with.
+  CHECK(test::sweep(
+            [&]() -> gpu::result<> {
+              const gpu::device device = GPU_TRY(gpu::device::get(0));
+              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+              const gpu::module module = GPU_TRY(gpu::module::load(program));
+              const auto kernel = GPU_TRY(module.kernel<float, float*, int>("scale"));
+              const gpu::untyped_kernel untyped = GPU_TRY(module.kernel("scale_all"));
+              GPU_TRY(module.global<int>("counters", stream.context()));
+              std::vector<float> x = {1, 2};
+              GPU_TRY(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+              // The opt-in to more shared memory, too.
+              GPU_TRY(gpu::launch(stream, {1, 2, 100'000}, untyped, gpu::inout(x)));
+              return {};
+            },
+            {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
 }
 
 }  // namespace
