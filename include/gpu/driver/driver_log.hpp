@@ -1,0 +1,205 @@
+#pragma once
+/// \file
+/// The driver's own log, of drivers that keep one (CUDA 12.9 and newer): `driver_log` reads it,
+/// `driver_log_listener` hears each message as it comes. It often says why a call was refused,
+/// where the code alone does not.
+
+#include <gpu/core/string_ref.hpp>
+#include <gpu/driver/host_call.hpp>
+#include <gpu/driver/refusals.hpp>
+
+namespace gpu {
+
+/// How serious a message of the driver is.
+enum class driver_log_level {
+  error = CU_LOG_LEVEL_ERROR,     ///< a call was refused, or work failed
+  warning = CU_LOG_LEVEL_WARNING  ///< something is not as it should be
+};
+
+/// The level's name, such as "error"; null for a value that is none.
+constexpr const char* name_of(driver_log_level level) noexcept {
+  switch (level) {
+    case driver_log_level::error:
+      return "error";
+    case driver_log_level::warning:
+      return "warning";
+  }
+  return nullptr;
+}
+
+/// A place in the driver's log, which moves on as the log is read:
+///
+///     gpu::driver_log log = GPU_TRY(gpu::driver_log::from_here());
+///     ...
+///     if (!done) std::fputs(GPU_TRY(log.read()).c_str(), stderr);
+///
+/// The log is the process's, all threads' and contexts'. The driver keeps 25600 bytes of it, and
+/// says in the text where older messages are gone.
+/// **Errors**: `errc::not_supported` where the driver keeps no log; the driver's.
+/// **Threads**: any, but one at a time for one object. **Capture**: not affected.
+class driver_log {
+ public:
+  /// The end of the log, where the next message will be. (cuLogsCurrent)
+  template <class Log = driver_log>
+  static result<Log> from_here(source_location where = source_location::current()) noexcept {
+    Log log;
+    GPU_TRY(driver::call<&driver::entry_points::logs_current>(where, &log.at_, 0u));
+    return log;
+  }
+
+  /// The messages since `from_here` or the last `read` or `write`, a line each; empty where there
+  /// are none. (cuLogsDumpToMemory)
+  /// **Errors**: also `errc::out_of_host_memory`.
+  template <class Text = text>
+  result<Text> read(source_location where = source_location::current()) noexcept {
+    return dump<Text>(&at_, "gpu::driver_log::read", where);
+  }
+  /// All that the driver keeps.
+  template <class Text = text>
+  static result<Text> read_all(source_location where = source_location::current()) noexcept {
+    return dump<Text>(nullptr, "gpu::driver_log::read_all", where);
+  }
+
+  /// As `read`, into a file, whose contents are replaced. (cuLogsDumpToFile)
+  template <class Result = result<>>
+  Result write(const char* path, source_location where = source_location::current()) noexcept {
+    return dump_to_file<Result>(&at_, path, "gpu::driver_log::write", where);
+  }
+  /// All that the driver keeps.
+  template <class Result = result<>>
+  static Result write_all(const char* path,
+                          source_location where = source_location::current()) noexcept {
+    return dump_to_file<Result>(nullptr, path, "gpu::driver_log::write_all", where);
+  }
+
+ private:
+  driver_log() noexcept = default;
+
+  template <class Text>
+  static result<Text> dump(CUlogIterator* from, const char* function,
+                           source_location where) noexcept {
+    // What the driver keeps at most, the line about what is gone, and the terminator.
+    constexpr std::size_t capacity = 25600 + 512;
+    struct buffer {
+      char* characters = new (std::nothrow) char[capacity];
+      buffer() = default;
+      buffer(const buffer&) = delete;
+      buffer& operator=(const buffer&) = delete;
+      ~buffer() { delete[] characters; }
+    } room;
+    if (room.characters == nullptr)
+      return detail::fail(detail::no_room_error(function, capacity, where));
+    std::size_t size = capacity;
+    GPU_TRY(driver::call<&driver::entry_points::logs_dump_to_memory>(where, from, room.characters,
+                                                                     &size, 0u));
+    return Text(room.characters, size);
+  }
+
+  template <class Result>
+  static Result dump_to_file(CUlogIterator* from, const char* path, const char* function,
+                             source_location where) noexcept {
+    if (path == nullptr || *path == '\0') {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, function,
+          text(path == nullptr ? "the path is null. Name the file that the log goes to."
+                               : "the path is empty. Name the file that the log goes to."),
+          where));
+    }
+    return driver::call<&driver::entry_points::logs_dump_to_file>(where, from, path, 0u);
+  }
+
+  CUlogIterator at_ = 0;
+};
+
+namespace detail {
+
+/// What a listener gave the driver.
+template <class Function> struct log_callback {
+  Function function;
+  source_location where;
+
+  // As CUlogsCallback.
+  static void CUDA_CB run_at(void* self, CUlogLevel level, char* message,
+                             std::size_t length) noexcept {
+    auto* const callback = static_cast<log_callback*>(self);
+    // Whether the driver counts a terminator, or ends the line, is its own affair.
+    while (length != 0 && (message[length - 1] == '\0' || message[length - 1] == '\n')) --length;
+    run_contained(
+        [&]() -> decltype(auto) {
+          return callback->function(static_cast<driver_log_level>(level),
+                                    string_ref(message, length));
+        },
+        "gpu::driver_log_listener", callback->where);
+  }
+};
+
+}  // namespace detail
+
+/// Calls `function(gpu::driver_log_level, gpu::string_ref message)` for each message of the driver,
+/// from construction to destruction:
+///
+///     auto listener = GPU_TRY(gpu::driver_log_listener::create(
+///         [](gpu::driver_log_level, gpu::string_ref message) { log.add(message.to_text()); }));
+///
+/// Move-only; empty after a move.
+/// **Threads**: the callable runs in whichever thread makes the driver say something, in the midst
+/// of its call, and maybe in several at once; it must not use CUDA, nor end the listener. What it
+/// throws, and the error of a result that it returns, goes to the error reporter. A listener may be
+/// made and destroyed in any thread, but not while another thread is in a call that may fail.
+/// **Ownership**: the callable is moved to the heap, and destroyed with the listener.
+/// **Capture**: not affected. (cuLogsRegisterCallback, cuLogsUnregisterCallback)
+class driver_log_listener {
+ public:
+  /// **Errors**: `errc::not_supported` where the driver keeps no log; `errc::out_of_host_memory`;
+  /// the driver's.
+  template <class Function, class Listener = driver_log_listener>
+    requires requires(detail::remove_cvref_t<Function>& callable) {
+      callable(driver_log_level{}, string_ref{});
+    }
+  static result<Listener> create(Function&& function,
+                                 source_location where = source_location::current()) noexcept {
+    using callback = detail::log_callback<detail::remove_cvref_t<Function>>;
+    Listener listener;
+    listener.callback_ = new (std::nothrow) callback{static_cast<Function&&>(function), where};
+    if (listener.callback_ == nullptr) {
+      return detail::fail(
+          detail::no_room_error("gpu::driver_log_listener::create", sizeof(callback), where));
+    }
+    listener.destroy_ = [](void* self) noexcept { delete static_cast<callback*>(self); };
+    GPU_TRY(driver::call<&driver::entry_points::logs_register_callback>(
+        where, CUlogsCallback{&callback::run_at}, listener.callback_, &listener.native_));
+    return listener;
+  }
+
+  driver_log_listener(driver_log_listener&& from) noexcept
+      : native_{detail::exchange(from.native_, nullptr)},
+        callback_{detail::exchange(from.callback_, nullptr)},
+        destroy_{from.destroy_} {}
+  driver_log_listener& operator=(driver_log_listener&& from) noexcept {
+    driver_log_listener taken(detail::move(from));
+    detail::swap_values(native_, taken.native_);
+    detail::swap_values(callback_, taken.callback_);
+    detail::swap_values(destroy_, taken.destroy_);
+    return *this;
+  }
+  ~driver_log_listener() {
+    if (native_ != nullptr) {
+      // A driver that cannot be asked any more keeps the callable.
+      if (driver::current_entry_points().logs_unregister_callback == nullptr) return;
+      driver::destroy<&driver::entry_points::logs_unregister_callback>(native_);
+    }
+    if (callback_ != nullptr) destroy_(callback_);
+  }
+
+  CUlogsCallbackHandle native() const noexcept { return native_; }
+  explicit operator bool() const noexcept { return native_ != nullptr; }
+
+ private:
+  driver_log_listener() noexcept = default;
+
+  CUlogsCallbackHandle native_ = nullptr;
+  void* callback_ = nullptr;
+  void (*destroy_)(void*) noexcept = nullptr;
+};
+
+}  // namespace gpu
