@@ -14,20 +14,20 @@ template <class> inline constexpr bool is_pitched_view = false;
 template <class T, memory_side Side>
 inline constexpr bool is_pitched_view<pitched_view<T, Side>> = true;
 
+/// A pitched view, or an lvalue of something that has one by its `span()`, as `pitched_buffer` has.
+template <class Range>
+concept box_range = is_pitched_view<remove_cvref_t<Range>> || requires(Range&& range) {
+  requires is_pitched_view<decltype(static_cast<Range&&>(range).span())>;
+};
+
 /// What `range` names: a pitched view as it is, an owner by its `span()`.
-template <class Range> constexpr auto box_of(Range&& range) noexcept {
+template <box_range Range> constexpr auto box_of(Range&& range) noexcept {
   if constexpr (is_pitched_view<remove_cvref_t<Range>>) {
     return range;
   } else {
     return static_cast<Range&&>(range).span();
   }
 }
-
-/// A pitched view, or an lvalue of something that has one by its `span()`, as `pitched_buffer` has.
-template <class Range>
-concept box_range = is_pitched_view<remove_cvref_t<Range>> || requires(Range&& range) {
-  requires is_pitched_view<decltype(static_cast<Range&&>(range).span())>;
-};
 
 template <class Range> using box_view_t = decltype(detail::box_of(declval<Range>()));
 
