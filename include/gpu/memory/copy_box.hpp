@@ -163,6 +163,20 @@ template <class Range> constexpr bool is_device_box() noexcept {
   return box_view_t<Range>::side == memory_side::device;
 }
 
+/// `errc::invalid_argument` where elements would be filled off their alignment.
+template <class Builder = text_builder>
+result<> check_fill_alignment(const char* function, const box_side& box,
+                              source_location where) noexcept {
+  if (box.address % box.element == 0 && box.pitch % box.element == 0) [[likely]]
+    return {};
+  Builder out;
+  out << "the box begins at a multiple of " << (box.address & (~box.address + 1))
+      << " bytes and has a pitch of " << box.pitch << " bytes, but elements of " << box.element
+      << " bytes are filled at multiples of that. Give a pitch that is one.";
+  return fail(
+      refusal(errc::invalid_argument, function, out.finish(), where, box.pitch, box.element));
+}
+
 /// `pattern` holds an element of `box.element` bytes, which is 1, 2 or 4.
 inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsigned pattern,
                             source_location where) noexcept {
@@ -170,14 +184,7 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
   GPU_TRY(check_box("gpu::fill", "destination", box, where));
   GPU_TRY(require_context("gpu::fill", stream, "destination", box.context, where));
   if (box.size.empty()) return {};
-  if (box.address % box.element != 0 || box.pitch % box.element != 0) {
-    text_builder out;
-    out << "the box begins at a multiple of " << (box.address & (~box.address + 1))
-        << " bytes and has a pitch of " << box.pitch << " bytes, but elements of " << box.element
-        << " bytes are filled at multiples of that. Give a pitch that is one.";
-    return fail(
-        refusal(errc::invalid_argument, "gpu::fill", out.finish(), where, box.pitch, box.element));
-  }
+  GPU_TRY(check_fill_alignment("gpu::fill", box, where));
   // Planes without a gap between them are one plane of more rows.
   const bool one_plane = box.rows == box.size.height || box.size.depth == 1;
   const std::size_t planes = one_plane ? 1 : box.size.depth;
