@@ -3,6 +3,8 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/graph/node_attribute.hpp>
+
 #include <cstring>
 
 namespace kernel_node_test {
@@ -145,6 +147,8 @@ TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][fault
               const auto node = GPU_TRY(graph.add({}, gpu::kernel_node(config, twice, x)));
               GPU_TRY(gpu::set(graph, node, gpu::kernel_node(config, twice, x)));
               GPU_TRY(gpu::set(graph, node, gpu::kernel_node({1, 1}, twice, x)));
+              GPU_TRY(gpu::set_attribute<gpu::launch_attribute::priority>(node, -1));
+              GPU_TRY(gpu::attribute<gpu::launch_attribute::priority>(node));
               gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
               GPU_TRY(exec.set(node, gpu::kernel_node({1, 1}, twice, x)));
               GPU_TRY(gpu::launch(stream, exec));
@@ -152,6 +156,61 @@ TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][fault
               return {};
             },
             {"cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("graph: attributes of kernel nodes are asked and set one by one", "[graph]") {
+  using attribute = gpu::launch_attribute;
+  graph_fixture f;
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  gpu::launch_attributes urgent;
+  value_of(urgent.set<attribute::priority>(-1));
+  value_of(gpu::launch(f.stream, {.grid = 1, .block = 1, .attributes = urgent}, f.add, f.x, 3u));
+  const gpu::graph captured = value_of(capture.end());
+  const gpu::graph_node node = value_of(captured.nodes())[0];
+  value_of(gpu::set_attribute<attribute::priority>(node, -2));
+  CHECK(value_of(gpu::attribute<attribute::priority>(node)) == -2);
+  value_of(gpu::set_attribute<attribute::cooperative>(node, true));
+  CHECK(value_of(gpu::attribute<attribute::cooperative>(node)));
+  value_of(
+      gpu::set_attribute<attribute::memory_sync_domain>(node, gpu::memory_sync_domain::remote));
+  CHECK(value_of(gpu::attribute<attribute::memory_sync_domain>(node)) ==
+        gpu::memory_sync_domain::remote);
+  value_of(gpu::set_attribute<attribute::cluster_scheduling>(
+      node, gpu::cluster_scheduling::load_balancing));
+  CHECK(value_of(gpu::attribute<attribute::cluster_scheduling>(node)) ==
+        gpu::cluster_scheduling::load_balancing);
+  value_of(gpu::set_attribute<attribute::shared_carveout>(node, 50));
+  CHECK(value_of(gpu::attribute<attribute::shared_carveout>(node)) == 50);
+  CHECK_FALSE(value_of(gpu::attribute<attribute::device_updatable_node>(node)).updatable);
+  CUkernelNodeAttrValue raw{};
+  REQUIRE(test::driver().graph_kernel_node_get_attribute(
+              node.native(), CU_LAUNCH_ATTRIBUTE_PRIORITY, &raw) == CUDA_SUCCESS);
+  CHECK(raw.priority == -2);
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(captured))) == 3);
+
+  gpu::cuda_error error = error_of(gpu::set_attribute<attribute::shared_carveout>(node, 101));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::set_attribute", "0 to 100 percent"));
+  CHECK(error_of(gpu::set_attribute<attribute::priority>(gpu::graph_node{}, 0)) ==
+        gpu::errc::empty_handle);
+  CHECK(error_of(gpu::attribute<attribute::priority>(gpu::graph_node{})) ==
+        gpu::errc::empty_handle);
+  const auto other = value_of(f.graph.add({}, gpu::empty_node{}));
+  CHECK(error_of(gpu::set_attribute<attribute::priority>(other, 0)).code() ==
+        CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(gpu::attribute<attribute::priority>(other)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("graph: a node that kernels can change has a name for them", "[graph][hardware]") {
+  using attribute = gpu::launch_attribute;
+  graph_fixture f;
+  gpu::launch_attributes attributes;
+  value_of(attributes.set<attribute::device_updatable_node>({true}));
+  const auto node = value_of(f.graph.add(
+      {}, gpu::kernel_node({.grid = 1, .block = 1, .attributes = attributes}, f.add, f.x, 3u)));
+  const gpu::device_node told = value_of(gpu::attribute<attribute::device_updatable_node>(node));
+  CHECK(told.updatable);
+  CHECK(told.native != nullptr);
 }
 
 }  // namespace kernel_node_test

@@ -32,8 +32,8 @@ enum class launch_attribute : int {
   preferred_cluster = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
   /// An event that is recorded when all blocks have begun.
   launch_completion_event = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
-  /// Kernels can change the node, for which they need `device_node::native`. For nodes of graphs,
-  /// and launches that are captured.
+  /// Kernels can change the node, for which they need `device_node::native`: ask the node for it,
+  /// see gpu/graph/node_attribute.hpp. For nodes of graphs, and launches that are captured.
   device_updatable_node = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
   /// Percent of what L1 cache and shared memory divide that should be shared memory.
   shared_carveout = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
@@ -99,7 +99,8 @@ constexpr const char* event_problem(const event_ref& event) noexcept {
   return nullptr;
 }
 
-/// An attribute's type, and how it is read from and written to the driver's union.
+/// An attribute's type, and how it is written to the driver's union, and read from it where nodes
+/// of graphs have it.
 template <launch_attribute> struct launch_attribute_value;
 
 template <>
@@ -118,6 +119,7 @@ struct launch_attribute_value<launch_attribute::memory_sync_domain>
 /// A yes or no that the driver keeps as a number.
 template <auto Member> struct yes_or_no_attribute {
   using type = bool;
+  static bool read(const CUlaunchAttributeValue& from) noexcept { return from.*Member != 0; }
   static void write(CUlaunchAttributeValue& to, bool value) noexcept { to.*Member = value ? 1 : 0; }
   static const char* problem(bool) noexcept { return nullptr; }
 };
@@ -133,6 +135,9 @@ struct launch_attribute_value<launch_attribute::nvlink_util_centric_scheduling>
 
 template <> struct launch_attribute_value<launch_attribute::cluster_scheduling> {
   using type = cluster_scheduling;
+  static type read(const CUlaunchAttributeValue& from) noexcept {
+    return static_cast<type>(from.clusterSchedulingPolicyPreference);
+  }
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
   }
@@ -175,6 +180,10 @@ template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
 
 template <> struct launch_attribute_value<launch_attribute::device_updatable_node> {
   using type = device_node;
+  static type read(const CUlaunchAttributeValue& from) noexcept {
+    const auto& node = from.deviceUpdatableKernelNode;
+    return {node.deviceUpdatable != 0, node.devNode};
+  }
   static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
     to.deviceUpdatableKernelNode.deviceUpdatable = value.updatable ? 1 : 0;
     to.deviceUpdatableKernelNode.devNode = value.native;
@@ -184,6 +193,9 @@ template <> struct launch_attribute_value<launch_attribute::device_updatable_nod
 
 template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
   using type = int;
+  static type read(const CUlaunchAttributeValue& from) noexcept {
+    return static_cast<int>(from.sharedMemCarveout);
+  }
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.sharedMemCarveout = static_cast<unsigned>(value);
   }

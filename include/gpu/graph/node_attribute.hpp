@@ -1,0 +1,70 @@
+#pragma once
+/// \file
+/// Attributes of kernel nodes, captured ones too: what can be asked and set without describing the
+/// node anew.
+
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/kernel/launch_attribute.hpp>
+
+namespace gpu {
+
+namespace detail {
+
+/// Events, and what orders a launch with the one before it in a stream, are of launches alone.
+template <launch_attribute Attribute>
+inline constexpr bool is_node_attribute =
+    Attribute != launch_attribute::programmatic_stream_serialization &&
+    Attribute != launch_attribute::programmatic_event &&
+    Attribute != launch_attribute::launch_completion_event;
+
+/// The driver tells all of them but these.
+template <launch_attribute Attribute>
+inline constexpr bool is_readable_node_attribute =
+    is_node_attribute<Attribute> && Attribute != launch_attribute::preferred_cluster &&
+    Attribute != launch_attribute::nvlink_util_centric_scheduling;
+
+}  // namespace detail
+
+/// One attribute of a kernel node, in its own type:
+///
+///     const int urgency = GPU_TRY(gpu::attribute<gpu::launch_attribute::priority>(node));
+///
+/// **Errors**: `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE for a node of another kind, and for
+/// an attribute that is newer than the driver. **Capture**: not affected. **Threads**: a graph is
+/// used by one thread at a time. (cuGraphKernelNodeGetAttribute)
+template <launch_attribute Attribute>
+result<launch_attribute_t<Attribute>> attribute(
+    graph_node of, source_location where = source_location::current()) noexcept {
+  static_assert(detail::is_readable_node_attribute<Attribute>,
+                "gpu::attribute: the driver does not tell this attribute of a node");
+  CUkernelNodeAttrValue value{};
+  GPU_TRY(detail::require(of, "gpu::attribute", where));
+  GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
+      where, of.native(), static_cast<CUkernelNodeAttrID>(Attribute), &value));
+  return detail::launch_attribute_value<Attribute>::read(value);
+}
+
+/// Sets one attribute of a kernel node. What was instantiated from its graph before stays as it is:
+/// see `graph_exec::update`. A node that kernels can change stays one.
+/// **Errors**: `errc::invalid_argument` for a value that no launch can have; `errc::empty_handle`;
+/// the driver's CUDA_ERROR_INVALID_VALUE as above. **Capture**: allowed. **Threads**: as
+/// `attribute`. (cuGraphKernelNodeSetAttribute)
+template <launch_attribute Attribute>
+result<> set_attribute(graph_node of, const launch_attribute_t<Attribute>& value,
+                       source_location where = source_location::current()) noexcept {
+  static_assert(detail::is_node_attribute<Attribute>,
+                "gpu::set_attribute: this attribute is one of launches, not of nodes");
+  using traits = detail::launch_attribute_value<Attribute>;
+  GPU_TRY(detail::require(of, "gpu::set_attribute", where));
+  if (const char* problem = traits::problem(value)) {
+    return detail::fail(
+        detail::refusal(errc::invalid_argument, "gpu::set_attribute", text(problem), where));
+  }
+  CUkernelNodeAttrValue native{};
+  traits::write(native, value);
+  return driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(
+      where, of.native(), static_cast<CUkernelNodeAttrID>(Attribute),
+      static_cast<const CUkernelNodeAttrValue*>(&native));
+}
+
+}  // namespace gpu
