@@ -1,8 +1,16 @@
 #include <gpu/driver/peer.hpp>
 
+#include "support/captured.hpp"
+#include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
 
+#include <atomic>
+#include <optional>
+#include <string>
+#include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace peer_test {
 
@@ -31,6 +39,7 @@ struct two_devices {
   gpu::context_ref of_first = value_of(gpu::context::primary(first));
   gpu::context_ref of_second = value_of(gpu::context::primary(second));
 
+  bool linked() const { return value_of(gpu::can_access_peer(first, second)); }
   bool enabled() const { return access_is_enabled(of_first.native(), of_second.native()); }
 };
 
@@ -122,20 +131,145 @@ TEST_CASE("peer: access lasts as long as its scope, in one direction",
   CHECK_FALSE(pair.enabled());
 }
 
-TEST_CASE("peer: access that was there before stays", "[driver][peer][two_devices]") {
+TEST_CASE("peer: access lasts as long as the last of its scopes", "[driver][peer][two_devices]") {
   const two_devices pair;
-  if (!value_of(gpu::can_access_peer(pair.first, pair.second))) return;
-  gpu::peer_access outer = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+  if (!pair.linked()) return;
+  for (const bool first_ends_first : {true, false}) {
+    gpu::peer_access first = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    gpu::peer_access second = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    CHECK(first);
+    CHECK(second);
+    gpu::peer_access& ended = first_ends_first ? first : second;
+    REQUIRE(ended.disable().has_value());
+    CHECK_FALSE(ended);
+    CHECK(pair.enabled());
+    CHECK(ended.disable().has_value());
+    CHECK(pair.enabled());
+    {
+      const gpu::peer_access other_way =
+          value_of(gpu::peer_access::enable(pair.of_second, pair.of_first));
+      const gpu::peer_access last = std::move(first_ends_first ? second : first);
+    }
+    CHECK_FALSE(pair.enabled());
+  }
+}
+
+TEST_CASE("peer: access that somebody else enabled stays theirs", "[driver][peer][two_devices]") {
+  const two_devices pair;
+  if (!pair.linked()) return;
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(pair.of_first));
+  REQUIRE(test::driver().ctx_enable_peer_access(pair.of_second.native(), 0) == CUDA_SUCCESS);
   {
+    const gpu::peer_access outer =
+        value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
     const gpu::peer_access inner =
         value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    CHECK_FALSE(outer);
     CHECK_FALSE(inner);
   }
   CHECK(pair.enabled());
-  REQUIRE(outer.disable().has_value());
-  CHECK_FALSE(outer);
+  REQUIRE(test::driver().ctx_disable_peer_access(pair.of_second.native()) == CUDA_SUCCESS);
+  // Ended behind the back of who holds it, it is enabled again by the next.
+  gpu::peer_access holder = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+  REQUIRE(test::driver().ctx_disable_peer_access(pair.of_second.native()) == CUDA_SUCCESS);
+  gpu::peer_access next = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+  CHECK(pair.enabled());
+  CHECK(holder.disable().has_value());
+  CHECK(pair.enabled());
+  CHECK(next.disable().has_value());
   CHECK_FALSE(pair.enabled());
-  CHECK(outer.disable().has_value());
+  holder = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+  REQUIRE(test::driver().ctx_disable_peer_access(pair.of_second.native()) == CUDA_SUCCESS);
+  CHECK(error_of(holder.disable()).code() == CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  CHECK_FALSE(holder);
+}
+
+TEST_CASE("peer: threads that hold an access do not take it from each other",
+          "[driver][peer][two_devices]") {
+  const two_devices pair;
+  if (!pair.linked()) return;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        auto access = gpu::peer_access::enable(pair.of_first, pair.of_second);
+        if (!access.has_value() || !*access || !access->disable().has_value()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  CHECK(wrong == 0);
+  CHECK_FALSE(pair.enabled());
+}
+
+TEST_CASE("peer: a capture forbids access to begin and to end, and a relaxed one does not",
+          "[driver][peer][capture][two_devices]") {
+  const two_devices pair;
+  if (!pair.linked()) return;
+  const gpu::stream stream = value_of(gpu::stream::create(pair.first));
+  const auto enable = [&] { return gpu::peer_access::enable(pair.of_first, pair.of_second); };
+  for (const CUstreamCaptureMode mode :
+       {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL}) {
+    CHECK(test::capture(
+              stream,
+              [&] { CHECK(error_of(enable()).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); },
+              mode)
+              .code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    CHECK_FALSE(pair.enabled());
+    gpu::peer_access access = value_of(enable());
+    CHECK(test::capture(
+              stream,
+              [&] {
+                CHECK(error_of(access.disable()).code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+              },
+              mode)
+              .code == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    CHECK(access);
+    CHECK(pair.enabled());
+    CHECK(access.disable().has_value());  // another try
+    CHECK_FALSE(pair.enabled());
+  }
+  const test::captured relaxed = test::capture(
+      stream, [&] { CHECK(value_of(enable()).disable().has_value()); },
+      CU_STREAM_CAPTURE_MODE_RELAXED);
+  CHECK(relaxed.unharmed());
+  CHECK(relaxed.nodes == 0);
+  CHECK_FALSE(pair.enabled());
+}
+
+TEST_CASE("peer: access whose end a capture refused to the destructor ends with the next scope",
+          "[driver][peer][capture][two_devices]") {
+  const two_devices pair;
+  if (!pair.linked()) return;
+  const gpu::stream stream = value_of(gpu::stream::create(pair.first));
+  {
+    const test::reported_errors reported;
+    std::optional<gpu::peer_access> access(
+        value_of(gpu::peer_access::enable(pair.of_first, pair.of_second)));
+    test::capture(stream, [&] { access.reset(); });
+    CHECK(reported.count() == 1);
+    CHECK(reported.last().find("cuCtxDisablePeerAccess") != std::string::npos);
+  }
+  CHECK(pair.enabled());
+  {
+    const gpu::peer_access next = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    CHECK(next);
+  }
+  CHECK_FALSE(pair.enabled());
+}
+
+TEST_CASE("peer: says that the host has no memory", "[driver][peer][faults][cpu]") {
+  test::cpu_driver_options cpu;
+  cpu.devices = 2;
+  CHECK(test::sweep_host_memory(
+            []() -> gpu::result<> {
+              const gpu::device first = GPU_TRY(gpu::device::get(0));
+              const gpu::device second = GPU_TRY(gpu::device::get(1));
+              const gpu::peer_access access = GPU_TRY(gpu::peer_access::enable(first, second));
+              return {};
+            },
+            cpu) == "");
 }
 
 TEST_CASE("peer: devices without a link are refused by a sentence", "[driver][peer][cpu]") {

@@ -16,10 +16,11 @@ struct captured {
   bool unharmed() const { return code == CUDA_SUCCESS; }
 };
 
-/// Does `work()` while `stream` is captured in the mode that forbids most.
-template <class Work> captured capture(const gpu::stream& stream, Work work) {
-  REQUIRE(driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
-          CUDA_SUCCESS);
+/// Does `work()` while `stream` is captured, in the mode that forbids most if none is given.
+template <class Work>
+captured capture(const gpu::stream& stream, Work work,
+                 CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL) {
+  REQUIRE(driver().stream_begin_capture(stream.native(), mode) == CUDA_SUCCESS);
   work();
   captured made;
   CUgraph graph = nullptr;

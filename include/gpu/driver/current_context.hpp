@@ -31,6 +31,13 @@ result<> call_in(CUcontext context, source_location where, Arguments... argument
   return in_context(context, where, [&] { return call<Member>(where, arguments...); });
 }
 
+/// Whether a failure to end something tells nothing that is wrong: the process is ending or was
+/// forked, or the context is lost.
+inline bool is_harmless_at_end(const cuda_error& error) noexcept {
+  return error.domain() == error_domain::gpu || error.code() == CUDA_ERROR_DEINITIALIZED ||
+         error.is_sticky();
+}
+
 /// `destroy` while `context` is current. Where it cannot be made so, the call is tried all the
 /// same: another context may do. Failures go to the error reporter, except where nothing can be
 /// wrong, because the process is ending or was forked, or the context is lost.
@@ -41,13 +48,9 @@ void destroy_in(CUcontext context, Arguments... arguments) noexcept {
     tried = true;
     return call<Member>(source_location{}, arguments...);
   });
-  if (done.has_value()) [[likely]]
+  if (done.has_value() || is_harmless_at_end(done.error())) [[likely]]
     return;
-  const cuda_error& error = done.error();
-  const bool shutting_down =
-      error.domain() == error_domain::gpu || error.code() == CUDA_ERROR_DEINITIALIZED;
-  if (shutting_down || error.is_sticky()) return;
-  gpu::detail::report(error);
+  gpu::detail::report(done.error());
   if (!tried) destroy<Member>(arguments...);
 }
 

@@ -2,8 +2,7 @@
 /// \file
 /// Peers: devices that reach each other's memory.
 
-#include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/context.hpp>
+#include <gpu/driver/peer_hold.hpp>
 
 namespace gpu {
 
@@ -88,70 +87,63 @@ result<Bool> can_access_peer(device from, device to,
 
 namespace detail {
 
-/// Two contexts, of which the first may use the memory of the second.
-struct peer_pair {
-  context_ref from;
-  context_ref to;
-  friend bool operator==(const peer_pair&, const peer_pair&) noexcept = default;
-};
-
-struct disable_peer_access {
-  template <class Pair> void operator()(const Pair& pair) const noexcept {
-    driver::destroy_in<&driver::entry_points::ctx_disable_peer_access>(pair.from.native(),
-                                                                       pair.to.native());
-  }
-};
-
-/// Sets `enabled` where the access was not there before. A peer that cannot be reached is told from
-/// other failures by a sentence.
-inline result<> enable_peer_access(context_ref from, context_ref to, bool& enabled,
+/// A peer that cannot be reached is told from other failures by a sentence.
+inline result<> enable_peer_access(const peer_pair& pair, bool& holds_it,
                                    source_location where) noexcept {
   constexpr const char* function = "gpu::peer_access::enable";
-  GPU_TRY(require(from, function, where));
-  GPU_TRY(require(to, function, where));
-  if (from.device() == to.device()) {
-    return fail(no_peers_error(function, from.device(), to.device(),
+  GPU_TRY(require(pair.from, function, where));
+  GPU_TRY(require(pair.to, function, where));
+  const device from = pair.from.device(), to = pair.to.device();
+  if (from == to) {
+    return fail(no_peers_error(function, from, to,
                                "contexts of one device share its memory only through IPC or "
                                "virtual memory. Give contexts of two devices.",
                                where));
   }
   int can = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_can_access_peer>(
-      where, &can, from.device().native(), to.device().native()));
+  GPU_TRY(driver::call<&driver::entry_points::device_can_access_peer>(where, &can, from.native(),
+                                                                      to.native()));
   if (can == 0) {
-    return fail(no_peers_error(function, from.device(), to.device(),
+    return fail(no_peers_error(function, from, to,
                                "there is no link between them that would do. Copy between them "
                                "instead, which goes through the host; nvidia-smi topo -m shows "
                                "the links.",
                                where));
   }
-  result<> done = driver::call_in<&driver::entry_points::ctx_enable_peer_access>(
-      from.native(), where, to.native(), 0u);
-  enabled = done.has_value();
-  const bool already = !done.has_value() && done.error().domain() == error_domain::driver &&
-                       done.error().code() == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-  return already ? result<>{} : done;
+  return begin_peer_access(pair, holds_it, where);
 }
 
 }  // namespace detail
 
 /// Lets kernels of one context use the memory of another device's, for as long as it lives; one
-/// direction. Where somebody else had enabled it before, it is left as it was at the end.
+/// direction. Of several for the same two contexts, the last to end ends the access, whichever
+/// libraries of the process they are in.
 ///
 ///     const gpu::peer_access access = GPU_TRY(gpu::peer_access::enable(first, second));
 ///
+/// Where somebody else had enabled it before, with a call of their own, the object holds nothing:
+/// the access is as theirs, and lasts until they end it. Whoever enables it after this object did
+/// is told so by the driver, and loses it with this object.
+///
 /// Memory of stream-ordered pools has access rights of its own. Move-only; empty after a move.
+/// **Capture**: neither its beginning nor its end is allowed, unless the capture and the thread are
+/// `relaxed`: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture is spoiled. Where the end was
+/// refused to the destructor, the access stays until the next object for the two contexts ends.
+/// **Threads**: any; different objects at the same time, too.
 class [[nodiscard]] peer_access {
  public:
   /// **Errors**: `errc::not_supported`, where the devices have no link or are the same;
-  /// `errc::empty_handle`; CUDA_ERROR_TOO_MANY_PEERS. **Threads**: any.
+  /// `errc::empty_handle`; `errc::out_of_host_memory`; CUDA_ERROR_TOO_MANY_PEERS.
   /// (cuDeviceCanAccessPeer, cuCtxEnablePeerAccess; at the end cuCtxDisablePeerAccess)
   template <class Access = peer_access>
   static result<Access> enable(context_ref from, context_ref to,
                                source_location where = source_location::current()) noexcept {
-    bool enabled = false;
-    GPU_TRY(detail::enable_peer_access(from, to, enabled, where));
-    return Access{enabled ? detail::peer_pair{from, to} : detail::peer_pair{}};
+    const detail::peer_pair pair{from, to};
+    bool holds_it = false;
+    const result<> begun = detail::enable_peer_access(pair, holds_it, where);
+    Access made{holds_it ? pair : detail::peer_pair{}};
+    if (!begun.has_value()) return detail::fail(begun.error());
+    return made;
   }
   /// Between the primary contexts of two devices.
   template <class Access = peer_access>
@@ -162,19 +154,18 @@ class [[nodiscard]] peer_access {
     return Access::enable(of_from, of_to, where);
   }
 
-  /// Ends the access now and returns the error that the destructor could only report.
-  /// (cuCtxDisablePeerAccess)
+  /// Ends the access now and returns the error that the destructor could only report. Where a
+  /// capture forbids it, or the context cannot be made current, the object still holds the access,
+  /// for another try. (cuCtxDisablePeerAccess)
   result<> disable(source_location where = source_location::current()) noexcept {
     if (!pair_) return {};
-    const detail::peer_pair pair = pair_.get();
-    // Where the context could not be made current, the access stays, for another try.
-    return driver::in_context(pair.from.native(), where, [&] {
-      static_cast<void>(pair_.release());
-      return driver::call<&driver::entry_points::ctx_disable_peer_access>(where, pair.to.native());
-    });
+    bool over = false;
+    result<> ended = detail::end_peer_access(pair_.get(), over, where);
+    if (over) static_cast<void>(pair_.release());
+    return ended;
   }
 
-  /// Whether the end of this object ends the access: not where it had been there before.
+  /// Whether it holds the access: not where somebody else had enabled it.
   explicit operator bool() const noexcept { return static_cast<bool>(pair_); }
 
  private:
