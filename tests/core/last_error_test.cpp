@@ -1,0 +1,135 @@
+#include "support/results.hpp"
+
+#include <gpu/core/last_error.hpp>
+#include <gpu/gpu.hpp>
+
+#include <thread>
+
+namespace last_error_test {
+
+using test::error_of;
+using test::says;
+using test::value_of;
+
+namespace {
+
+struct clean {
+  clean() { static_cast<void>(gpu::take_last_error()); }
+};
+
+}  // namespace
+
+TEST_CASE("last error: looked at and taken", "[core][last_error]") {
+  const clean before;
+  CHECK(gpu::peek_last_error().has_value());
+  CHECK(gpu::take_last_error().has_value());
+  static_cast<void>(gpu::stream_ref{}.synchronize());
+  const int line = __LINE__ - 1;
+  for (int i = 0; i < 2; ++i) {
+    const gpu::cuda_error error = error_of(gpu::peek_last_error());
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(error.where().line() == static_cast<unsigned>(line));
+    CHECK(says(error, "gpu::stream::synchronize", "stream is empty", "last_error_test.cpp"));
+  }
+  CHECK(error_of(gpu::take_last_error()) == gpu::errc::empty_handle);
+  CHECK(gpu::peek_last_error().has_value());
+  CHECK(gpu::take_last_error().has_value());
+}
+
+TEST_CASE("last error: the later of two, with its values, and no success takes it back",
+          "[core][last_error]") {
+  const clean before;
+  static_cast<void>(gpu::stream_ref{}.synchronize());
+  const gpu::cuda_error told = error_of(gpu::device::get(4711));
+  value_of(gpu::device::count());
+  const gpu::cuda_error error = error_of(gpu::take_last_error());
+  CHECK(error == gpu::errc::index_out_of_range);
+  CHECK(error.asked() == 4711);
+  CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
+  CHECK(error.message() == told.message());
+}
+
+TEST_CASE("last error: the driver's, a fault's and a missing driver's are noted too",
+          "[core][last_error]") {
+  const clean before;
+  gpu::driver::entry_points refusing = test::driver();
+  refusing.device_get_count = [](int*) { return CUDA_ERROR_ILLEGAL_ADDRESS; };
+  {
+    gpu::driver::scoped_entry_points in_force(refusing);
+    static_cast<void>(gpu::device::count());
+  }
+  CHECK(error_of(gpu::take_last_error()).code() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  gpu::driver::entry_points broken{};
+  broken.start_failure = CUDA_ERROR_SYSTEM_DRIVER_MISMATCH;
+  broken.unavailable_detail = "cuInit";
+  {
+    gpu::driver::scoped_entry_points in_force(broken);
+    static_cast<void>(gpu::device::count());
+  }
+  const gpu::cuda_error start = error_of(gpu::take_last_error());
+  CHECK(start.code() == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
+  CHECK(start.kind() == gpu::error_kind::runtime);
+  CHECK(says(start, "cuInit", "reboot or reinstall"));
+}
+
+TEST_CASE("last error: each thread has its own", "[core][last_error]") {
+  const clean before;
+  static_cast<void>(gpu::device::get(-1));
+  bool none = false, own = false;
+  std::thread([&] {
+    none = gpu::peek_last_error().has_value();
+    static_cast<void>(gpu::stream_ref{}.synchronize());
+    own = !gpu::take_last_error().has_value();
+  }).join();
+  CHECK(none);
+  CHECK(own);
+  CHECK(error_of(gpu::take_last_error()) == gpu::errc::index_out_of_range);
+}
+
+TEST_CASE("last error: what goes to the error reporter is none", "[core][last_error]") {
+  test::reported_errors reported;
+  const gpu::event event = value_of(gpu::event::create(test::first_device()));
+  const clean before;
+  gpu::driver::entry_points failing = test::driver();
+  failing.event_destroy = [](CUevent) { return CUDA_ERROR_UNKNOWN; };
+  {
+    gpu::driver::scoped_entry_points in_force(failing);
+    {
+      const gpu::event other = gpu::event::adopt(event);
+    }
+  }
+  CHECK(reported.count() == 1);
+  CHECK(gpu::peek_last_error().has_value());
+}
+
+TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the way",
+          "[core][last_error][cpu]") {
+  const test::own_cpu_driver driver;
+  const clean before;
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  const auto check = [](const char* step) {
+    INFO(step);
+    const gpu::result<> last = gpu::take_last_error();
+    if (!last.has_value()) FAIL(last.error().message().c_str());
+  };
+  auto x = value_of(gpu::device_buffer<int>::create(stream, 4));
+  value_of(gpu::fill(stream, x, 1));
+  check("memory");
+  for (int i = 0; i < 2; ++i) {
+    const auto program = value_of(gpu::compile(
+        "#include <cstdint>\nextern \"C\" __global__ void set(int* x) { x[threadIdx.x] = 7; }",
+        {}));
+    check("compile");
+    const auto module = value_of(gpu::module::load(program));
+    check("load");
+    const auto set = value_of(module.kernel<int*>("set"));
+    value_of(gpu::launch(stream, {1, 4}, set, x));
+    value_of(stream.synchronize());
+    check("launch");
+  }
+  value_of(stream.is_done());
+  value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  check("the rest");
+}
+
+}  // namespace last_error_test
