@@ -4,6 +4,7 @@
 
 #include "docs/snippets.hpp"
 
+#include <gpu/core/last_error.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/peer_memory.hpp>

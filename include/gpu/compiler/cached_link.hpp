@@ -31,7 +31,7 @@ template <class Facts> inline void get_nvjitlink_facts(Facts& facts) {
     facts = *recalled;
     return;
   }
-  const result<version> found = nvjitlink_version();
+  const result<version> found = nvjitlink_version(source_location{});
   if (!found.has_value()) return;
   facts.major = found->major;
   facts.minor = found->minor;
@@ -40,12 +40,12 @@ template <class Facts> inline void get_nvjitlink_facts(Facts& facts) {
 }
 
 /// The linker in use by version and build; empty where there is neither nvJitLink nor a driver.
-template <class Builder = text_builder> inline text linker_identity(source_location where) {
+template <class Builder = text_builder> inline text linker_identity() {
   library_facts facts;
   get_nvjitlink_facts(facts);
   if (facts.present()) return facts.identity;
   const auto function = driver::current_entry_points().link_complete;
-  const result<version> found = driver_version(where);
+  const result<version> found = driver_version(source_location{});
   if (!found.has_value() || function == nullptr) return {};
   return library_identity("the driver's linker for CUDA", found->major, found->minor,
                           reinterpret_cast<const void*>(function));
@@ -73,7 +73,7 @@ template <class Builder = text_builder> struct cached_link {
     return key.finish();
   }
   sequence<text> folders() const { return {}; }
-  text compiler() const { return linker_identity(where); }
+  text compiler() const { return linker_identity(); }
   text used_compiler() const { return compiler(); }
   const text& name() const noexcept { return label; }
 

@@ -31,7 +31,7 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
   compiled_program found;
   detail::quick_request said{p, options};
-  const bool certain = said.complete(where);
+  const bool certain = said.complete();
   if (certain && detail::cached_compilation<>::find_quick(cache, said, found)) return found;
   detail::cached_work<detail::cached_compilation<>>::prepare(cache);
   detail::compile_request request{p, options.architecture};

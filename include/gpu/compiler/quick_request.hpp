@@ -70,7 +70,7 @@ struct quick_request {
   int device = -1;                             // whose architecture it is, where none is named
 
   /// Fills in what is not the caller's. False where the driver cannot say which device it is.
-  template <class Builder = text_builder> bool complete(source_location where) noexcept {
+  template <class Builder = text_builder> bool complete() noexcept {
     const char* line = environment_variable("GPU_COMPILE_OPTIONS");
     if (line != nullptr) more_options = line;
     nvrtc = nvrtc::entry_points_in_force();
@@ -80,10 +80,11 @@ struct quick_request {
     if (device >= 0) return true;
     using table = driver::entry_points;
     CUcontext current = nullptr;
-    if (!driver::call<&table::ctx_get_current>(where, &current).has_value()) return false;
+    if (!driver::call<&table::ctx_get_current>(source_location{}, &current).has_value())
+      return false;
     device = 0;
     if (current == nullptr) return true;
-    return driver::call<&table::ctx_get_device>(where, &device).has_value();
+    return driver::call<&table::ctx_get_device>(source_location{}, &device).has_value();
   }
 
   std::uint64_t hash() const noexcept {

@@ -193,12 +193,45 @@ template <class Builder> text cuda_error::message() const noexcept {
 
 namespace detail {
 
+/// Of a thread, which may still make errors when its objects are gone: in destructors of others.
+inline thread_local bool last_error_is_gone = false;
+
+/// The last error made in a thread, for gpu/core/last_error.hpp; one of no call where there is
+/// none.
+struct last_error_slot {
+  cuda_error error{error_domain::gpu, 0, nullptr, source_location{}};
+
+  ~last_error_slot() { last_error_is_gone = true; }
+};
+inline thread_local last_error_slot last_error_of_thread;
+
+/// Notes an error on its way to the program. One without a place is no answer to the program: it
+/// goes to the error reporter, or there is another way.
+[[gnu::cold, gnu::noinline]] inline cuda_error noted_error(cuda_error error) noexcept {
+  if (error.where().line() != 0 && !last_error_is_gone) last_error_of_thread.error = error;
+  return error;
+}
+
+/// The last error as it was, to go back to where there is another way than what failed.
+class last_error_mark {
+ public:
+  last_error_mark() noexcept {
+    if (!last_error_is_gone) error_ = last_error_of_thread.error;
+  }
+  void restore() const noexcept {
+    if (!last_error_is_gone) last_error_of_thread.error = error_;
+  }
+
+ private:
+  cuda_error error_{error_domain::gpu, 0, nullptr, source_location{}};
+};
+
 /// A refusal of this library's own: `sentence` names the value, the limit and the cure.
 inline cuda_error refusal(errc code, const char* function, text sentence, source_location where,
                           std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
-  return cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
-      .with_details(detail::move(sentence))
-      .with_values(asked, limit);
+  return noted_error(cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
+                         .with_details(detail::move(sentence))
+                         .with_values(asked, limit));
 }
 
 }  // namespace detail

@@ -49,7 +49,8 @@ constexpr const char* driver_advice(int code) noexcept {
     case 304:
       return "The operating system refused; check its limits (locked memory, file handles).";
     case 400:
-      return "The handle was destroyed already or belongs to another context, or is that of an event "
+      return "The handle was destroyed already or belongs to another context, or is that of an "
+             "event "
              "without a time, because it was never recorded: record it first.";
     case 401:
       return "The object is not in the state that this call needs.";

@@ -17,8 +17,9 @@ template <class Builder = gpu::detail::text_builder>
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
   if (table.start_failure != CUDA_SUCCESS) {
-    return cuda_error(error_domain::driver, static_cast<int>(table.start_failure),
-                      table.unavailable_detail, where);
+    return gpu::detail::noted_error(cuda_error(error_domain::driver,
+                                               static_cast<int>(table.start_failure),
+                                               table.unavailable_detail, where));
   }
   const char* call = entry_point_list[index].name;
   Builder out;

@@ -154,12 +154,14 @@ template <class Builder = text_builder>
   return out.finish();
 }
 
-/// Names the launches, copies and fills that may be behind `error`, where it is a fault.
+/// An error of the driver's, on its way to the program; names the launches, copies and fills that
+/// may be behind it, where it is a fault.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
-  if (error.domain() != error_domain::driver || !is_kernel_fault(error.code())) return error;
-  return detail::move(error).with_details(launch_origins<Builder>(stream));
+  if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
+    return noted_error(detail::move(error));
+  return noted_error(detail::move(error).with_details(launch_origins<Builder>(stream)));
 }
 
 /// Takes back what the driver refused, with a fault of earlier work perhaps, of which the record

@@ -143,9 +143,11 @@ template <class Builder = text_builder>
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
+  const last_error_mark before;
   result<> done = load_library(cubin, library, where);
-  if (is_for_other_device(done) && !ptx.empty()) return load_library(ptx, library, where);
-  return done;
+  if (!is_for_other_device(done) || ptx.empty()) return done;
+  before.restore();
+  return load_library(ptx, library, where);
 }
 
 /// Sets `record` to the kernel of that name, or to null where the module has none.

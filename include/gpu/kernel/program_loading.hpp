@@ -20,11 +20,14 @@ inline result<> load_program(const Program& program, CUlibrary& library,
       return fail(refusal(errc::invalid_image, "gpu::module::load", out.finish(), where));
     }
   }
+  const last_error_mark before;
   result<> done = load_library(program.cubin(), program.ptx(), library, where);
   if constexpr (requires { program.link_for_driver(where); }) {
     if (is_for_other_device(done)) {
       const text image = GPU_TRY(program.link_for_driver(where));
-      if (!image.empty()) return load_library(image, library, where);
+      if (image.empty()) return done;
+      before.restore();
+      return load_library(image, library, where);
     }
   }
   return done;
