@@ -371,41 +371,52 @@ TEST_CASE("graph: every kind of node and every reason has a name", "[graph]") {
 }
 
 TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
+  const auto work = []() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+    auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+    const gpu::event event = GPU_TRY(gpu::event::create(device));
+    const gpu::graph inner = GPU_TRY(gpu::graph::create(device));
+    GPU_TRY(inner.add({}, gpu::empty_node{}));
+    const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+    const auto fill = GPU_TRY(graph.add({}, gpu::fill_node(x, 1u)));
+    const auto host = GPU_TRY(graph.add(fill, gpu::host_node([] {})));
+    const auto child = GPU_TRY(graph.add(host, gpu::child_graph_node(inner)));
+    const auto record = GPU_TRY(graph.add(child, gpu::event_record_node(event)));
+    GPU_TRY(graph.add(record, gpu::event_wait_node(event)));
+    GPU_TRY(graph.disconnect(child, record));
+    GPU_TRY(graph.connect(child, record));
+    GPU_TRY(graph.keep(GPU_TRY(gpu::event::create(device))));
+    GPU_TRY(gpu::kind_of(fill));
+    GPU_TRY(gpu::child_of(child));
+    GPU_TRY(gpu::dependencies_of(host));
+    GPU_TRY(gpu::dependents_of(host));
+    GPU_TRY(graph.root_nodes());
+    GPU_TRY(gpu::set(graph, fill, gpu::fill_node(x, 2u)));
+    const gpu::graph copy = GPU_TRY(gpu::graph::clone(graph));
+    GPU_TRY(copy.find_clone_of(fill));
+    gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
+    GPU_TRY(exec.update(copy));
+    GPU_TRY(exec.set(fill, gpu::fill_node(x, 3u)));
+    GPU_TRY(exec.set_enabled(fill, false));
+    GPU_TRY(exec.is_enabled(fill));
+    GPU_TRY(exec.options());
+    GPU_TRY(gpu::upload(stream, exec));
+    GPU_TRY(gpu::launch(stream, exec));
+    GPU_TRY(stream.synchronize());
+    return {};
+  };
+  // Where nobody has waited for the launch, what the graph keeps outlives it, until the launch is
+  // over and there is another operation on a graph.
   CHECK(test::sweep(
-            []() -> gpu::result<> {
-              const gpu::device device = GPU_TRY(gpu::device::get(0));
-              const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
-              auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
-              const gpu::event event = GPU_TRY(gpu::event::create(device));
-              const gpu::graph inner = GPU_TRY(gpu::graph::create(device));
-              GPU_TRY(inner.add({}, gpu::empty_node{}));
-              const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
-              const auto fill = GPU_TRY(graph.add({}, gpu::fill_node(x, 1u)));
-              const auto host = GPU_TRY(graph.add(fill, gpu::host_node([] {})));
-              const auto child = GPU_TRY(graph.add(host, gpu::child_graph_node(inner)));
-              const auto record = GPU_TRY(graph.add(child, gpu::event_record_node(event)));
-              GPU_TRY(graph.add(record, gpu::event_wait_node(event)));
-              GPU_TRY(graph.disconnect(child, record));
-              GPU_TRY(graph.connect(child, record));
-              GPU_TRY(graph.keep(GPU_TRY(gpu::event::create(device))));
-              GPU_TRY(gpu::kind_of(fill));
-              GPU_TRY(gpu::child_of(child));
-              GPU_TRY(gpu::dependencies_of(host));
-              GPU_TRY(gpu::dependents_of(host));
-              GPU_TRY(graph.root_nodes());
-              GPU_TRY(gpu::set(graph, fill, gpu::fill_node(x, 2u)));
-              const gpu::graph copy = GPU_TRY(gpu::graph::clone(graph));
-              GPU_TRY(copy.find_clone_of(fill));
-              gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
-              GPU_TRY(exec.update(copy));
-              GPU_TRY(exec.set(fill, gpu::fill_node(x, 3u)));
-              GPU_TRY(exec.set_enabled(fill, false));
-              GPU_TRY(exec.is_enabled(fill));
-              GPU_TRY(exec.options());
-              GPU_TRY(gpu::upload(stream, exec));
-              GPU_TRY(gpu::launch(stream, exec));
-              GPU_TRY(stream.synchronize());
-              return {};
+            [&] {
+              const gpu::result<> done = work();
+              if (!done.has_value() && std::string(done.error().call()) == "cuStreamSynchronize") {
+                value_of(
+                    value_of(gpu::stream::create(test::first_device())).context().synchronize());
+                value_of(gpu::graph::create(test::first_device()));
+              }
+              return done;
             },
             {"cuCtxGetDevice"}) == "");
 }
