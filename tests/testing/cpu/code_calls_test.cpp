@@ -167,23 +167,6 @@ TEST_CASE("a library comes out of a file, and its kernels know it", "[cpu]") {
   CHECK(f.live().empty());
 }
 
-TEST_CASE("memory and events are shared with no other process", "[cpu]") {
-  driver_fixture f;
-  CUevent event = nullptr;
-  CUdeviceptr memory = 0;
-  CUipcEventHandle event_handle{};
-  CUipcMemHandle memory_handle{};
-  REQUIRE(f.cu.event_create(&event, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING) ==
-          CUDA_SUCCESS);
-  REQUIRE(f.cu.mem_alloc(&memory, 16) == CUDA_SUCCESS);
-  CHECK(f.cu.ipc_get_event_handle(&event_handle, event) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.cu.ipc_open_event_handle(&event, event_handle) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.cu.ipc_get_mem_handle(&memory_handle, memory) == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.cu.ipc_open_mem_handle(&memory, memory_handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) ==
-        CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(f.cu.ipc_close_mem_handle(memory) == CUDA_ERROR_NOT_SUPPORTED);
-}
-
 TEST_CASE("leaks are printed with a heading, and nothing is where there are none", "[cpu]") {
   driver_fixture f(test::with_places());
   CHECK(f.print_leaks() == "");

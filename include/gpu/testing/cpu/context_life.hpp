@@ -70,6 +70,7 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(block.base)));
       break;
     case memory_block::origin::registered:
+    case memory_block::origin::imported:
       break;
   }
 }

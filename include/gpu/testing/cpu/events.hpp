@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu/accounts.hpp>
 #include <gpu/testing/cpu/captures.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/event_marks.hpp>
 
 #include <cuda.h>
 
@@ -69,6 +70,10 @@ inline CUresult event_create(call& c, CUevent* event, unsigned flags) {
   auto made = std::make_shared<event_state>();
   made->context = context;
   made->flags = flags;
+  if ((flags & CU_EVENT_INTERPROCESS) != 0) {
+    made->shared = shared_marks::create(context->device->ordinal);
+    if (!made->shared) return CUDA_ERROR_OPERATING_SYSTEM;
+  }
   made->place = c.driver.place();
   *event = c.driver.events.add(made);
   return CUDA_SUCCESS;
@@ -104,10 +109,11 @@ inline CUresult event_record_with_flags(call& c, CUevent handle, CUstream stream
   if (flags != CU_EVENT_RECORD_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
   auto what = std::make_shared<operation>();
-  event->capture = nullptr;
-  event->captured_after.clear();
-  event->recorded = what;
-  return c.enqueue(stream, what);
+  record(*event, what);
+  const CUresult enqueued = c.enqueue(stream, what);
+  // Nobody in another process can make this one go on.
+  if (!enqueued && event->shared) c.driver.work.advance(what, c.lock);
+  return enqueued;
 }
 
 inline CUresult event_record(call& c, CUevent event, CUstream stream) {
@@ -118,7 +124,8 @@ inline CUresult event_query(call& c, CUevent handle) {
   event_ptr event;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
   if (const CUresult bad = refuse_captured(c, *event)) return bad;
-  const bool done = c.driver.work.poll(event->recorded, c.lock);
+  const bool done = recorded_elsewhere(*event) ? !is_pending(*event)
+                                               : c.driver.work.poll(event->recorded, c.lock);
   if (const CUresult fault = c.tell_fault(*event->context)) return fault;
   return done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
@@ -127,8 +134,17 @@ inline CUresult event_synchronize(call& c, CUevent handle) {
   event_ptr event;
   if (const CUresult bad = c.find_event(handle, event)) return bad;
   if (const CUresult bad = refuse_captured(c, *event)) return bad;
-  const operation_ptr recorded = event->recorded;
-  c.driver.work.finish(recorded, c.lock);
+  if (recorded_elsewhere(*event)) {
+    const auto queue = std::make_shared<work_queue>();
+    const auto what = std::make_shared<operation>();
+    wait_for(c.driver, *event, event->context, *what);
+    c.driver.work.enqueue(queue, what, c.lock);
+    c.driver.work.finish(what, c.lock);
+    c.driver.work.close(*queue);
+  } else {
+    const operation_ptr recorded = event->recorded;
+    c.driver.work.finish(recorded, c.lock);
+  }
   settle_pools(c.driver, *event->context->device);
   return c.tell_fault(*event->context);
 }
@@ -170,14 +186,14 @@ inline CUresult stream_wait_event(call& c, CUstream stream_handle, CUevent handl
   if (event->capture) return join_capture(stream, *event);
   if (stream->capture) {
     if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (!event->recorded) return CUDA_SUCCESS;
+    if (!event->recorded && !recorded_elsewhere(*event)) return CUDA_SUCCESS;
     stream->capture->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
   }
   if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_ILLEGAL_STATE;
-  if (!event->recorded || event->recorded->state == operation::progress::done) return CUDA_SUCCESS;
+  if (!is_pending(*event)) return CUDA_SUCCESS;
   auto what = std::make_shared<operation>();
-  what->after.push_back(event->recorded);
+  wait_for(c.driver, *event, stream->context, *what);
   return c.enqueue(stream, what);
 }
 

@@ -3,6 +3,7 @@
 /// Entry points: executable graphs. A launch puts the nodes' work into its stream one after the
 /// other, in an order that the dependencies allow.
 
+#include <gpu/testing/cpu/event_marks.hpp>
 #include <gpu/testing/cpu/graph_nodes.hpp>
 
 #include <cuda.h>
@@ -143,15 +144,12 @@ inline CUresult enqueue_body(call& c, const stream_ptr& stream,
       };
     }
     if (each.what.condition) made->work = conditional_work(c.driver, each);
-    if (each.what.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && each.what.event->recorded &&
-        each.what.event->recorded->state != operation::progress::done)
-      made->after.push_back(each.what.event->recorded);
-    if (each.what.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) {
-      each.what.event->capture = nullptr;
-      each.what.event->recorded = made;
-    }
+    if (each.what.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+      wait_for(c.driver, *each.what.event, stream->context, *made);
+    if (each.what.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) record(*each.what.event, made);
     if (each.what.when_enqueued) each.what.when_enqueued(c, *made);
     if (const CUresult bad = c.enqueue(stream, made)) return bad;
+    if (each.what.event && each.what.event->shared) c.driver.work.advance(made, c.lock);
   }
   return CUDA_SUCCESS;
 }

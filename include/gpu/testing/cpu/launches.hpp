@@ -299,6 +299,8 @@ inline CUresult launch_kernel_ex(call& c, const CUlaunchConfig* config, CUfuncti
                      false};
   std::vector<event_ptr> events;
   if (const CUresult bad = take_launch_attributes(c, *config, order, events)) return bad;
+  for (const event_ptr& each : events)
+    if (each->shared) return CUDA_ERROR_INVALID_VALUE;
   operation_ptr made;
   const CUresult answer = launch(c, function, order, parameters, extra, &made);
   if (answer) return answer;

@@ -43,6 +43,8 @@ inline const char* name_of(memory_block::origin from) {
       return "pinned host memory";
     case memory_block::origin::registered:
       return "registered host memory";
+    case memory_block::origin::imported:
+      return "imported memory";
   }
   return "memory";
 }

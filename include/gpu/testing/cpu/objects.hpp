@@ -8,6 +8,7 @@
 #include <gpu/testing/cpu/jit_options.hpp>
 #include <gpu/testing/cpu/scheduler.hpp>
 #include <gpu/testing/cpu/shared_file.hpp>
+#include <gpu/testing/cpu/shared_marks.hpp>
 #include <gpu/testing/machine/address_space.hpp>
 #include <gpu/testing/machine/device_heap.hpp>
 #include <gpu/testing/machine/loaded_module.hpp>
@@ -113,6 +114,8 @@ struct event_state {
   operation_ptr recorded;                // null: never recorded
   capture_ptr capture;                   // in which it was recorded last; null: in none
   std::vector<node_ptr> captured_after;  // what it marks there
+  std::shared_ptr<shared_marks> shared;  // of an event for several processes
+  std::uint64_t own_mark = 0;            // among these, of `recorded`
   std::string place;
 };
 using event_ptr = std::shared_ptr<event_state>;
@@ -127,7 +130,7 @@ struct managed_hints {
 
 /// What a live allocation is to the host's side of the driver; its bytes are in the address space.
 struct memory_block {
-  enum class origin : std::uint8_t { device, array, pool, managed, pinned, registered };
+  enum class origin : std::uint8_t { device, array, pool, managed, pinned, registered, imported };
 
   std::uint64_t base = 0;
   std::uint64_t size = 0;     // as asked for
@@ -137,6 +140,8 @@ struct memory_block {
   int device = 0;
   pool_ptr pool;
   std::uint64_t offset = 0;               // in the file of its pool
+  shared_file_ptr file;                   // of memory that was exported, or is imported
+  unsigned opened = 0;                    // how often it was imported
   std::weak_ptr<graph_allocation> graph;  // of memory that a graph allocates
   unsigned flags = 0;                     // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   bool free_enqueued = false;             // cuMemFreeAsync was called, and has not happened yet

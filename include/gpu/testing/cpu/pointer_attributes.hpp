@@ -109,6 +109,8 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
       return give(static_cast<unsigned long long>(
           facts.mapping != nullptr ? facts.mapping->memory->properties.requestedHandleTypes : 0));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return give(
+          static_cast<unsigned>(block != nullptr && block->from == memory_block::origin::device));
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return give(0u);

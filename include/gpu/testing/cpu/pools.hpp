@@ -159,7 +159,8 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
   if (found != c.driver.blocks_of_memory.end() && !found->second.graph.expired())
     return free_graph_memory(c, stream, pointer);
   if (found == c.driver.blocks_of_memory.end() || found->second.on_host() ||
-      found->second.from == memory_block::origin::managed || found->second.free_enqueued)
+      found->second.from == memory_block::origin::managed ||
+      found->second.from == memory_block::origin::imported || found->second.free_enqueued)
     return bad ? bad : CUDA_ERROR_INVALID_VALUE;
   found->second.free_enqueued = true;
   auto what = std::make_shared<operation>();
@@ -194,7 +195,7 @@ inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProp
     shared_header header;
     header.content = shared_content::pool;
     header.device = device->ordinal;
-    header.number = (static_cast<std::uint64_t>(::getpid()) << 32) + next_handle_number();
+    header.number = shared_number();
     file = shared_file::create(header);
     if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
   } else if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {

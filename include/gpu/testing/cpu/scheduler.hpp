@@ -85,14 +85,25 @@ class scheduler {
     if (deferred_) return;
     what->wanted = true;
     if (threads_) return changed_.notify_all();
-    while (what->state != operation::progress::done) {
-      const step next = step_towards(what);
-      if (next.held_up) break;
-      take(next, lock);
-    }
+    advance(what, lock);
     // Work that was held up may have waited for what was done now.
     while (some_may_wait_ && do_any(lock)) {
     }
+  }
+
+  /// Does what can be done now of the work and of what comes before it.
+  void advance(const operation_ptr& what, driver_lock& lock) {
+    if (threads_) return want(what);
+    while (what->state != operation::progress::done) {
+      const step next = step_towards(what);
+      if (next.held_up) return;
+      take(next, lock);
+    }
+  }
+
+  /// Returns when nothing is being done; what has not begun waits until the lock is given up.
+  void rest(driver_lock& lock) {
+    changed_.wait(lock, [this] { return running_ == 0; });
   }
 
   /// Returns when the work is done; null is nothing to wait for.

@@ -3,6 +3,7 @@
 /// Memory of CPU drivers that several processes can have: a nameless file, which is handed over by
 /// its descriptor, and says in its first page what it holds.
 
+#include <gpu/testing/cpu/handles.hpp>
 #include <gpu/testing/machine/storage.hpp>
 
 #include <cuda.h>
@@ -16,11 +17,12 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 
 namespace gpu::testing::cpu {
 
 /// What a shared file holds.
-enum class shared_content : std::uint32_t { physical_memory = 1, pool };
+enum class shared_content : std::uint32_t { physical_memory = 1, pool, allocation, event };
 
 /// The first bytes of a shared file.
 struct shared_header {
@@ -29,6 +31,14 @@ struct shared_header {
   std::int32_t device = 0;
   std::uint64_t number = 0;  // tells apart what this process and others made
   std::uint64_t bytes = 0;   // of physical memory
+};
+
+/// By what another process of the machine finds a shared file, without being handed a descriptor.
+struct shared_name {
+  char format[16] = "gpu-shared-file";
+  std::int32_t process = 0;
+  std::int32_t descriptor = 0;  // of that process, which has to keep it open until then
+  std::uint64_t number = 0;     // in the file's header
 };
 
 /// Owns an open file that other processes may have open too.
@@ -54,6 +64,17 @@ class shared_file {
     return made->descriptor_ < 0 ? nullptr : made;
   }
 
+  /// The file of a name; null where there is none any more.
+  static std::shared_ptr<shared_file> open(const shared_name& name) {
+    const std::string path =
+        "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return nullptr;
+    auto made = open(descriptor);
+    ::close(descriptor);
+    return made && made->header().number == name.number ? made : nullptr;
+  }
+
   shared_file(int descriptor, const shared_header& header) noexcept
       : descriptor_{descriptor}, header_{header} {}
   shared_file(const shared_file&) = delete;
@@ -63,6 +84,13 @@ class shared_file {
   }
 
   const shared_header& header() const noexcept { return header_; }
+  shared_name name() const noexcept {
+    shared_name made;
+    made.process = ::getpid();
+    made.descriptor = descriptor_;
+    made.number = header_.number;
+    return made;
+  }
 
   /// Whether it has memory of that kind of place and size.
   bool holds(std::uint64_t offset, std::uint64_t bytes) const noexcept {
@@ -94,6 +122,11 @@ class shared_file {
   shared_header header_;
 };
 using shared_file_ptr = std::shared_ptr<shared_file>;
+
+/// A number that no other shared file on the machine has.
+inline std::uint64_t shared_number() noexcept {
+  return (static_cast<std::uint64_t>(::getpid()) << 32) + next_handle_number();
+}
 
 /// Bytes of a file, which is mapped in pages.
 constexpr std::uint64_t in_pages(std::uint64_t bytes) noexcept {

@@ -92,6 +92,18 @@ class address_space {
     return true;
   }
 
+  /// Moves the bytes of an allocation to other host memory. Nothing may be using it.
+  bool move(address base, std::shared_ptr<storage> memory) {
+    std::unique_lock lock(mutex_);
+    const auto found = live_.find(base);
+    if (found == live_.end() || memory->size() < found->second.size) return false;
+    std::memcpy(memory->bytes(), found->second.host(), found->second.size);
+    found->second.memory = std::move(memory);
+    found->second.memory_offset = 0;
+    generation_.fetch_add(1, std::memory_order_release);
+    return true;
+  }
+
   /// Ends an allocation or mapping. Its host memory goes back once no grid is running.
   free_status free(address base) {
     std::unique_lock lock(mutex_);
