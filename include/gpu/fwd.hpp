@@ -43,6 +43,7 @@ class memory_pool_ref;
 class caching_allocator;
 class caching_pinned_allocator;
 class peer_access;
+class peer_matrix;
 
 class graph;
 class graph_ref;
