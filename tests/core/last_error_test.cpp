@@ -127,6 +127,18 @@ TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the
     value_of(stream.synchronize());
     check("launch");
   }
+  {
+    // What a stream gave back goes to the driver first, where the limit leaves too little.
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    auto cache = value_of(gpu::caching_allocator::create(stream.device(), {.limit = 6 * mebibyte}));
+    const gpu::stream other = value_of(gpu::stream::create(stream.device()));
+    value_of(cache.allocate<char>(stream, 2 * mebibyte));
+    value_of(cache.allocate<char>(other, 5 * mebibyte));
+    CHECK(cache.statistics().trims > 0);
+    check("allocate");
+    CHECK_FALSE(cache.allocate<char>(other, 7 * mebibyte).has_value());
+    CHECK(error_of(gpu::take_last_error()).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  }
   value_of(stream.is_done());
   value_of(gpu::device_buffer<int>::create(stream.device(), 4));
   check("the rest");

@@ -287,8 +287,9 @@ template <class Builder = text_builder>
   }
   Builder out;
   out << "The fault comes from kernel " << label->kernel << ", which this launch ran to its end.";
-  return fail(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)
-                  .with_details(out.finish()));
+  return fail(
+      noted_error(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)
+                      .with_details(out.finish())));
 }
 
 /// Launches with cuLaunchKernelEx and these attributes.

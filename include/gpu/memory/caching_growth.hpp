@@ -126,9 +126,11 @@ template <class Block = cached_block>
   lane.lock.unlock();
   if (given_back != nullptr) return given_back;
   if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
+  const last_error_mark before;
   const result<Block*> first = take_new<Block>(state, lane, bytes, where);
   if (first.has_value()) ask_others(state, lane);
   if (first.has_value() || !is_out_of_memory(first.error())) return first;
+  before.restore();
   GPU_TRY(gather(state, where));
   if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
   ++state.counts.trims;

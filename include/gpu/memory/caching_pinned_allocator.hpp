@@ -192,12 +192,14 @@ class caching_pinned_allocator {
       return nullptr;
     };
     {
+      const detail::last_error_mark before;
       const detail::scoped_lock held(cache_->growing);
       if (Block* block = take_anywhere()) return block;
       cache_->waiting.collect();
       if (Block* block = take_anywhere()) return block;
       const result<Block*> grown = grow<Block>(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
+      before.restore();
     }
     trim();
     const detail::scoped_lock held(cache_->growing);

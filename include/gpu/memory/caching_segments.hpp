@@ -47,9 +47,10 @@ result<Size> choose_segment(const caching_options& options, std::size_t held, st
   text_builder out;
   out << "asked for " << bytes << " bytes; the limit of this allocator is " << limit
       << " bytes, of which " << held << " are held";
-  return fail(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
-                  .with_details(out.finish())
-                  .with_values(bytes, limit));
+  return fail(
+      noted_error(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
+                      .with_details(out.finish())
+                      .with_values(bytes, limit)));
 }
 
 inline bool is_out_of_memory(const cuda_error& error) noexcept {
@@ -63,9 +64,11 @@ template <class Memory, class Block, class Get>
 result<Block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& segment_bytes,
                             const char* function, source_location where, Get get) noexcept {
   Memory memory;
+  const last_error_mark before;
   const result<> first = get(segment_bytes, memory);
   if (!first.has_value()) {
     if (segment_bytes == bytes || !is_out_of_memory(first.error())) return fail(first.error());
+    before.restore();
     segment_bytes = bytes;
     GPU_TRY(get(segment_bytes, memory));
   }
