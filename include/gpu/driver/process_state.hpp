@@ -70,7 +70,9 @@ inline const driver::entry_points* put_in_force(process_state& state,
 inline void leave_driver_to_parent() noexcept {
   process_state& state = state_of_process();
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
-  if (table != nullptr && table->init == nullptr) return;
+  if (table != nullptr && (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS)) {
+    return;
+  }
   state.forked.unavailable = errc::process_forked;
   put_in_force(state, &state.forked);
 }
