@@ -119,7 +119,9 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// **Ordering**: after the work queued on the stream; does not wait. With `in`, `out` or `inout`
 /// the call returns when the kernel has run and the results are back.
 /// **Ownership**: values are copied before the call returns; device memory must live until the
-/// kernel has run (freeing a `device_buffer` on the same stream is in order).
+/// kernel has run (freeing a `device_buffer` on the same stream is in order). A buffer that is
+/// empty or was moved from passes as null and no elements, unseen: a kernel that uses it has a
+/// fault.
 /// **Threads**: any number may launch one kernel, on one stream too.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
 /// shared memory that is zero or too large; `errc::empty_handle`; the driver's. A fault of the
