@@ -4,6 +4,8 @@
 #include "graph/graph_fixture.hpp"
 #include "support/host_memory.hpp"
 
+#include <gpu/graph/graph_dot.hpp>
+
 #include <initializer_list>
 #include <memory>
 
@@ -43,7 +45,7 @@ TEST_CASE("graph: every call names the handle that is empty", "[graph][refusals]
   CHECK(is_empty(none.find_clone_of(node), "gpu::graph::find_clone_of", "graph"));
   CHECK(is_empty(f.graph.find_clone_of(no_node), "gpu::graph::find_clone_of", "graph node"));
   CHECK(is_empty(none.keep(1), "gpu::graph::keep", "graph"));
-  CHECK(is_empty(none.write_dot("/dev/null"), "gpu::graph::write_dot", "graph"));
+  CHECK(is_empty(gpu::write_dot(none, "/dev/null"), "gpu::write_dot", "graph"));
   CHECK(is_empty(gpu::graph::clone(none), "gpu::graph::clone", "graph"));
   CHECK(is_empty(gpu::graph::create(gpu::context_ref{}), "gpu::graph::create", "context"));
   CHECK(is_empty(gpu::set(none, node, gpu::empty_node{}), "gpu::set", "graph"));
@@ -221,7 +223,7 @@ TEST_CASE("graph: objects, pictures and conditions are not captured", "[graph][c
   CHECK(gpu::child_of(child).has_value());
   CHECK(clone.find_clone_of(child).has_value());
   CHECK(f.graph.keep(std::make_unique<int>(1)).has_value());
-  CHECK(f.graph.write_dot("/dev/null").has_value());
+  CHECK(gpu::write_dot(f.graph, "/dev/null").has_value());
   CHECK(gpu::graph_condition::create(f.graph, 1).has_value());
   CHECK(value_of(gpu::capture_status_of(f.stream)) == gpu::capture_status::active);
   CHECK(value_of(value_of(capture.end()).nodes()).empty());

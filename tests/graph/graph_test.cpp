@@ -2,6 +2,8 @@
 
 #include "graph/graph_fixture.hpp"
 
+#include <gpu/graph/graph_dot.hpp>
+
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -263,14 +265,29 @@ TEST_CASE("graph: it can be drawn", "[graph]") {
   const auto a = value_of(f.graph.add({}, f.adds(1)));
   value_of(f.graph.add(a, gpu::empty_node{}));
   const std::string path = "/tmp/gpu_graph_test_" + std::to_string(::getpid()) + ".dot";
-  value_of(f.graph.write_dot(path.c_str()));
+  value_of(gpu::write_dot(f.graph, path.c_str()));
   std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
   CHECK(text.str().find("digraph") != std::string::npos);
   CHECK(text.str().find("->") != std::string::npos);
   std::remove(path.c_str());
-  CHECK_FALSE(f.graph.write_dot("/no/such/folder/graph.dot").has_value());
+  CHECK_FALSE(gpu::write_dot(f.graph, "/no/such/folder/graph.dot").has_value());
+  static unsigned told;
+  gpu::driver::entry_points table = test::driver();
+  table.graph_debug_dot_print = [](CUgraph, const char*, unsigned flags) {
+    told = flags;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  using show = gpu::graph_dot_flags;
+  value_of(gpu::write_dot(f.graph, "/dev/null", show::handles | show::kernel_node_attributes));
+  CHECK(told ==
+        (CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES | CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES));
+  value_of(gpu::write_dot(f.graph, "/dev/null", show::conditional_node_params));
+  const gpu::cuda_error error = error_of(gpu::write_dot(f.graph, "/dev/null", show{1u << 16}));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::write_dot", "65536 has bits that are no gpu::graph_dot_flags"));
 }
 
 TEST_CASE("graph: what is wrong with a description is said before the driver is asked", "[graph]") {
@@ -435,7 +452,7 @@ TEST_CASE("graph: each driver call about nodes, memory and pictures may fail",
               GPU_TRY(gpu::set(plain, upload, gpu::copy_node(host, x)));
               const gpu::graph_node_list nodes = GPU_TRY(plain.nodes());
               GPU_TRY(plain.remove(nodes[1]));
-              GPU_TRY(plain.write_dot("/dev/null", true));
+              GPU_TRY(gpu::write_dot(plain, "/dev/null", gpu::graph_dot_flags::verbose));
               const gpu::graph_exec copies = GPU_TRY(gpu::graph_exec::instantiate(plain));
               GPU_TRY(gpu::launch(stream, copies));
 

@@ -104,16 +104,6 @@ template <class Self> class graph_operations {
                                  &detail::kept_object::put_aside_at, where);
   }
 
-  /// Writes a picture of the graph to a file, in the DOT language of Graphviz; `verbose` with all
-  /// parameters. (cuGraphDebugDotPrint)
-  result<> write_dot(const char* path, bool verbose = false,
-                     source_location where = source_location::current()) const noexcept {
-    GPU_TRY(require("gpu::graph::write_dot", where));
-    return driver::call<&driver::entry_points::graph_debug_dot_print>(
-        where, self().native(), path,
-        verbose ? unsigned{CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE} : unsigned{0});
-  }
-
  private:
   friend Self;
   graph_operations() = default;

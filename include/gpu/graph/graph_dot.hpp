@@ -1,0 +1,46 @@
+#pragma once
+/// \file
+/// `write_dot`: a picture of a graph, for people.
+
+#include <gpu/core/flags.hpp>
+#include <gpu/graph/graph.hpp>
+
+namespace gpu {
+
+/// What a picture of a graph shows beside its nodes and edges.
+enum class graph_dot_flags : unsigned {
+  none = 0,
+  verbose = CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE,  ///< all of the rest
+  runtime_types = CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES,
+  kernel_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS,
+  memcpy_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS,
+  memset_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS,
+  host_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_HOST_NODE_PARAMS,
+  event_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_EVENT_NODE_PARAMS,
+  ext_semas_signal_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_SIGNAL_NODE_PARAMS,
+  ext_semas_wait_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_EXT_SEMAS_WAIT_NODE_PARAMS,
+  kernel_node_attributes = CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES,
+  handles = CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES,
+  mem_alloc_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS,
+  mem_free_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS,
+  batch_mem_op_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_BATCH_MEM_OP_NODE_PARAMS,
+  extra_topo_info = CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO,  ///< the numbers of edges
+  conditional_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS,
+};
+template <> inline constexpr bool is_flag_set<graph_dot_flags> = true;
+
+/// Writes a picture of a graph to a file, in the DOT language of Graphviz.
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for bits that are no flag; the
+/// driver's, for a file that cannot be written. **Capture**: not affected. **Threads**: a graph is
+/// used by one thread at a time. (cuGraphDebugDotPrint)
+inline result<> write_dot(graph_ref of, const char* path,
+                          graph_dot_flags flags = graph_dot_flags::none,
+                          source_location where = source_location::current()) noexcept {
+  constexpr unsigned known = (CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS << 1) - 1;
+  GPU_TRY(detail::require(of, "gpu::write_dot", where));
+  GPU_TRY(detail::require_flags(flags, known, "graph_dot_flags", "gpu::write_dot", where));
+  return driver::call<&driver::entry_points::graph_debug_dot_print>(where, of.native(), path,
+                                                                    static_cast<unsigned>(flags));
+}
+
+}  // namespace gpu
