@@ -4,6 +4,7 @@
 /// falls on both.
 
 #include <gpu/driver.hpp>
+#include <gpu/driver/driver_version.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <algorithm>

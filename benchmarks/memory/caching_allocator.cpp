@@ -1,9 +1,11 @@
 // What it costs to allocate and free with the caching allocators: a warm block, with 10,000 others
-// alive too, from two threads on two streams, and page-locked. Beside each, in the same run, what
-// the driver's own pool takes. Without a GPU the driver is one that does nothing, so that the
-// figures are the library's alone. Exit code 1 where a figure is above its limit on a GPU.
+// alive too, from two threads on two streams, page-locked, and freed behind a stream. Medians, each
+// measured in turns with what the driver's own calls take. Without a GPU the driver is one that
+// does nothing, so that the figures are the library's alone. Exit code 1 where a figure is above
+// its limit on a GPU.
 
-#include <gpu/driver.hpp>
+#include "interleaved.hpp"
+
 #include <gpu/memory.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
@@ -39,6 +41,7 @@ CUresult retain(CUcontext* context, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult current(CUcontext* context) { return retain(context, 0); }
+CUresult enter(CUcontext) { return CUDA_SUCCESS; }
 CUresult make_stream(CUstream* stream, unsigned, int) {
   static std::uintptr_t last = 0x2000;
   *stream = reinterpret_cast<CUstream>(last += 64);
@@ -72,6 +75,14 @@ CUresult free_host(void* address) {
   return CUDA_SUCCESS;
 }
 CUresult wait_for_stream(CUstream) { return CUDA_SUCCESS; }
+CUresult wait_for_value(CUstream, CUdeviceptr, cuuint32_t, unsigned) { return CUDA_SUCCESS; }
+CUresult make_event(CUevent* event, unsigned) {
+  *event = reinterpret_cast<CUevent>(std::uintptr_t{0x3000});
+  return CUDA_SUCCESS;
+}
+CUresult record(CUevent, CUstream) { return CUDA_SUCCESS; }
+CUresult wait_for_event(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult ask_event(CUevent) { return CUDA_SUCCESS; }
 
 gpu::driver::entry_points table() {
   gpu::driver::entry_points made{};
@@ -80,11 +91,20 @@ gpu::driver::entry_points table() {
   made.device_get_attribute = &attribute;
   made.device_primary_ctx_retain = &retain;
   made.ctx_get_current = &current;
+  made.ctx_push_current = &enter;
+  made.ctx_pop_current = &current;
   made.stream_create_with_priority = &make_stream;
   made.stream_destroy = &destroy_stream;
   made.stream_is_capturing = &capturing;
   made.stream_get_id = &number;
   made.stream_synchronize = &wait_for_stream;
+  made.stream_wait_value_32 = &wait_for_value;
+  made.stream_wait_event = &wait_for_event;
+  made.event_create = &make_event;
+  made.event_record = &record;
+  made.event_query = &ask_event;
+  made.event_synchronize = &ask_event;
+  made.event_destroy = &ask_event;
   made.mem_alloc = &allocate;
   made.mem_free = &free_memory;
   made.mem_alloc_async = &allocate_async;
@@ -96,100 +116,94 @@ gpu::driver::entry_points table() {
 
 }  // namespace nothing
 
-template <class T> T need(gpu::result<T> outcome) {
-  if (!outcome.has_value()) {
-    std::fprintf(stderr, "%s\n", outcome.error().message().c_str());
-    std::exit(2);
-  }
-  return *std::move(outcome);
-}
+using benchmark::interleaved;
+using benchmark::median;
+using benchmark::need;
+using benchmark::pair_of_times;
 
-/// Nanoseconds for one `work()`: the best of many short runs, which a busy machine disturbs least.
-template <class Work> double best_time(int rounds, Work work) {
-  double best = 1e30;
-  for (int run = 0; run < 100; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < rounds; ++i) work();
-    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, taken.count() / rounds);
-  }
-  return best;
-}
+constexpr int pairs = 200;
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 int failures = 0;
 
-void show(const char* what, double ours, double yardstick, double limit, bool on_gpu) {
-  std::printf("%-52s %8.1f ns", what, ours);
-  if (yardstick > 0)
-    std::printf("   driver's own %10.1f ns   ratio %.3f", yardstick, ours / yardstick);
-  std::printf("   limit %.0f ns%s\n", limit, ours > limit ? "   ABOVE" : "");
-  if (on_gpu && ours > limit) ++failures;
+void show(const char* what, pair_of_times times, double limit, bool on_gpu) {
+  std::printf("%-52s %8.1f ns   driver's own %10.1f ns   ratio %.3f", what, times.ours, times.raw,
+              times.ours / times.raw);
+  if (limit > 0) {
+    const bool above = times.ours > limit;
+    std::printf("   limit %.0f ns%s", limit, above ? "   ABOVE" : "");
+    if (on_gpu && above) ++failures;
+  }
+  std::printf("\n");
 }
+
+/// For two ways of one thing of which the second ought to take hardly longer.
+void show_increase(const char* what, double first, const char* other, double second,
+                   double most_percent, bool on_gpu) {
+  const double more = (second / first - 1) * 100;
+  std::printf("%-52s %8.1f ns\n%-52s %8.1f ns   %.0f %% more, limit %.0f %%%s\n", what, first,
+              other, second, more, most_percent, more > most_percent ? "   ABOVE" : "");
+  if (on_gpu && more > most_percent) ++failures;
+}
+
+const auto nothing_to_settle = [] {};
 
 /// The time of one allocation with its freeing, per thread, when `threads` do it at once, each on a
 /// stream of its own.
 double threads_time(gpu::caching_allocator& cache, const std::vector<gpu::stream>& streams,
                     std::size_t threads) {
   constexpr int rounds = 10000;
-  double best = 1e30;
-  for (int run = 0; run < 100; ++run) {
-    std::atomic<std::size_t> ready{0};
-    std::vector<double> times(threads);
-    std::vector<std::thread> running;
-    for (std::size_t t = 0; t < threads; ++t) {
-      running.emplace_back([&, t] {
-        {
-          const auto warm = need(cache.allocate<char>(streams[t], 100000));
-        }
-        ++ready;
-        while (ready < threads) {
-        }
-        const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < rounds; ++i) {
-          const auto buffer = cache.allocate<char>(streams[t], 100000);
-          if (!buffer.has_value()) std::exit(2);
-        }
-        const std::chrono::duration<double, std::nano> taken =
-            std::chrono::steady_clock::now() - begin;
-        times[t] = taken.count() / rounds;
-      });
-    }
-    for (std::thread& each : running) each.join();
-    best = std::min(best, *std::max_element(times.begin(), times.end()));
+  std::atomic<std::size_t> ready{0};
+  std::vector<double> times(threads);
+  std::vector<std::thread> running;
+  for (std::size_t t = 0; t < threads; ++t) {
+    running.emplace_back([&, t] {
+      {
+        const auto warm = need(cache.allocate<char>(streams[t], 100000));
+      }
+      ++ready;
+      while (ready < threads) {
+      }
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < rounds; ++i) {
+        const auto buffer = cache.allocate<char>(streams[t], 100000);
+        if (!buffer.has_value()) std::exit(2);
+      }
+      const std::chrono::duration<double, std::nano> taken =
+          std::chrono::steady_clock::now() - begin;
+      times[t] = taken.count() / rounds;
+    });
   }
-  return best;
+  for (std::thread& each : running) each.join();
+  return *std::max_element(times.begin(), times.end());
 }
 
-}  // namespace
-
-int main() {
-  const bool on_gpu = gpu::device::count().has_value();
-  static const gpu::driver::entry_points table = nothing::table();
-  if (!on_gpu) gpu::driver::use_entry_points(&table);
-  std::printf("driver: %s\n", on_gpu ? "of this machine" : "one that does nothing");
-
-  const gpu::device device = need(gpu::device::get(0));
+void measure_device_memory(gpu::device device, bool on_gpu) {
+  const auto& raw = gpu::driver::current_entry_points();
   std::vector<gpu::stream> streams;
   for (int i = 0; i < 2; ++i) streams.push_back(need(gpu::stream::create(device)));
   const gpu::stream& stream = streams[0];
-  const auto& raw = gpu::driver::current_entry_points();
   gpu::caching_allocator cache = need(gpu::caching_allocator::create(device));
 
-  CUdeviceptr address = 0;
-  const double pool = best_time(500, [&] {
-    raw.mem_alloc_async(&address, 100000, stream.native());
-    raw.mem_free_async(address, stream.native());
-  });
-  const auto pair = [&](std::size_t bytes) {
-    return best_time(3000, [&] { need(cache.allocate<char>(stream, bytes)); });
+  const auto from_pool = [&](std::size_t bytes) {
+    CUdeviceptr address = 0;
+    need(raw.mem_alloc_async(&address, bytes, stream.native()));
+    need(raw.mem_free_async(address, stream.native()));
   };
-  show("a warm block of 100 kB", pair(100000), pool, 60, on_gpu);
-  show("a warm block of 256 bytes", pair(256), pool, 60, on_gpu);
-  show("a warm block of 64 MiB", pair(std::size_t{64} << 20), pool, 60, on_gpu);
+  const auto against_pool = [&](std::size_t bytes) {
+    return interleaved(
+        pairs, 500, [&] { from_pool(bytes); }, [&] { need(cache.allocate<char>(stream, bytes)); },
+        nothing_to_settle);
+  };
+  show("a warm block of 100 kB", against_pool(100000), 60, on_gpu);
+  show("a warm block of 256 bytes", against_pool(256), 60, on_gpu);
+  show("a warm block of 64 MiB", against_pool(64 * mebibyte), 60, on_gpu);
 
   unsigned long long number = 0;
-  std::printf("%-52s %8.1f ns\n", "of which cuStreamGetId",
-              best_time(3000, [&] { raw.stream_get_id(stream.native(), &number); }));
+  const pair_of_times asking = interleaved(
+      pairs, 3000, [&] { raw.stream_get_id(stream.native(), &number); },
+      [&] { need(cache.allocate<char>(stream, 100000)); }, nothing_to_settle);
+  std::printf("%-52s %8.1f ns\n", "of which cuStreamGetId", asking.raw);
   {
     std::vector<gpu::device_buffer<char>> live;
     unsigned state = 1;
@@ -200,32 +214,88 @@ int main() {
       std::swap(live[random() % live.size()], live.back());
       live.pop_back();
     }
-    show("the same with 10,000 live blocks", pair(10000), pool, 60, on_gpu);
-    const double mixed = best_time(3000, [&] {
-      gpu::device_buffer<char>& one = live[random() % live.size()];
-      one = need(cache.allocate<char>(stream, 1 + random() % 20000));
-    });
-    std::printf("%-52s %8.1f ns\n", "one of 10,000 replaced by another of random size", mixed);
+    show("the same with 10,000 live blocks", against_pool(10000), 60, on_gpu);
+    const pair_of_times mixed = interleaved(
+        pairs, 500, [&] { from_pool(1 + random() % 20000); },
+        [&] {
+          gpu::device_buffer<char>& one = live[random() % live.size()];
+          one = need(cache.allocate<char>(stream, 1 + random() % 20000));
+        },
+        nothing_to_settle);
+    show("one of 10,000 replaced by another of random size", mixed, 0, on_gpu);
   }
-  const double one = threads_time(cache, streams, 1), two = threads_time(cache, streams, 2);
-  std::printf("%-52s %8.1f ns\n", "one thread on one stream", one);
-  std::printf("%-52s %8.1f ns   %.0f %% more, limit 20 %%\n", "two threads on two streams, each",
-              two, (two / one - 1) * 100);
-  if (on_gpu && two > one * 1.2) ++failures;
+  std::vector<double> times[2];
+  for (int run = 0; run < 100; ++run) {
+    const std::size_t first = run % 2 == 0 ? 1 : 2;
+    for (const std::size_t threads : {first, 3 - first})
+      times[threads - 1].push_back(threads_time(cache, streams, threads));
+  }
+  show_increase("one thread on one stream", median(times[0]), "two threads on two streams, each",
+                median(times[1]), 20, on_gpu);
+}
 
+void measure_pinned_memory(gpu::device device, bool on_gpu) {
+  const auto& raw = gpu::driver::current_entry_points();
+  const gpu::stream stream = need(gpu::stream::create(device));
   // The driver's own call, unlike the allocator's, wants a context to be current.
   const gpu::context_scope scope =
       need(gpu::context_scope::enter(need(gpu::context::primary(device))));
-  void* host = nullptr;
-  bool refused = false;
-  const double pinned = best_time(4, [&] {
-    refused = refused || raw.mem_host_alloc(&host, std::size_t{1} << 20, 0) != CUDA_SUCCESS ||
-              raw.mem_free_host(host) != CUDA_SUCCESS;
-  });
-  if (refused) ++failures;
-  auto pinned_cache = need(gpu::caching_pinned_allocator::create(device));
-  show("a warm page-locked MiB",
-       best_time(3000, [&] { need(pinned_cache.allocate<char>(std::size_t{1} << 20)); }), pinned,
-       100, on_gpu);
+  auto cache = need(gpu::caching_pinned_allocator::create(device));
+  constexpr int batch = 500;  // the driver takes so much longer
+  pair_of_times warm = interleaved(
+      pairs, 4,
+      [&] {
+        void* host = nullptr;
+        need(raw.mem_host_alloc(&host, mebibyte, 0));
+        need(raw.mem_free_host(host));
+      },
+      [&] {
+        for (int i = 0; i < batch; ++i) need(cache.allocate<char>(mebibyte));
+      },
+      nothing_to_settle);
+  warm.ours /= batch;
+  show("a warm page-locked MiB", warm, 100, on_gpu);
+
+  // Whole segments, so that each allocation looks which streams have got so far. What the driver
+  // has to be asked in any case stands beside it.
+  CUevent event = nullptr;
+  need(raw.event_create(&event, CU_EVENT_DISABLE_TIMING));
+  const auto behind_stream = [&] {
+    return interleaved(
+        pairs, 100,
+        [&] {
+          CUstreamCaptureStatus status{};
+          need(raw.stream_is_capturing(stream.native(), &status));
+          need(raw.event_record(event, stream.native()));
+          static_cast<void>(raw.event_query(event));
+        },
+        [&] { need(cache.free_after(stream, need(cache.allocate<char>(2 * mebibyte)))); },
+        [&] { need(stream.synchronize()); });
+  };
+  const pair_of_times alone = behind_stream();
+  show("page-locked 2 MiB, freed behind a stream", alone, 0, on_gpu);
+  const gpu::stream slow = need(gpu::stream::create(device));
+  auto gate = need(gpu::pinned_vector<unsigned>::create(device, 1));
+  need(raw.stream_wait_value_32(slow.native(), reinterpret_cast<CUdeviceptr>(gate.data()), 1,
+                                CU_STREAM_WAIT_VALUE_EQ));
+  for (int i = 0; i < 1000; ++i) need(cache.free_after(slow, need(cache.allocate<char>(500))));
+  const pair_of_times behind_others = behind_stream();
+  __atomic_store_n(gate.data(), 1u, __ATOMIC_RELEASE);
+  need(slow.synchronize());
+  show_increase("the same", alone.ours, "with 1,000 waiting for another stream", behind_others.ours,
+                on_gpu);
+  need(raw.event_destroy(event));
+}
+
+}  // namespace
+
+int main() {
+  const bool on_gpu = gpu::device::count().has_value();
+  static const gpu::driver::entry_points table = nothing::table();
+  if (!on_gpu) gpu::driver::use_entry_points(&table);
+  std::printf("driver: %s\n", on_gpu ? "of this machine" : "one that does nothing");
+  const gpu::device device = need(gpu::device::get(0));
+  measure_device_memory(device, on_gpu);
+  measure_pinned_memory(device, on_gpu);
   return failures == 0 ? 0 : 1;
 }
