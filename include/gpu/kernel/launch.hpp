@@ -124,8 +124,10 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// fault.
 /// **Threads**: any number may launch one kernel, on one stream too.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
-/// shared memory that is zero or too large; `errc::empty_handle`; the driver's. A fault of the
-/// kernel arrives at a later call, which names this launch and its place in the source.
+/// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
+/// cooperative grid that the device does not hold at once; `errc::empty_handle`; the driver's. A
+/// fault of the kernel arrives at a later call, which names this launch and its place in the
+/// source.
 /// **Cost**: no allocation and no lock; the first launch on a device asks for its limits.
 /// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
 /// where there is a cluster or an attribute)
