@@ -39,4 +39,7 @@ class cpu_driver {
   std::unique_ptr<gpu::testing::cpu_driver> driver_;
 };
 
+/// `gpu::testing::use_cpu_driver`, which the test program has called already.
+void use_cpu_driver_again(gpu::testing::cpu_driver_options options);
+
 }  // namespace test

@@ -120,4 +120,8 @@ std::size_t cpu_driver::live_count() const { return driver_->live_count(); }
 std::size_t cpu_driver::held_count() const { return driver_->held_count(); }
 std::size_t cpu_driver::report_leaks() const { return driver_->report_leaks(); }
 
+void use_cpu_driver_again(gpu::testing::cpu_driver_options options) {
+  (void)gpu::testing::use_cpu_driver(std::move(options));
+}
+
 }  // namespace test

@@ -63,7 +63,8 @@ class own_cpu_driver {
   const gpu::driver::entry_points& table() const;
   /// How many handles and allocations are alive in it; 0 means that nothing leaked.
   std::size_t live_objects() const;
-  /// The same, and retains of primary contexts and contexts that this thread has pushed.
+  /// The same once all work is done, and retains of primary contexts and contexts that this thread
+  /// has pushed.
   std::size_t held() const;
   /// The same as a list for the message of a failed test, a line each; with the place that made it
   /// where GPU_TEST_PLACES is set.

@@ -289,7 +289,7 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
         options);
     REQUIRE(sweep.problems.size() == 2);
     CHECK(sweep.problems[0] == "the second run, with nothing injected: something is left alive");
-    CHECK(sweep.problems[1] == "call 0 cuStreamCreate: the next attempt: something is left alive");
+    CHECK(sweep.problems[1] == "call 0 cuStreamCreate: something is left alive");
   }
   SECTION("what was there before, and is gone") {
     live_streams = 100;

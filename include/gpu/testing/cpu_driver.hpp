@@ -81,10 +81,10 @@ class cpu_driver {
   /// How many objects `live()` lists, without looking for the places that made them, which takes a
   /// second in a large program.
   std::size_t live_count() const { return cpu::collect_live(*state_).size(); }
-  /// The same and what has no handle of its own to list: retains of primary contexts that were not
-  /// released, and contexts that the calling thread has pushed and not popped. A number that an
-  /// operation which gives everything back leaves as it was.
-  std::size_t held_count() const { return live_count() + cpu::count_unlisted(*state_); }
+  /// Waits for all work, and counts the same and what has no handle of its own to list: retains of
+  /// primary contexts that were not released, and contexts that the calling thread has pushed and
+  /// not popped. A number that an operation which gives everything back leaves as it was.
+  std::size_t held_count() const { return cpu::count_held(*state_); }
 
   /// Prints `live()` to stderr, one line each, under a heading; nothing when there is nothing.
   /// Returns how many there are.
@@ -98,7 +98,12 @@ class cpu_driver {
 
  private:
   void make_devices() {
-    const unsigned count = std::min(state_->options.devices, 64u);
+    const unsigned asked = state_->options.devices;
+    const unsigned count = std::min(asked, 64u);
+    if (asked != count)
+      state_->report("there are " + std::to_string(count) +
+                     " devices, which is the most, and not " + std::to_string(asked) +
+                     " as cpu_driver_options::devices says");
     for (unsigned i = 0; i < count; ++i) {
       auto device = std::make_unique<cpu::device_state>();
       device->ordinal = static_cast<int>(i);
@@ -119,10 +124,15 @@ class cpu_driver {
 };
 
 /// Puts a CPU driver in force for the whole process, from now to its end: one line in a test's
-/// `main`, before anything else uses the GPU. A second call changes nothing.
+/// `main`, before anything else uses the GPU. A second call changes nothing, and says so on stderr
+/// where its options are neither those of the first nor the defaults.
 /// Returns the driver, to ask it what is left over.
 inline cpu_driver& use_cpu_driver(cpu_driver_options options = {}) {
   static bool report_leaks = false;
+  static const auto& in_force = *new cpu_driver_options(options);  // for calls after main, too
+  if (!cpu::same(options, in_force) && !cpu::same(options, {}))
+    std::fputs("gpu: use_cpu_driver was called before; its options stay those of the first call\n",
+               stderr);
   static cpu_driver* const made = [&] {
     report_leaks = std::exchange(options.report_leaks_at_end, false);
     auto* driver = new cpu_driver(std::move(options));  // outlives static objects that use it

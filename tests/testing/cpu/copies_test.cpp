@@ -94,6 +94,31 @@ TEST_CASE("a pinned destination is poison until somebody waits, in deferred mode
     answer = f.cu.stream_query(stream);
   CHECK(answer == CUDA_SUCCESS);
   CHECK(bytes[63] == 0x11);
+
+  // What fills it is as late as a copy, also as a node of a graph.
+  const auto there = reinterpret_cast<CUdeviceptr>(pinned);
+  CHECK(f.cu.memset_d16_async(there, 0x2222, 16, stream) == CUDA_SUCCESS);
+  CHECK(bytes[0] == gpu::testing::poison);
+  CHECK(bytes[32] == 0x11);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(bytes[31] == 0x22);
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+  CHECK(f.cu.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
+  CHECK(f.cu.memset_2d_d8_async(there, 16, 0x33, 8, 4, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_end_capture(stream, &graph) == CUDA_SUCCESS);
+  CHECK(bytes[0] == 0x22);
+  CUDA_GRAPH_INSTANTIATE_PARAMS plain{};
+  CHECK(f.cu.graph_instantiate_with_params(&exec, graph, &plain) == CUDA_SUCCESS);
+  CHECK(f.cu.graph_launch(exec, stream) == CUDA_SUCCESS);
+  CHECK(bytes[7] == gpu::testing::poison);
+  CHECK(bytes[8] == 0x22);
+  CHECK(bytes[55] == gpu::testing::poison);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(bytes[7] == 0x33);
+  CHECK(bytes[8] == 0x22);
+  CHECK(f.cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
+  CHECK(f.cu.graph_destroy(graph) == CUDA_SUCCESS);
   CHECK(f.cu.mem_free_host(pinned) == CUDA_SUCCESS);
   CHECK(f.cu.mem_free(device) == CUDA_SUCCESS);
 }

@@ -159,6 +159,18 @@ TEST_CASE("half precision", "[machine]") {
         std::vector<u16>{0x4000, 0x4200, 0x3800});
   const std::vector<u32> pa{0x40003c00}, pb{0x3c003c00};
   CHECK(evaluate<u32>("add.f16x2 %d, %a, %b;", pa, pb) == std::vector<u32>{0x42004000});
+  // As an H100 does it: of all NaNs these two stand for what lies outside of a tensor.
+  const std::vector<u16> oa{0x7ff7, 0xfff7, 0x7fff, 0x3c00}, ob{0x3c00, 0x7fff, 0x3c00, 0x3c00};
+  CHECK(evaluate<u16>("fma.rn.oob.f16 %d, %a, %b, %b;", oa, ob) ==
+        std::vector<u16>{0, 0, 0x7fff, 0x4000});
+  CHECK(evaluate<u16>("fma.rn.oob.f16 %d, %b, %a, %b;", oa, ob) ==
+        std::vector<u16>{0, 0, 0x7fff, 0x4000});
+  CHECK(evaluate<u16>("fma.rn.oob.relu.bf16 %d, %b, %a, %b;", oa, ob) ==
+        std::vector<u16>{0, 0, 0x7fff, 0x3c01});
+  CHECK(evaluate<u16>("fma.rn.oob.f16 %d, %b, %b, %a;", oa, ob) ==
+        std::vector<u16>{0x7fff, 0x7fff, 0x7fff, 0x4000});
+  CHECK(evaluate<u32>("fma.rn.oob.bf16x2 %d, %a, %b, %b;", std::vector<u32>{0x7ff74000, 0xbf80fff7},
+                      std::vector<u32>{0x3f803f80, 0x3f807fff}) == std::vector<u32>{0x00004040, 0});
   const std::vector<u32> ba{0x40003f80}, bb{0x3f803f80};  // bf16: {1, 2} and {1, 1}
   CHECK(evaluate<u32>("fma.rn.bf16x2 %d, %a, %b, %b;", ba, bb) == std::vector<u32>{0x40404000});
   CHECK(evaluate<u32>("cvt.rn.f16x2.f32 %d, %a, %b;", std::vector<float>{2.0f},

@@ -104,7 +104,10 @@ TEST_CASE("memory of another context is out of reach until peers are allowed", "
 TEST_CASE("shared and local memory have ends", "[machine]") {
   workbench bench(kernels);
   CHECK(kind_of(bench.run("shared", {}, {}, address{60})) == fault_kind::none);
-  CHECK(kind_of(bench.run("shared", {}, {}, address{64})) == fault_kind::shared_out_of_bounds);
+  const outcome beyond = bench.run("shared", {}, {}, address{68});
+  CHECK(kind_of(beyond) == fault_kind::shared_out_of_bounds);
+  CHECK(beyond.error->detail ==
+        "the block has 64 bytes of shared memory, and this is 4 bytes past the end of room");
   bench.what.dynamic_shared_bytes = 4;
   CHECK(kind_of(bench.run("shared", {}, {}, address{64})) == fault_kind::none);
   CHECK(kind_of(bench.run("local", {}, {}, address{60})) == fault_kind::none);

@@ -111,6 +111,9 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
                                     "cp.async.bulk.commit_group;",
                                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [sh];",
                                     "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
+                                    "prefetch.tensormap [%rd1];",
+                                    "prefetch.const.tensormap [%rd1];",
+                                    "prefetch.param.tensormap [%rd1];",
                                     "multimem.red.global.add.f32 [%rd1];"};
   for (const std::string statement : statements) {
     CAPTURE(statement);
@@ -121,6 +124,8 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
     const std::string name = statement.substr(0, statement.find_first_of("; "));
     CHECK(result.error->text.find(name) == 0);
   }
+  CHECK(ptx_test::refusal_of(ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];")) ==
+        "multimem.red.global.add.f32: accesses to multicast memory are not executed on the CPU");
 }
 
 TEST_CASE("an instruction that the .target lacks is refused with the target it needs", "[ptx]") {

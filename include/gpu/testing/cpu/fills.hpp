@@ -39,6 +39,18 @@ std::function<void()> fill_work(driver_state& driver, const context_ptr& context
   };
 }
 
+/// A filling that was checked, as a node.
+template <class Value>
+node_work fill_node(call& c, const context_ptr& context, const transfer& what, Value value) {
+  node_work node;
+  node.type = CU_GRAPH_NODE_TYPE_MEMSET;
+  node.context = context;
+  node.work = fill_work(c.driver, context, what, value);
+  if (c.driver.work.deferred() && what.to.where == endpoint::place::host)
+    node.when_enqueued = [what](call& now, operation&) { poison_destination(now, what); };
+  return node;
+}
+
 /// Checks what is to be filled: `height` rows of `width` values, of which there are some.
 template <class Value>
 CUresult check_fill(call& c, CUdeviceptr to, std::uint64_t pitch, std::uint64_t width,
@@ -64,12 +76,14 @@ CUresult fill(call& c, CUdeviceptr to, std::uint64_t pitch, Value value, std::ui
   if (width == 0 || height == 0) return CUDA_SUCCESS;
   transfer what;
   if (const CUresult bad = check_fill<Value>(c, to, pitch, width, height, what)) return bad;
+  if (stream->capture) return c.capture(stream, fill_node(c, stream->context, what, value));
   const bool waits = order.blocking && to < machine::device_window;
+  if (c.driver.work.deferred() && !waits && what.to.where == endpoint::place::host)
+    poison_destination(c, what);
   auto made = std::make_shared<operation>();
-  made->node_type = CU_GRAPH_NODE_TYPE_MEMSET;
   made->work = fill_work(c.driver, stream->context, what, value);
   if (const CUresult bad = c.enqueue(stream, made)) return bad;
-  if (!waits || stream->capture) return CUDA_SUCCESS;
+  if (!waits) return CUDA_SUCCESS;
   c.driver.work.finish(made, c.lock);
   return c.tell_fault(*stream->context);
 }

@@ -73,7 +73,7 @@ inline CUresult describe_fill(call& c, const CUDA_MEMSET_NODE_PARAMS_v2& from, n
   const auto describe = [&](auto value) {
     using type = decltype(value);
     const CUresult bad = check_fill<type>(c, from.dst, from.pitch, from.width, from.height, what);
-    if (!bad) to.work = fill_work(c.driver, to.context, what, value);
+    if (!bad) to = fill_node(c, to.context, what, value);
     return bad;
   };
   switch (from.elementSize) {

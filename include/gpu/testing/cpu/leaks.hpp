@@ -68,8 +68,15 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
       list.push_back({"mapping", base, each.memory->size, each.memory->place});
     for (const physical_ptr& each : driver.virtual_memory.physical.all())
       if (each->holds != 0) add("physical memory", each->handle, each->place);
-    for (const context_ptr& each : driver.contexts.all())
+    for (const context_ptr& each : driver.contexts.all()) {
       if (!each->primary) add("context", each->handle, each->place);
+      if (!each->heap) continue;
+      if (const auto heap = each->heap->live(); heap.blocks != 0)
+        list.push_back({std::to_string(heap.blocks) + " blocks of malloc in kernels",
+                        heap.first,
+                        heap.bytes,
+                        {}});
+    }
     for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);
     for (const event_ptr& each : driver.events.all()) add("event", each->handle, each->place);
     for (const pool_ptr& each : driver.pools.all())
@@ -101,10 +108,17 @@ inline std::vector<live_object> collect_live(driver_state& driver) {
   return list;
 }
 
-/// Retains of primary contexts, and contexts on the calling thread's stack.
-inline std::size_t count_unlisted(driver_state& driver) {
+/// Waits for all work, whose objects are alive until it is done; then counts what is alive, retains
+/// of primary contexts, and contexts on the calling thread's stack.
+inline std::size_t count_held(driver_state& driver) {
+  {
+    call c{driver, driver_lock(driver.mutex)};
+    for (const context_ptr& each : driver.contexts.all())
+      if (each->alive) c.finish(each);
+  }
+  std::size_t count = collect_live(driver).size();
   const driver_lock lock(driver.mutex);
-  std::size_t count = stack_of_thread(driver).contexts.size();
+  count += stack_of_thread(driver).contexts.size();
   for (const auto& each : driver.devices) count += each->primary_count;
   return count;
 }

@@ -61,4 +61,18 @@ struct cpu_driver_options {
   std::function<void(std::string_view)> print{};
 };
 
+namespace cpu {
+
+/// Whether two are the same, but for where reports and prints go if they go anywhere.
+inline bool same(const cpu_driver_options& a, const cpu_driver_options& b) {
+  return a.devices == b.devices && a.memory_per_device == b.memory_per_device && a.mode == b.mode &&
+         a.stream_threads == b.stream_threads && a.block_threads == b.block_threads &&
+         a.initialised == b.initialised && a.record_places == b.record_places &&
+         a.instruction_budget == b.instruction_budget &&
+         a.long_kernel_report == b.long_kernel_report && a.value_wait_limit == b.value_wait_limit &&
+         a.checks == b.checks && a.report_leaks_at_end == b.report_leaks_at_end &&
+         !a.report == !b.report && !a.print == !b.print;
+}
+
+}  // namespace cpu
 }  // namespace gpu::testing

@@ -110,6 +110,8 @@ struct executable {
   std::shared_ptr<const lowered_functions> common;
   /// The entry, and the functions that name shared variables, which lie elsewhere in each kernel.
   std::map<std::uint64_t, std::unique_ptr<const lowered_function>> own;
+  /// By offset; those without a size lie behind the others.
+  std::map<std::uint64_t, const ptx::variable*> shared_variables;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_begin = 0;  // static_shared_bytes, aligned as the variables need it
   std::uint32_t local_bytes = 0;           // per thread, of the entry and the deepest direct chain

@@ -52,6 +52,16 @@ class device_heap {
     return true;
   }
 
+  struct held {
+    std::size_t blocks = 0;
+    std::uint64_t bytes = 0;
+    address first = 0;
+  };
+  /// What was not freed.
+  held live() const {
+    const std::lock_guard lock(mutex_);
+    return {blocks_.size(), used_, blocks_.empty() ? 0 : *blocks_.begin()};
+  }
   std::uint64_t size() const {
     const std::lock_guard lock(mutex_);
     return size_;

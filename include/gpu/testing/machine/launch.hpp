@@ -36,6 +36,8 @@ struct checks {
   /// arrived.
   bool barrier_divergence = true;              // reported through `hooks::report`
   bool barrier_divergence_is_a_fault = false;  // and the grid ends
+
+  bool operator==(const checks&) const = default;
 };
 
 struct limits {

@@ -147,10 +147,12 @@ inline std::uint64_t place_shared(const ptx::module& module,
     if (dynamic) {
       dynamic_alignment = dynamic_alignment > alignment ? dynamic_alignment : alignment;
       assign(static_cast<std::uint32_t>(at));
+      out.shared_variables.emplace(at, &v);
       return;
     }
     at = align_up(at, alignment);
     assign(static_cast<std::uint32_t>(at));
+    out.shared_variables.emplace(at, &v);
     at += v.size;
   };
   std::set<std::uint32_t> used;

@@ -83,12 +83,20 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
   return {view.host + offset, view.shadow ? view.shadow + offset : nullptr, false, true};
 }
 
+[[gnu::cold, gnu::noinline]] inline located refuse_shared(warp& w, unsigned lane, address offset,
+                                                          std::uint32_t size, access_kind access) {
+  std::string text =
+      "the block has " + std::to_string(w.block->shared.size()) + " bytes of shared memory";
+  if (const std::string name = name_shared(w, offset); !name.empty())
+    text += ", and this is " + name;
+  return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access, std::move(text));
+}
+
 inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32_t size,
                              access_kind access) {
   shared_memory& shared = w.block->shared;
   if (offset > shared.size() || size > shared.size() - offset)
-    return refuse_number(w, fault_kind::shared_out_of_bounds, lane, offset, size, access,
-                         "the block has ", shared.size(), " bytes of shared memory");
+    return refuse_shared(w, lane, offset, size, access);
   return {shared.bytes() + offset, nullptr, true, false};
 }
 
@@ -157,7 +165,9 @@ namespace detail {
   const bool ends_grid = grid.what->check.shared_races_are_faults;
   if (!ends_grid && !grid.first_report_of(&d, fault_kind::shared_race)) return false;
   const auto offset = static_cast<address>(at.bytes - w.block->shared.bytes());
-  std::string text = found.other_wrote ? "written by " : "read by ";
+  std::string text = name_shared(w, offset);
+  if (!text.empty()) text += ", ";
+  text += found.other_wrote ? "written by " : "read by ";
   text += found.other == shared_memory::several ? std::string("several threads")
                                                 : "thread " + name_thread(w, found.other);
   text += " with no barrier in between";
@@ -191,7 +201,7 @@ namespace detail {
   }
   const auto found = shared.note_read(offset, size, now(w, lane));
   if (race(w, d, lane, at, size, access_kind::read, found)) return false;
-  return !found.unwritten || report_unwritten(w, d, lane, a, size);
+  return !found.unwritten || report_unwritten(w, d, lane, a, size, name_shared(w, found.offset));
 }
 
 [[gnu::noinline]] inline bool note_tracked_write(warp& w, const decoded& d, unsigned lane,

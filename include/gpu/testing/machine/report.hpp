@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "gpu/testing/machine/address_space.hpp"
 #include "gpu/testing/machine/warp.hpp"
@@ -65,6 +66,18 @@ inline std::string compose(const fault& f) {
 
 }  // namespace detail
 
+/// "byte 12 of tile" for an offset in the block's shared memory, or an empty string.
+inline std::string name_shared(const warp& w, std::uint64_t offset) {
+  const auto& variables = w.block->grid->what->kernel->shared_variables;
+  auto found = variables.upper_bound(offset);
+  if (found == variables.begin()) return {};
+  --found;
+  const ptx::variable& v = *found->second;
+  const std::uint64_t within = offset - found->first;
+  if (v.unsized || within < v.size) return "byte " + std::to_string(within) + " of " + v.name;
+  return std::to_string(within - v.size) + " bytes past the end of " + v.name;
+}
+
 /// Everything known about what the running instruction of a warp noted in `failure`.
 inline fault make_fault(const warp& w, const decoded* d) {
   const failure_note& note = w.failure;
@@ -89,10 +102,10 @@ inline fault make_fault(const warp& w, const decoded* d) {
   return f;
 }
 
-/// Reports the read of bytes that nobody wrote, once for each instruction of a launch. False when
-/// that is to end the grid.
+/// Reports the read of bytes that nobody wrote, once for each instruction of a launch; `shared`
+/// names them where they are of shared memory. False when that is to end the grid.
 inline bool report_unwritten(warp& w, const decoded& d, unsigned lane, address a,
-                             std::uint32_t size) {
+                             std::uint32_t size, std::string shared = {}) {
   grid_state& grid = *w.block->grid;
   const checks& check = grid.what->check;
   if (!check.uninitialised_reads && !check.uninitialised_reads_are_faults) return true;
@@ -104,7 +117,7 @@ inline bool report_unwritten(warp& w, const decoded& d, unsigned lane, address a
                a,
                size,
                access_kind::read,
-               a < device_window ? std::string() : grid.memory->describe(a)};
+               a < device_window ? std::move(shared) : grid.memory->describe(a)};
   if (check.uninitialised_reads_are_faults) return false;
   grid.report(make_fault(w, &d));
   return true;

@@ -121,6 +121,7 @@ struct modifiers {
   bool sat = false;
   bool satfinite = false;
   bool relu = false;
+  bool oob = false;             ///< fma.oob
   bool approx = false;          ///< .approx
   bool full = false;            ///< div.full
   bool nan = false;             ///< .NaN of min and max

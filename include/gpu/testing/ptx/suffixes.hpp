@@ -64,6 +64,7 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"sat", "sat", set<&modifiers::sat, true>},
     {"satfinite", "satfinite", set<&modifiers::satfinite, true>},
     {"relu", "relu", set<&modifiers::relu, true>},
+    {"oob", "oob", set<&modifiers::oob, true>},
     {"approx", "approx", set<&modifiers::approx, true>},
     {"full", "full", set<&modifiers::full, true>},
     {"nan", "NaN", set<&modifiers::nan, true>},

@@ -35,6 +35,7 @@ template <bool Ftz, class H>
       return ptx::mul<Ftz>(a, b);
     case opcode::mad:
     case opcode::fma:
+      if (i.with.oob) return i.with.relu ? ptx::fma_oob<true>(a, b, c) : ptx::fma_oob(a, b, c);
       return i.with.relu ? ptx::fma<Ftz, false, true>(a, b, c) : ptx::fma<Ftz>(a, b, c);
     case opcode::min:
       return half_extremum_of<false, Ftz>(i.with, a, b);

@@ -77,6 +77,14 @@ constexpr H fma(H a, H b, H c) {
       detail::sum_to_odd(detail::wide<Ftz>(a) * detail::wide<Ftz>(b), detail::wide<Ftz>(c)));
 }
 
+/// fma.oob: +0 where a factor is the NaN that stands for what lies outside of a tensor. Which that
+/// is, the manual leaves open; of all 65536 values, an H100 takes these two for it, whatever the
+/// other operands are.
+template <bool Relu = false, half_float H> constexpr H fma_oob(H a, H b, H c) {
+  const bool outside = (a.bits & 0x7fff) == 0x7ff7 || (b.bits & 0x7fff) == 0x7ff7;
+  return outside ? H{0} : fma<false, false, Relu>(a, b, c);
+}
+
 /// Clears the sign bit. A NaN becomes the canonical one.
 template <bool Ftz = false, half_float H> constexpr H abs(H a) {
   if (detail::is_nan(a)) return H{0x7fff};

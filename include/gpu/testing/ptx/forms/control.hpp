@@ -28,6 +28,8 @@ inline constexpr form control_forms[] = {
     {"membar", opcode::membar, "membar_scope!", "", ""},
     {"membar.proxy", opcode::fence_proxy, "proxy!", "", "", 60},
     {"fence", opcode::fence, "fence_order scope!", "", "", 70},
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", opcode::fence, "", "", "", 90},
+    {"fence.release.sync_restrict::shared::cta.cluster", opcode::fence, "", "", "", 90},
     {"fence.proxy", opcode::fence_proxy, "proxy! proxy_space", "", "", 70},
     {"fence.mbarrier_init.release.cluster", opcode::fence_proxy, "", "", "", 90},
     {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",

@@ -1,0 +1,244 @@
+// What the driver's options do: which mistakes are faults and with what code, threads, devices, and
+// the list of leaks at the end.
+
+#include "driver_fixture.hpp"
+#include "support/cpu_driver.hpp"
+#include "support/subprocess.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace options_test {
+namespace {
+
+using test::driver_fixture;
+
+constexpr const char* kernels = R"(
+.version 8.3
+.target sm_90
+.address_size 64
+
+.extern .func (.param .b64 got) malloc(.param .b64 size);
+
+.visible .entry unwritten(.param .u64 p) {
+  .reg .u64 %p; .reg .u32 %x;
+  ld.param.u64 %p, [p];
+  ld.global.u32 %x, [%p];
+  st.global.u32 [%p+4], %x;
+  ret;
+}
+
+.visible .entry race(.param .u64 p) {
+  .shared .align 4 .u32 s;
+  .reg .u32 %t;
+  mov.u32 %t, %tid.x;
+  st.shared.u32 [s], %t;
+  ret;
+}
+
+.visible .entry stale(.param .u64 p) {
+  .shared .align 4 .u32 earlier;
+  .shared .align 4 .b8 later[8];
+  .reg .u64 %p; .reg .u32 %x;
+  ld.param.u64 %p, [p];
+  mov.u32 %x, 1;
+  st.shared.u32 [earlier], %x;
+  st.shared.u32 [later], %x;
+  ld.shared.u32 %x, [later+4];
+  st.global.u32 [%p], %x;
+  ret;
+}
+
+.visible .entry keeps(.param .u64 p) {
+  .reg .u64 %n; .reg .u64 %p;
+  mov.u64 %n, 40;
+  { .param .b64 size; st.param.b64 [size], %n; .param .b64 got; call.uni (got), malloc, (size);
+    ld.param.b64 %p, [got]; }
+  ret;
+}
+
+.visible .entry apart(.param .u64 p) {
+  .reg .u32 %t; .reg .pred %c;
+  mov.u32 %t, %tid.x;
+  setp.lt.u32 %c, %t, 32;
+  @%c ret;
+  bar.sync 0;
+  ret;
+}
+
+.visible .entry meets(.param .u64 p) {
+  .reg .u64 %p; .reg .u32 %x; .reg .pred %c;
+  ld.param.u64 %p, [p];
+  red.global.add.u32 [%p], 1;
+again:
+  ld.relaxed.gpu.global.u32 %x, [%p];
+  setp.lt.u32 %c, %x, 4;
+  @%c bra again;
+  ret;
+}
+)";
+
+/// Launches a kernel with eight bytes of memory and waits for it.
+CUresult run(driver_fixture& f, const char* name, unsigned blocks, unsigned threads,
+             bool written = false) {
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CUdeviceptr p = 0;
+  REQUIRE(f.cu.module_load_data(&module, kernels) == CUDA_SUCCESS);
+  REQUIRE(f.cu.module_get_function(&kernel, module, name) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&p, 8) == CUDA_SUCCESS);
+  if (written) REQUIRE(f.cu.memset_d8(p, 0, 8) == CUDA_SUCCESS);
+  void* parameters[] = {&p};
+  REQUIRE(f.cu.launch_kernel(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, parameters,
+                             nullptr) == CUDA_SUCCESS);
+  return f.cu.ctx_synchronize();
+}
+
+std::size_t threads_of_process() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/task"))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("what is only reported is a fault where that is chosen, with the code of a device's",
+          "[cpu]") {
+  using gpu::testing::machine::checks;
+  const struct {
+    const char* kernel;
+    unsigned threads;
+    bool checks::* reported;
+    bool checks::* is_a_fault;
+    CUresult code;
+    const char* says;
+  } findings[] = {
+      {"unwritten", 1, &checks::uninitialised_reads, &checks::uninitialised_reads_are_faults,
+       CUDA_ERROR_LAUNCH_FAILED, "read of memory that was never written in kernel unwritten"},
+      {"race", 64, &checks::shared_races, &checks::shared_races_are_faults,
+       CUDA_ERROR_LAUNCH_FAILED,
+       "byte 0 of s, written by thread (0,0,0) with no barrier in between"},
+      {"stale", 1, &checks::uninitialised_reads, &checks::uninitialised_reads_are_faults,
+       CUDA_ERROR_LAUNCH_FAILED, "reads 4 bytes at 0x8: byte 4 of later"},
+      {"apart", 64, &checks::barrier_divergence, &checks::barrier_divergence_is_a_fault,
+       CUDA_ERROR_LAUNCH_TIMEOUT, "barrier that not all threads reach in kernel apart"}};
+  for (const auto& each : findings) {
+    CAPTURE(each.kernel);
+    gpu::testing::cpu_driver_options options = test::without_places();
+    {
+      driver_fixture f(options);
+      CHECK(run(f, each.kernel, 1, each.threads) == CUDA_SUCCESS);
+      CHECK(f.reports().find(each.says) != std::string::npos);
+    }
+    options.checks.*each.is_a_fault = true;
+    {
+      driver_fixture f(options);
+      CHECK(run(f, each.kernel, 1, each.threads) == each.code);
+      CHECK(f.reports().find(each.says) != std::string::npos);
+    }
+    options.checks.*each.is_a_fault = false;
+    options.checks.*each.reported = false;
+    {
+      driver_fixture f(options);
+      CHECK(run(f, each.kernel, 1, each.threads) == CUDA_SUCCESS);
+      CHECK(f.reports() == "");
+    }
+  }
+}
+
+TEST_CASE("blocks are spread over as many threads as is said", "[cpu]") {
+  for (const unsigned threads : {1u, 3u}) {
+    gpu::testing::cpu_driver_options options = test::without_places();
+    options.block_threads = threads;
+    driver_fixture f(options);
+    const std::size_t before = threads_of_process();
+    CHECK(run(f, "meets", 4, 1, true) == CUDA_SUCCESS);  // each block waits for the others
+    CHECK(threads_of_process() == before + threads - 1);
+  }
+}
+
+TEST_CASE("the report of a kernel that runs for long comes when it was asked for", "[cpu]") {
+  gpu::testing::cpu_driver_options options = test::without_places();
+  CHECK(options.long_kernel_report == std::chrono::seconds(10));
+  CHECK(options.instruction_budget == 1u << 24);
+  options.long_kernel_report = std::chrono::milliseconds(1);
+  options.instruction_budget = 1u << 20;
+  driver_fixture f(options);
+  CHECK(run(f, "meets", 1, 1, true) == CUDA_ERROR_LAUNCH_TIMEOUT);
+  const std::string reports = f.reports();
+  INFO(reports);
+  const std::size_t told =
+      reports.find("no end yet in kernel meets, block (0,0,0), thread (0,0,0)");
+  CHECK(told == 0);
+  CHECK(reports.find("PTX line ") != std::string::npos);
+  CHECK(reports.find("instruction budget exhausted in kernel meets") != std::string::npos);
+  CHECK(reports.find("no end yet", told + 1) == std::string::npos);  // once
+}
+
+TEST_CASE("what kernels allocate and do not free is listed, a line for each context", "[cpu]") {
+  driver_fixture f;
+  CHECK(run(f, "keeps", 1, 3) == CUDA_SUCCESS);
+  std::size_t lines = 0;
+  for (const std::string& each : f.live())
+    lines += each.starts_with("3 blocks of malloc in kernels of 120 bytes at 0x") ? 1 : 0;
+  CHECK(lines == 1);
+}
+
+TEST_CASE("64 devices are the most, and that is said", "[cpu]") {
+  std::string reports;
+  gpu::testing::cpu_driver_options options = test::without_places();
+  options.devices = 65;
+  options.report = [&](std::string_view text) { reports += text; };
+  const test::cpu_driver driver(options);
+  int count = 0;
+  CHECK(driver.entry_points().device_get_count(&count) == CUDA_SUCCESS);
+  CHECK(count == 64);
+  CHECK(reports ==
+        "there are 64 devices, which is the most, and not 65 as "
+        "cpu_driver_options::devices says");
+}
+
+TEST_CASE("options: child that leaves a stream behind", "[.child]") {
+  gpu::testing::cpu_driver_options options = test::without_places();
+  options.report_leaks_at_end = true;
+  const test::cpu_driver driver(options);
+  CUcontext context = nullptr;
+  CUstream stream = nullptr;
+  REQUIRE(driver.entry_points().device_primary_ctx_retain(&context, 0) == CUDA_SUCCESS);
+  REQUIRE(driver.entry_points().ctx_push_current(context) == CUDA_SUCCESS);
+  REQUIRE(driver.entry_points().stream_create(&stream, 0) == CUDA_SUCCESS);
+}
+
+TEST_CASE("what was not given back is printed when the driver ends", "[cpu]") {
+  const auto outcome = test::run_child("options: child that leaves a stream behind");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("gpu cpu driver: 1 objects were not given back:\n  stream at 0x") !=
+        std::string::npos);
+}
+
+TEST_CASE("options: child that uses the driver again", "[.child]") {
+  test::use_cpu_driver_again({});
+  std::fputs("with defaults\n", stderr);
+  gpu::testing::cpu_driver_options options;
+  options.devices = 7;
+  test::use_cpu_driver_again(options);
+  int count = 0;
+  CHECK(test::driver().device_get_count(&count) == CUDA_SUCCESS);
+  CHECK(count == 2);
+}
+
+TEST_CASE("options of a second use_cpu_driver are not taken, and that is said", "[cpu]") {
+  const auto outcome = test::run_child("options: child that uses the driver again");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  const char* said = "gpu: use_cpu_driver was called before; its options stay those of the first";
+  CHECK(outcome.output.find(said) != std::string::npos);
+  CHECK(outcome.output.find(said) > outcome.output.find("with defaults"));
+}
+
+}  // namespace options_test
