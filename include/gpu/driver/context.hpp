@@ -332,7 +332,8 @@ struct pop_context {
 ///
 /// For calls into other libraries; those of `gpu` do not need it.
 /// **Threads**: what is current is a matter of one thread, so the scope ends where it began.
-/// **Errors**: those of the push; a failed pop goes to the error reporter.
+/// **Errors**: those of the push; a failed pop goes to the error reporter. **Capture**: not
+/// affected.
 class [[nodiscard]] context_scope {
  public:
   /// (cuCtxPushCurrent)

@@ -76,7 +76,7 @@ template <class T = void> class surface : public detail::surface_owner<T> {
     return surface{{owned.native(), context}};
   }
 
-  /// What it writes. (cuSurfObjectGetResourceDesc)
+  /// What it writes. **Capture**: not affected. (cuSurfObjectGetResourceDesc)
   template <class Resource = texture_resource>
   result<Resource> resource(source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_DESC native{};

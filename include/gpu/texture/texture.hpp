@@ -179,6 +179,7 @@ template <class T = void> class texture : public detail::texture_owner<T> {
   /// A texture of device memory, which has to live as long: texels by their index (tex1Dfetch), or
   /// rows, planes below each other. Memory begins and rows follow as the device asks.
   /// **Errors**: also `errc::invalid_argument` with the alignment or the extent that is not kept.
+  /// Not allowed while a stream is captured.
   /// (cuPointerGetAttributes, cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth)
   static result<texture> create(device_span<const T> texels, const texture_options& options = {},
                                 source_location where = source_location::current()) noexcept
@@ -218,7 +219,8 @@ template <class T = void> class texture : public detail::texture_owner<T> {
     return texture{{owned.native(), context}};
   }
 
-  /// How it samples. The driver tells all but the border colour. (cuTexObjectGetTextureDesc)
+  /// How it samples. The driver tells all but the border colour. **Capture**: not affected, by the
+  /// next two neither. (cuTexObjectGetTextureDesc)
   template <class Options = texture_options>
   result<Options> options(source_location where = source_location::current()) const noexcept {
     CUDA_TEXTURE_DESC native{};
