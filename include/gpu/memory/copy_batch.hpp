@@ -174,8 +174,7 @@ template <auto Member, class... Arguments>
 result<> queue_batch(const stream_ref& stream, source_location where,
                      Arguments... arguments) noexcept {
   result<> done = noted(stream, copy_batch_label, where, [&] {
-    return driver::call_in<Member>(stream.context().native(), where, arguments...,
-                                   stream.native());
+    return driver::call_in<Member>(stream.context().native(), where, arguments..., stream.native());
   });
   if (done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[likely]]
     return done;

@@ -23,9 +23,9 @@ concept reads_as = requires(Iterator i) {
 /// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
 /// and leaves the vector as it was where there is none; it is not copied implicitly; it has no
-/// `emplace_back`, `at`, reverse iterators or order. Move-only; a moved-from vector has no elements,
-/// and can only be assigned to or destroyed.
-/// Getting page-locked memory takes about a millisecond, so keep vectors and reuse them.
+/// `emplace_back`, `at`, reverse iterators or order. Move-only; a moved-from vector has no
+/// elements, and can only be assigned to or destroyed. Getting page-locked memory takes about a
+/// millisecond, so keep vectors and reuse them.
 /// **Ordering**: asynchronous copies read and write the elements later; until they are done the
 /// elements must be left alone, and neither growth nor destruction may take the memory away.
 /// **Threads**: as `std::vector`.
