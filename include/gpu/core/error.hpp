@@ -212,20 +212,6 @@ inline thread_local last_error_slot last_error_of_thread;
   return error;
 }
 
-/// The last error as it was, to go back to where there is another way than what failed.
-class last_error_mark {
- public:
-  last_error_mark() noexcept {
-    if (!last_error_is_gone) error_ = last_error_of_thread.error;
-  }
-  void restore() const noexcept {
-    if (!last_error_is_gone) last_error_of_thread.error = error_;
-  }
-
- private:
-  cuda_error error_{error_domain::gpu, 0, nullptr, source_location{}};
-};
-
 /// A refusal of this library's own: `sentence` names the value, the limit and the cure.
 inline cuda_error refusal(errc code, const char* function, text sentence, source_location where,
                           std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {

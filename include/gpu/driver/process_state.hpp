@@ -95,8 +95,8 @@ inline void set_process_hooks(process_state& state) noexcept {
 
 /// Opens libcuda.so.1 and fills `table`; on failure all members are null, and `unavailable` or
 /// `start_failure` says why.
-inline void load_entry_points(driver::entry_points& table, char* detail,
-                              std::size_t size) noexcept {
+template <class Table>
+void load_entry_points(Table& table, char* detail, std::size_t size) noexcept {
   const auto refuse = [&](errc why) {
     table = {};
     table.unavailable = why;
@@ -142,7 +142,7 @@ inline void load_entry_points(driver::entry_points& table, char* detail,
 
 /// Calls cuInit. What it says is kept, for the driver's other calls would answer
 /// CUDA_ERROR_NOT_INITIALIZED, whatever the reason.
-inline void start_driver(driver::entry_points& table) noexcept {
+template <class Table> void start_driver(Table& table) noexcept {
   if (table.init == nullptr) return;
   const CUresult code = table.init(0);
   if (code == CUDA_SUCCESS) return;
@@ -153,10 +153,11 @@ inline void start_driver(driver::entry_points& table) noexcept {
   table.unavailable_detail = "cuInit";
 }
 
-inline const driver::entry_points* entry_points_on_first_use() noexcept {
+template <class Table = driver::entry_points>
+[[gnu::cold, gnu::noinline]] const Table* entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
   const scoped_lock lock(state.loading);
-  const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  const Table* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table == nullptr) {
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
     start_driver(state.loaded);
@@ -193,9 +194,8 @@ namespace driver {
 /// Never fails: without a driver all members are null, and `unavailable` or `start_failure` says
 /// why.
 /// **Threads**: any number may call it at once; the driver is loaded once.
-inline const entry_points& current_entry_points() noexcept {
-  const entry_points* table =
-      __atomic_load_n(&gpu::detail::state_of_process().table, __ATOMIC_ACQUIRE);
+template <class Table = entry_points> inline const Table& current_entry_points() noexcept {
+  const Table* table = __atomic_load_n(&gpu::detail::state_of_process().table, __ATOMIC_ACQUIRE);
   if (table == nullptr) [[unlikely]]
     table = gpu::detail::entry_points_on_first_use();
   return *table;

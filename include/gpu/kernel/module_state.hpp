@@ -3,6 +3,7 @@
 /// What a module owns: the driver's library, the records of its kernels, and the names by which
 /// instances of templates can be asked for.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/any_context.hpp>
 #include <gpu/kernel/image.hpp>

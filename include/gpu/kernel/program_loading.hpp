@@ -2,6 +2,7 @@
 /// \file
 /// Loading what a compiler or a linker made, and loading with the options of the driver's compiler.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/module_state.hpp>
 

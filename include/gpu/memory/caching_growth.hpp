@@ -3,6 +3,7 @@
 /// Where a `caching_allocator` finds memory when a stream has none free: with other streams, at the
 /// driver, and once more at the driver after it gave back what nobody uses.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/memory/caching_segments.hpp>
 
 namespace gpu::detail {

@@ -3,6 +3,7 @@
 /// What both caching allocators decide and say about the segments that they get from the driver:
 /// which options can be, how large a segment is, and what is held where there is no room for one.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/memory/caching_state.hpp>
 
 namespace gpu::detail {
