@@ -28,12 +28,10 @@ void note_synchronization(Number finished, CUstream stream, CUdevice device,
   const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
   if (newest == 0) return;
   // Polling must not push the launches out of the ring.
-  const launch_record& last = ring.records[newest % launch_ring::size];
-  if (__atomic_load_n(&last.label, __ATOMIC_RELAXED) == nullptr &&
-      __atomic_load_n(&last.stream, __ATOMIC_RELAXED) == stream &&
-      __atomic_load_n(&last.device, __ATOMIC_RELAXED) == device &&
-      __atomic_load_n(&last.all_streams, __ATOMIC_RELAXED) == all_streams &&
-      __atomic_load_n(&last.ticket, __ATOMIC_ACQUIRE) == newest) {
+  if (__atomic_load_n(&ring.synchronization, __ATOMIC_ACQUIRE) == newest &&
+      __atomic_load_n(&ring.stream, __ATOMIC_RELAXED) == stream &&
+      __atomic_load_n(&ring.device, __ATOMIC_RELAXED) == device &&
+      __atomic_load_n(&ring.all_streams, __ATOMIC_RELAXED) == all_streams) {
     return;
   }
   const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
@@ -44,6 +42,11 @@ void note_synchronization(Number finished, CUstream stream, CUdevice device,
   __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
   __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
   __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+  // Where two threads are here at once these may be of both: each has its record all the same.
+  __atomic_store_n(&ring.stream, stream, __ATOMIC_RELAXED);
+  __atomic_store_n(&ring.device, device, __ATOMIC_RELAXED);
+  __atomic_store_n(&ring.all_streams, all_streams, __ATOMIC_RELAXED);
+  __atomic_store_n(&ring.synchronization, ticket, __ATOMIC_RELEASE);
 }
 
 /// Whether a code of the driver is a fault of a kernel, which arrives some time after its launch.

@@ -40,6 +40,11 @@ struct launch_ring {
   static constexpr std::uint64_t size = 256;
   launch_record records[size];
   alignas(64) std::uint64_t next;  ///< the ticket of the next entry; 0 only before the first use
+  // The latest synchronisation, beside what is read anyway.
+  std::uint64_t synchronization;  ///< its ticket
+  CUstream stream;
+  CUdevice device;
+  bool all_streams;
 };
 
 /// Enters a launch and returns its ticket; `device` is given where the label has none. All accesses

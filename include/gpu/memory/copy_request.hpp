@@ -73,6 +73,11 @@ inline result<> require_contexts(const stream_ref& stream, context_ref source,
   return require_context("gpu::copy", stream, "destination", destination, where);
 }
 
+/// Whether nothing has to be done so that a call may name `stream` and memory of that context.
+inline bool is_usual(const stream_ref& stream, context_ref context) noexcept {
+  return !is_default_stream(stream.native()) && (!context || context == stream.context());
+}
+
 /// Sets `peers` where a copy has to be one between peers: its ends belong to different contexts,
 /// and the stream is not being captured, when the driver takes it as an ordinary copy alone.
 inline result<> find_peers(const stream_ref& stream, context_ref source, context_ref destination,
@@ -90,29 +95,35 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
 }
 
 /// Queues the copy of some bytes as the driver's function for such ends.
-inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
-                           const copy_end& destination, std::size_t bytes, bool peers,
-                           source_location where) noexcept {
-  return noted(stream, copy_label, where, [&] {
-    if (peers) [[unlikely]] {
-      return driver::call<&driver::entry_points::memcpy_peer_async>(
-          where, destination.device_address(), destination.context.native(),
-          source.device_address(), source.context.native(), bytes, stream.native());
-    }
+[[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, copy_end source,
+                                                  copy_end destination, std::size_t bytes,
+                                                  source_location where) noexcept {
+  const CUstream native = stream.native();
+  return noted(stream, copy_label, where, [=] {
     if (source.on_device && destination.on_device) {
       return driver::call<&driver::entry_points::memcpy_dtod_async>(
-          where, destination.device_address(), source.device_address(), bytes, stream.native());
+          where, destination.device_address(), source.device_address(), bytes, native);
     }
     if (source.on_device) {
       return driver::call<&driver::entry_points::memcpy_dtoh_async>(
-          where, destination.host_address(), source.device_address(), bytes, stream.native());
+          where, destination.host_address(), source.device_address(), bytes, native);
     }
     if (destination.on_device) {
       return driver::call<&driver::entry_points::memcpy_htod_async>(
-          where, destination.device_address(), source.host_address(), bytes, stream.native());
+          where, destination.device_address(), source.host_address(), bytes, native);
     }
     return driver::call<&driver::entry_points::memcpy_async>(
-        where, destination.device_address(), source.device_address(), bytes, stream.native());
+        where, destination.device_address(), source.device_address(), bytes, native);
+  });
+}
+
+inline result<> queue_peer_copy(const stream_ref& stream, const copy_end& source,
+                                const copy_end& destination, std::size_t bytes,
+                                source_location where) noexcept {
+  return noted(stream, copy_label, where, [&] {
+    return driver::call<&driver::entry_points::memcpy_peer_async>(
+        where, destination.device_address(), destination.context.native(), source.device_address(),
+        source.context.native(), bytes, stream.native());
   });
 }
 
@@ -129,21 +140,23 @@ inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
   if (bytes == 0) return {};
   bool peers = false;
   GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
-  return on_stream(stream, where,
-                   [&] { return queue_copy(stream, source, destination, bytes, peers, where); });
+  return on_stream(stream, where, [&] {
+    return peers ? queue_peer_copy(stream, source, destination, bytes, where)
+                 : queue_copy(stream, source, destination, bytes, where);
+  });
 }
 
-/// The usual copy, in as little code as can be: the driver leaves little of it in the caches.
-inline result<> copy_on(const stream_ref& stream, const copy_end& source,
-                        const copy_end& destination, std::size_t element_size,
-                        source_location where) noexcept {
-  const context_ref own = stream.context();
-  const auto fits = [&](context_ref of) { return !of || of == own; };
-  if (source.count == destination.count && source.count != 0 && fits(source.context) &&
-      fits(destination.context) && !is_default_stream(stream.native())) [[likely]] {
-    return queue_copy(stream, source, destination, source.count * element_size, false, where);
+/// The usual copy, in as little code as can be: the driver leaves little of it in the caches. What
+/// the rest asks for is copied there alone: then none of it has to be in memory here.
+[[gnu::always_inline]] inline result<> copy_on(const stream_ref& stream, copy_end source,
+                                               copy_end destination, std::size_t element_size,
+                                               source_location where) noexcept {
+  if (source.count == destination.count && source.count != 0 && is_usual(stream, source.context) &&
+      is_usual(stream, destination.context)) [[likely]] {
+    return queue_copy(stream, source, destination, source.count * element_size, where);
   }
-  return copy_carefully(stream, source, destination, element_size, where);
+  const copy_end unusual_source = source, unusual_destination = destination;
+  return copy_carefully(stream, unusual_source, unusual_destination, element_size, where);
 }
 
 /// Sets `owner` to the context that device memory belongs to, null where it belongs to a device

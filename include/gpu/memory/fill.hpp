@@ -9,28 +9,53 @@ namespace gpu {
 
 namespace detail {
 
-/// `pattern` holds an element of `element_size` bytes, which is 1, 2 or 4.
-inline result<> fill_on(const stream_ref& stream, const copy_end& destination, unsigned pattern,
-                        std::size_t element_size, source_location where) noexcept {
-  GPU_TRY(require(stream, "gpu::fill", where));
-  GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
-  if (destination.count == 0) [[unlikely]]
-    return require_owner("gpu::fill", "destination", destination, where);
-  const CUdeviceptr address = destination.device_address();
-  const std::size_t count = destination.count;
-  return queue_on(stream, fill_label, where, [&] {
+/// Queues the fill; `pattern` holds an element of `element_size` bytes, which is 1, 2 or 4.
+[[gnu::always_inline]] inline result<> queue_fill(const stream_ref& stream, CUdeviceptr address,
+                                                  std::size_t count, unsigned pattern,
+                                                  std::size_t element_size,
+                                                  source_location where) noexcept {
+  const CUstream native = stream.native();
+  return noted(stream, fill_label, where, [=] {
     switch (element_size) {
       case 1:
         return driver::call<&driver::entry_points::memset_d8_async>(
-            where, address, static_cast<unsigned char>(pattern), count, stream.native());
+            where, address, static_cast<unsigned char>(pattern), count, native);
       case 2:
         return driver::call<&driver::entry_points::memset_d16_async>(
-            where, address, static_cast<unsigned short>(pattern), count, stream.native());
+            where, address, static_cast<unsigned short>(pattern), count, native);
       default:
         return driver::call<&driver::entry_points::memset_d32_async>(where, address, pattern, count,
-                                                                     stream.native());
+                                                                     native);
     }
   });
+}
+
+/// Queues the fill, or says what is wrong with it.
+[[gnu::cold, gnu::noinline]] inline result<> fill_carefully(const stream_ref& stream,
+                                                            const copy_end& destination,
+                                                            unsigned pattern,
+                                                            std::size_t element_size,
+                                                            source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::fill", where));
+  GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
+  if (destination.count == 0) return require_owner("gpu::fill", "destination", destination, where);
+  return on_stream(stream, where, [&] {
+    return queue_fill(stream, destination.device_address(), destination.count, pattern,
+                      element_size, where);
+  });
+}
+
+/// The usual fill, in as little code as can be. What the rest asks for is copied there alone: then
+/// none of it has to be in memory here.
+[[gnu::always_inline]] inline result<> fill_on(const stream_ref& stream, copy_end destination,
+                                               unsigned pattern, std::size_t element_size,
+                                               source_location where) noexcept {
+  if (destination.count != 0 && is_usual(stream, destination.context)) [[likely]] {
+    return queue_fill(stream, destination.device_address(), destination.count, pattern,
+                      element_size, where);
+  }
+  const copy_end unusual = destination;
+  return fill_carefully(stream, unusual, pattern, element_size, where);
 }
 
 }  // namespace detail
