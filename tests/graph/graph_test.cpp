@@ -238,6 +238,11 @@ TEST_CASE("graph: memory that it allocates and frees", "[graph]") {
   f.set(0);
   CHECK(f.run(exec) == 6);
   CHECK(error_of(f.graph.add({}, gpu::free_node(f.x.span()))).code() == CUDA_ERROR_INVALID_VALUE);
+  // There is no copy of it, and no graph that holds one.
+  CHECK(error_of(gpu::graph::clone(f.graph)).code() == CUDA_ERROR_NOT_SUPPORTED);
+  const gpu::graph parent = value_of(gpu::graph::create(f.device));
+  CHECK(error_of(parent.add({}, gpu::child_graph_node(f.graph))).code() ==
+        CUDA_ERROR_NOT_SUPPORTED);
 }
 
 TEST_CASE("graph: memory that nobody frees holds up the next launch, or is freed by it",
@@ -440,12 +445,12 @@ TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
 
 TEST_CASE("graph: each driver call about nodes, memory and pictures may fail",
           "[graph][faults][cpu]") {
+  std::vector<unsigned> host(4, 1);  // outlives launches that nobody has waited for
   CHECK(test::sweep(
-            []() -> gpu::result<> {
+            [&]() -> gpu::result<> {
               const gpu::device device = GPU_TRY(gpu::device::get(0));
               const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
               auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
-              std::vector<unsigned> host(4, 1);
               const gpu::graph plain = GPU_TRY(gpu::graph::create(device));
               const auto upload = GPU_TRY(plain.add({}, gpu::copy_node(host, x)));
               GPU_TRY(plain.add(upload, gpu::copy_node(x, host)));

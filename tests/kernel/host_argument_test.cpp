@@ -134,13 +134,13 @@ TEST_CASE("each driver call behind host arguments may fail",
           "[kernel][host_argument][faults][cpu]") {
   const gpu::compiled_program program =
       test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  std::vector<int> a = {1, 2}, b = {3, 4}, c(2);  // outlive launches that nobody has waited for
   CHECK(test::sweep(
             [&]() -> gpu::result<> {
               const gpu::device device = GPU_TRY(gpu::device::get(0));
               const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
               const gpu::module module = GPU_TRY(gpu::module::load(program));
               const poly_kernel poly = GPU_TRY(module.kernel<const int*, int*, int*, int>("poly"));
-              std::vector<int> a = {1, 2}, b = {3, 4}, c(2);
               return gpu::launch(stream, {1, 2}, poly, gpu::in(a), gpu::inout(b), gpu::out(c), 2);
             },
             {"cuCtxGetDevice"}) == "");

@@ -125,6 +125,29 @@ TEST_CASE("a choice that is no enumerator is refused", "[kernel][attributes]") {
   CHECK(test::says(error, "gpu::set_attribute", "77 is no gpu::cluster_scheduling"));
 }
 
+TEST_CASE("what a kernel asks of its clusters reaches the driver", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  static std::vector<std::pair<CUfunction_attribute, int>> told;
+  told.clear();
+  gpu::driver::entry_points noting = gpu::driver::current_entry_points();
+  noting.kernel_set_attribute = [](CUfunction_attribute which, int value, CUkernel, CUdevice) {
+    told.emplace_back(which, value);
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  test::value_of(gpu::set_attribute<attribute::needs_cluster>(f, true, device));
+  test::value_of(gpu::set_attribute<attribute::required_cluster_width>(f, 4, device));
+  test::value_of(gpu::set_attribute<attribute::required_cluster_height>(f, 2, device));
+  test::value_of(gpu::set_attribute<attribute::required_cluster_depth>(f, 1, device));
+  CHECK(told == std::vector<std::pair<CUfunction_attribute, int>>{
+                    {CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, 1},
+                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 4},
+                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 2},
+                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1}});
+}
+
 TEST_CASE("a preference of caches reaches the driver", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::module module = loaded();

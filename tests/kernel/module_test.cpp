@@ -331,6 +331,7 @@ TEST_CASE("a refused image leaves no library behind", "[kernel][module]") {
 TEST_CASE("each driver call of a module may fail", "[kernel][module][faults][cpu]") {
   const gpu::compiled_program program =
       test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  std::vector<float> x = {1, 2};  // outlives launches that nobody has waited for
   // It is no error that the thread could not be left as it was, after machine code was refused and
   // while there is PTX to go on with.
   CHECK(test::sweep(
@@ -341,7 +342,6 @@ TEST_CASE("each driver call of a module may fail", "[kernel][module][faults][cpu
               const auto kernel = GPU_TRY(module.kernel<float, float*, int>("scale"));
               const gpu::untyped_kernel untyped = GPU_TRY(module.kernel("scale_all"));
               GPU_TRY(module.global<int>("counters", stream.context()));
-              std::vector<float> x = {1, 2};
               GPU_TRY(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
               // The opt-in to more shared memory, too.
               GPU_TRY(gpu::launch(stream, {1, 2, 100'000}, untyped, gpu::inout(x)));
