@@ -88,8 +88,8 @@ result<Bool> can_access_peer(device from, device to,
 namespace detail {
 
 /// A peer that cannot be reached is told from other failures by a sentence.
-inline result<> enable_peer_access(const peer_pair& pair, bool& holds_it,
-                                   source_location where) noexcept {
+template <class Pair>
+result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
   constexpr const char* function = "gpu::peer_access::enable";
   GPU_TRY(require(pair.from, function, where));
   GPU_TRY(require(pair.to, function, where));

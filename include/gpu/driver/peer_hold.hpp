@@ -72,8 +72,8 @@ inline result<> end_peer_access(const peer_pair& pair, bool& over, source_locati
 
 /// Adds a scope to those that hold the access, and enables it where it is not. Sets `holds_it`
 /// unless somebody else had enabled it; also where an error came after that.
-inline result<> begin_peer_access(const peer_pair& pair, bool& holds_it,
-                                  source_location where) noexcept {
+template <class Pair>
+result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
   peer_holds& holds = peer_holds_of_process();
   const scoped_lock held(holds.changing);
   peer_hold** link = holds.find(pair);

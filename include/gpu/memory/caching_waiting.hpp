@@ -28,7 +28,8 @@ class waiting_blocks {
 
   /// Has `block` given back when the work that is queued on `stream` now has finished. Where that
   /// fails, it stays the caller's. (cuEventCreate, cuEventRecord)
-  result<> add(cached_block& block, const stream_ref& stream, const char* function,
+  template <class Block>
+  result<> add(Block& block, const stream_ref& stream, const char* function,
                source_location where) noexcept {
     waiting_block* added = stream.context() == context_ ? take_spare() : nullptr;
     if (added == nullptr) added = new (std::nothrow) waiting_block;
@@ -48,11 +49,11 @@ class waiting_blocks {
   }
 
   /// Gives back the blocks whose streams have got so far. (cuEventQuery)
-  void collect() noexcept {
+  template <class Answer = bool> void collect() noexcept {
     const scoped_lock held(lock_);
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
-      const result<bool> done = driver::query<&driver::entry_points::event_query>(
+      const result<Answer> done = driver::query<&driver::entry_points::event_query>(
           CUDA_ERROR_NOT_READY, source_location{}, oldest.event);
       if (!done.has_value() || !*done) {
         stream = &oldest.next_stream;
@@ -94,8 +95,8 @@ class waiting_blocks {
     return taken;
   }
 
-  static result<> mark(waiting_block& added, const stream_ref& stream,
-                       source_location where) noexcept {
+  template <class Waiting>
+  static result<> mark(Waiting& added, const stream_ref& stream, source_location where) noexcept {
     if (added.event == nullptr) {
       GPU_TRY(driver::call_in<&driver::entry_points::event_create>(
           stream.context().native(), where, &added.event, unsigned{CU_EVENT_DISABLE_TIMING}));
