@@ -358,17 +358,27 @@ template <class Builder = text_builder>
   });
 }
 
-/// A launch that is not plain. Where attributes alone are the reason, nothing but them is left to
-/// be checked.
+/// Whether attributes are there, no more than there can be, and nothing that they ask depends on
+/// the shape.
+inline bool are_plain(const launch_attributes_ref& attributes) noexcept {
+  const CUlaunchAttribute* const all = attributes.native();
+  const std::size_t count = attributes.size();
+  if (all == nullptr || count > most_launch_attributes) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (all[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
+  }
+  return true;
+}
+
+/// A launch that is not plain. Where attributes alone are the reason, they may be.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(
     const prepared_launch& launch) noexcept {
   const launch_config& config = launch.config;
   const std::size_t place = stream_access::limits_place(launch.stream);
   const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
-  if (!is_plain_shape(config, limits.plain)) return launch_carefully(launch);
-  GPU_TRY(check_attributes(launch, "gpu::launch"));
-  GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
+  if (!is_plain_shape(config, limits.plain) || !are_plain(config.attributes))
+    return launch_carefully(launch);
   return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
 }
 
