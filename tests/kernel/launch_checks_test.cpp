@@ -138,6 +138,76 @@ TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launc
   CHECK(test::recording().launches.size() == 4);
 }
 
+TEST_CASE("clusters that no launch has are refused before the driver is asked",
+          "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  const auto refused = [&](const gpu::launch_config& config, std::uint64_t asked,
+                           std::uint64_t limit, const char* words) {
+    const auto outcome = gpu::launch(f.stream, config, f.kernel);
+    REQUIRE_FALSE(outcome.has_value());
+    INFO(outcome.error().message().c_str());
+    CHECK(outcome.error() == gpu::errc::invalid_launch);
+    CHECK(outcome.error().asked() == asked);
+    CHECK(outcome.error().limit() == limit);
+    CHECK(outcome.error().details().contains(words));
+  };
+  refused({.grid = 8, .block = 1, .cluster = {0, 1, 1}}, 0, 1,
+          "a cluster of {0, 1, 1} has no blocks. Each extent is at least 1");
+  refused({.grid = 8, .block = 1, .cluster = {1, 1, 0}}, 0, 1, "{1, 1, 0} has no blocks");
+  refused({.grid = {8, 8, 1}, .block = 1, .cluster = {4, 4}}, 16, 8,
+          "has 16 blocks, more than the limit of 8. Use smaller clusters, or allow");
+  refused({.grid = 9, .block = 1, .cluster = 2}, 2, 9, "Round the grid up");
+  // Allowed more, it has what the driver tells.
+  test::recording().nonportable_clusters = true;
+  CHECK(gpu::launch(f.stream, {.grid = 16, .block = 1, .cluster = 16}, f.kernel).has_value());
+  refused({.grid = 17, .block = 1, .cluster = 17}, 17, 16,
+          "more than the limit of 16 that kernel and device have together");
+  CHECK(test::recording().launches.size() == 1);
+
+  test::recording().has_clusters = false;
+  const gpu::launch_config pair{.grid = 4, .block = 1, .cluster = 2};
+  const recorded_kernel older;
+  const auto without = gpu::launch(f.stream, pair, older.kernel);
+  REQUIRE_FALSE(without.has_value());
+  CHECK(without.error() == gpu::errc::invalid_launch);
+  CHECK(without.error().limit() == 1);
+  CHECK(without.error().details().contains("the device has no clusters. Leave the cluster out"));
+}
+
+TEST_CASE("a cooperative grid is no larger than what the device holds", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  CUlaunchAttribute cooperative{};
+  cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  cooperative.value.cooperative = 1;
+  const auto together = gpu::launch_attributes_ref::from_native(&cooperative, 1);
+  // The recorded device has 1024 multiprocessors; each holds three blocks, and four clusters fit.
+  for (int round = 0; round < 2; ++round) {
+    REQUIRE(gpu::launch(f.stream, {.grid = 3072, .block = 32, .attributes = together}, f.kernel)
+                .has_value());
+    const auto refused =
+        gpu::launch(f.stream, {.grid = {1, 3073}, .block = 32, .attributes = together}, f.kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error() == gpu::errc::invalid_launch);
+    CHECK(refused.error().asked() == 3073);
+    CHECK(refused.error().limit() == 3072);
+    CHECK(refused.error().details().contains("cooperative grid of {1, 3073, 1} has 3073 blocks"));
+    CHECK(refused.error().details().contains("Launch fewer blocks"));
+  }
+  REQUIRE(gpu::launch(f.stream, {.grid = 8, .block = 32, .cluster = 2, .attributes = together},
+                      f.kernel)
+              .has_value());
+  const auto refused = gpu::launch(
+      f.stream, {.grid = 10, .block = 32, .cluster = 2, .attributes = together}, f.kernel);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().limit() == 8);
+  CHECK(test::recording().launches.size() == 3);
+  cooperative.value.cooperative = 0;
+  CHECK(gpu::launch(f.stream, {.grid = 4000, .block = 32, .attributes = together}, f.kernel)
+            .has_value());
+}
+
 TEST_CASE("what a cluster or a cooperative launch asks the driver may fail", "[kernel][launch]") {
   const test::recording_driver driver;
   const recorded_kernel f;
