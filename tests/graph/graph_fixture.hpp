@@ -13,8 +13,8 @@
 
 namespace test {
 
-/// add(p, v): *p += v, also where others add at the same time. twice(p): *p *= 2. set(c, p): sets the condition to --*p. fault(): writes to
-/// where nothing is.
+/// add(p, v): *p += v, also where others add at the same time. twice(p): *p *= 2. set(c, p): sets
+/// the condition to --*p. fault(): writes to where nothing is.
 inline constexpr const char* graph_kernels = R"(.version 8.0
 .target sm_90
 .address_size 64
