@@ -33,6 +33,7 @@ constexpr std::uint64_t instructions = 2048;       // that a thread may execute
 constexpr std::uint32_t threads_per_block = 40;    // a full warp and a part of one
 constexpr std::uint32_t shared_bytes = 227 << 10;  // that a block may have
 constexpr std::size_t kernels_per_module = 8;
+constexpr std::uint32_t image_side = 8;  // texels of an image in each direction
 
 /// The image as a driver gets it, but with a known end: zeros behind it, and no wrapper, whose
 /// pointer nobody could check.
@@ -65,8 +66,46 @@ std::vector<std::byte> arguments(const ptx::function& entry, machine::address bu
   return block;
 }
 
+/// Textures and surfaces of every shape, whose handles count from 1: 1 to 7 are textures of floats,
+/// 8 to 14 filtered ones of bytes, 15 to 21 surfaces. All have the same texels.
+void add_images(machine::image_table& images, machine::address texels) {
+  using enum machine::image_shape;
+  const struct {
+    machine::image_shape shape;
+    bool layered;
+  } shapes[] = {{one, false}, {two, false},  {three, false}, {one, true},
+                {two, true},  {cube, false}, {cube, true}};
+  const auto image_of = [&](auto shape, machine::texel_format format) {
+    machine::image made{.shape = shape.shape, .layered = shape.layered, .format = format};
+    if (shape.layered || shape.shape == cube) made.layers = shape.shape == cube ? 6 : image_side;
+    for (std::uint32_t side = image_side; side != 0; side /= 2) {
+      const std::uint64_t row = std::uint64_t{side} * format.bytes();
+      made.levels.push_back({.base = texels,
+                             .width = side,
+                             .height = shape.shape == one ? 1 : side,
+                             .depth = shape.shape == three ? side : 1,
+                             .row_pitch = row,
+                             .slice_pitch = row * side});
+    }
+    return made;
+  };
+  const machine::texel_format floats{machine::channel_kind::floating, 4, 4};
+  const machine::texel_format bytes{machine::channel_kind::unsigned_integer, 1, 4};
+  for (const auto& shape : shapes) images.add(machine::texture{.source = image_of(shape, floats)});
+  for (const auto& shape : shapes) {
+    machine::sampler_state how{.linear = true, .normalised_coordinates = true};
+    how.linear_levels = true;
+    how.greatest_level = 4;
+    how.anisotropy = 4;
+    how.seamless_cube = true;
+    images.add(machine::texture{.source = image_of(shape, bytes), .how = how});
+  }
+  for (const auto& shape : shapes) images.add(machine::surface{.source = image_of(shape, floats)});
+}
+
 void run_kernel(const machine::executable& kernel, machine::address_space& memory,
-                machine::thread_pool& pool, machine::address buffer) {
+                machine::thread_pool& pool, machine::address buffer,
+                const machine::image_table& images) {
   machine::device_heap heap(memory, 1, heap_bytes);
   const std::vector<std::byte> parameters = arguments(*kernel.entry, buffer);
   machine::launch what;
@@ -82,6 +121,7 @@ void run_kernel(const machine::executable& kernel, machine::address_space& memor
   what.parameters = parameters;
   what.context = 1;
   what.heap = &heap;
+  what.images = &images;
   what.limit.instructions_per_thread = instructions;
   std::size_t printed = 0;
   what.hook.print = [&](std::string_view text) { printed += text.size(); };
@@ -101,7 +141,15 @@ void run_image(std::span<const std::uint8_t> input) {
   machine::address_space memory(memory_bytes);
   machine::thread_pool pool(1);
   const auto buffer = memory.allocate({.size = buffer_bytes, .owner = 1, .site = "the target"});
-  if (!buffer) __builtin_trap();
+  // The texels of the largest image: layers or slices of floats in four channels.
+  const auto texels =
+      memory.allocate({.size = std::uint64_t{image_side} * image_side * image_side * 16,
+                       .kind = machine::memory_kind::array,
+                       .counts = false,
+                       .site = "the target"});
+  if (!buffer || !texels) __builtin_trap();
+  machine::image_table images;
+  add_images(images, *texels);
   const std::uint64_t zero = 0;
   if (memory.fill(*buffer, &zero, 8, buffer_bytes / 16, 1) != machine::fault_kind::none) {
     __builtin_trap();
@@ -115,7 +163,7 @@ void run_image(std::span<const std::uint8_t> input) {
       std::size_t count = 0;
       for (const machine::executable* kernel : loaded.module->kernels()) {
         if (count++ == kernels_per_module) break;
-        run_kernel(*kernel, memory, pool, *buffer);
+        run_kernel(*kernel, memory, pool, *buffer, images);
       }
     }
   }

@@ -177,6 +177,13 @@ TEST_CASE("half precision", "[machine]") {
                       std::vector<float>{1.0f}) == std::vector<u32>{0x40003c00});
 }
 
+TEST_CASE("the predefined predicate", "[machine]") {
+  const std::vector<u32> a(64, 1), b(64, 2);
+  CHECK(evaluate<u32>("setp.eq.u32 %p, %a, %a; mov.pred %p, %is_explicit_cluster; "
+                      "selp.b32 %d, %a, %b, %p;",
+                      a, b) == b);
+}
+
 TEST_CASE("comparison and selection", "[machine]") {
   const auto a = some<u32>(16), b = some<u32>(17);
   check<u32>("setp.lt.s32 %p, %a, %b; selp.b32 %d, %a, %b, %p;", a, b,

@@ -129,7 +129,7 @@ class lowering_context {
       case operand_kind::immediate:
         return constant(o.value, size);
       case operand_kind::special: {
-        const std::uint32_t slot = scratch(size);
+        const std::uint32_t slot = scratch(predicate ? 4 : size);
         read_special(o, slot, size);
         return slot;
       }
@@ -150,7 +150,7 @@ class lowering_context {
   }
 
   void read_special(const ptx::operand& o, std::uint32_t slot, std::uint32_t size) {
-    decoded& d = emit(&run_special);
+    decoded& d = emit(o.value_type == ptx::type::pred ? &run_special_predicate : &run_special);
     d.slots[0] = slot;
     d.option = static_cast<std::uint8_t>(o.special);
     d.count = o.component;

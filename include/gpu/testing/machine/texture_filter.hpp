@@ -219,9 +219,8 @@ texel read_texture(const texture& t, const texture_request& r, Fetch& fetch) {
   const float level =
       r.has_gradients ? level_of_gradients(t.source, r.gradient_x, r.gradient_y) : r.level;
   if (r.integers) {
-    const auto whole = static_cast<std::size_t>(level);
-    return level >= 0 && whole < t.source.levels.size() ? detail::read_nearest(t, r, whole, fetch)
-                                                        : texel{};
+    const bool exists = level >= 0 && level < static_cast<float>(t.source.levels.size());
+    return exists ? detail::read_nearest(t, r, static_cast<std::size_t>(level), fetch) : texel{};
   }
   const level_taps levels = levels_at(t, level);
   if (!t.how.linear && levels.weight == 0) return detail::read_nearest(t, r, levels.first, fetch);

@@ -147,6 +147,14 @@ inline action run_special(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
+/// The same for a predicate: all lanes of a warp have the same one.
+inline action run_special_predicate(warp& w, const decoded& d, lane_mask mask) {
+  const auto which = static_cast<ptx::special_register>(d.option);
+  const bool set = special_value(w, which, d.count, 0) != 0;
+  write_predicate(w.registers, d.slots[0], mask, set ? all_lanes : 0);
+  return action::next;
+}
+
 /// Slot 0 gets the address, in the local window, of what lies at `offset` in the frame's memory.
 inline action run_frame_address(warp& w, const decoded& d, lane_mask mask) {
   for_lanes(mask, [&](unsigned lane) {
