@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
@@ -94,7 +93,7 @@ class place_table {
           reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
       const std::string file = *object->l_name != '\0' ? object->l_name : executable();
       for (const std::string& found : lines_of(file, offset)) {
-        const std::string line = std::filesystem::path(found).lexically_normal().string();
+        const std::string line = without_dots(found);
         if (library.empty()) {
           library = folder_before(line, "testing/cpu/places.hpp:");
         } else if (!line.starts_with(library) && line.find("??") == std::string::npos) {
@@ -107,6 +106,23 @@ class place_table {
     }
     // Without debug information: where the frames of the program lie.
     return offsets.empty() ? "an unknown place" : offsets;
+  }
+
+  /// An absolute path without "." and ".."; anything else as it is.
+  static std::string without_dots(std::string_view path) {
+    if (!path.starts_with('/')) return std::string(path);
+    std::string out;
+    while (!path.empty()) {
+      path.remove_prefix(1);  // the slash
+      const std::string_view part = path.substr(0, path.find('/'));
+      path.remove_prefix(part.size());
+      if (part == "..") {
+        out.resize(out.empty() ? 0 : out.rfind('/'));
+      } else if (!part.empty() && part != ".") {
+        out.append("/").append(part);
+      }
+    }
+    return out;
   }
 
   /// The text before `name` in `line`, if what is there is a folder.
