@@ -94,26 +94,31 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
   return {};
 }
 
-/// Queues the copy of some bytes as the driver's function for such ends.
-[[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, copy_end source,
-                                                  copy_end destination, std::size_t bytes,
+/// Queues the copy of some bytes as the driver's function for such ends. Takes them apart, since
+/// what is captured whole is copied through memory.
+[[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
+                                                  const copy_end& destination, std::size_t bytes,
                                                   source_location where) noexcept {
   const CUstream native = stream.native();
+  const std::uintptr_t from = source.address, to = destination.address;
+  const bool from_device = source.on_device, to_device = destination.on_device;
   return noted(stream, copy_label, where, [=] {
-    if (source.on_device && destination.on_device) {
-      return driver::call<&driver::entry_points::memcpy_dtod_async>(
-          where, destination.device_address(), source.device_address(), bytes, native);
+    const auto device_from = static_cast<CUdeviceptr>(from);
+    const auto device_to = static_cast<CUdeviceptr>(to);
+    if (from_device && to_device) {
+      return driver::call<&driver::entry_points::memcpy_dtod_async>(where, device_to, device_from,
+                                                                    bytes, native);
     }
-    if (source.on_device) {
+    if (from_device) {
       return driver::call<&driver::entry_points::memcpy_dtoh_async>(
-          where, destination.host_address(), source.device_address(), bytes, native);
+          where, reinterpret_cast<void*>(to), device_from, bytes, native);
     }
-    if (destination.on_device) {
+    if (to_device) {
       return driver::call<&driver::entry_points::memcpy_htod_async>(
-          where, destination.device_address(), source.host_address(), bytes, native);
+          where, device_to, reinterpret_cast<const void*>(from), bytes, native);
     }
-    return driver::call<&driver::entry_points::memcpy_async>(
-        where, destination.device_address(), source.device_address(), bytes, native);
+    return driver::call<&driver::entry_points::memcpy_async>(where, device_to, device_from, bytes,
+                                                             native);
   });
 }
 
