@@ -22,7 +22,7 @@ struct prepared_launch {
   source_location where;
 };
 
-inline void write(text_builder& out, const dims& d) noexcept {
+template <class Builder> void write(Builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
 }
 
@@ -180,7 +180,7 @@ inline result<> check_attributes(const prepared_launch& launch, const char* func
 
 /// The attributes of a launch, and its cluster, which is one more.
 struct attributes_and_cluster {
-  explicit attributes_and_cluster(const launch_config& config) noexcept {
+  template <class Config> explicit attributes_and_cluster(const Config& config) noexcept {
     for (; count < config.attributes.size(); ++count)
       all[count] = config.attributes.native()[count];
     all[count++] = cluster_attribute(config.cluster);
@@ -224,8 +224,9 @@ template <class Number = int, class Builder = text_builder>
 }
 
 /// What some attributes ask of the shape, once that is known to be one that can be launched.
-inline result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
-                                           const kernel_limits& limits) noexcept {
+template <class Limits>
+result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
+                                    const Limits& limits) noexcept {
   const launch_attributes_ref& given = launch.config.attributes;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const CUlaunchAttribute& each = given.native()[i];
@@ -360,7 +361,7 @@ template <class Builder = text_builder>
 
 /// Whether attributes are there, no more than there can be, and nothing that they ask depends on
 /// the shape.
-inline bool are_plain(const launch_attributes_ref& attributes) noexcept {
+template <class Attributes> bool are_plain(const Attributes& attributes) noexcept {
   const CUlaunchAttribute* const all = attributes.native();
   const std::size_t count = attributes.size();
   if (all == nullptr || count > most_launch_attributes) return false;

@@ -54,9 +54,9 @@ struct launch_config {
 namespace detail {
 
 /// The shape in the driver's words, with these attributes.
-inline CUlaunchConfig native_config(const launch_config& config, CUstream stream,
-                                    const CUlaunchAttribute* attributes,
-                                    std::size_t count) noexcept {
+template <class Config>
+CUlaunchConfig native_config(const Config& config, CUstream stream,
+                             const CUlaunchAttribute* attributes, std::size_t count) noexcept {
   CUlaunchConfig native;
   native.gridDimX = config.grid.x;
   native.gridDimY = config.grid.y;
@@ -71,7 +71,7 @@ inline CUlaunchConfig native_config(const launch_config& config, CUstream stream
   return native;
 }
 
-inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
+template <class Dims> CUlaunchAttribute cluster_attribute(const Dims& cluster) noexcept {
   CUlaunchAttribute native{};
   native.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   native.value.clusterDim.x = cluster.x;
