@@ -10,8 +10,8 @@
 //
 // Each figure is a median; each yardstick is measured in turns with ours. The driver's own cache,
 // which NVRTC asks too, is off, or a second run of this program would measure that. Where there is
-// no GPU, the images are loaded by the CPU driver on both sides. Each figure with a limit says PASS or
-// FAIL, and the exit code is 1 where one is beyond its limit.
+// no GPU, the images are loaded by the CPU driver on both sides. Each figure with a limit says PASS
+// or FAIL, and the exit code is 1 where one is beyond its limit.
 
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cpu_driver.hpp>
