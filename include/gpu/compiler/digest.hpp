@@ -149,7 +149,9 @@ class digest_builder {
     if (last) v[14] = ~v[14];
     // Unrolled, so that where it is optimised the order of the words is in the code and not in a
     // table, and where it is not the code is short.
-#pragma GCC unroll 12
+#ifndef __CUDACC__  // nvcc warns of it
+#  pragma GCC unroll 12
+#endif
     for (int round = 0; round < 12; ++round) mix_all(v, m, order[round % 10]);
     for (int i = 0; i < 8; ++i) state_[i] ^= v[i] ^ v[i + 8];
     filled_ = 0;

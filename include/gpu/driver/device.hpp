@@ -63,9 +63,9 @@ template <class Self> class device_operations {
   static result<Self> from_pci_bus_id(const char* id,
                                       source_location where = source_location::current()) noexcept {
     CUdevice native = 0;
-    result<> found;
-    if (id != nullptr)
-      found = driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id);
+    result<> found = id == nullptr ? result<>{}
+                                   : driver::call<&driver::entry_points::device_get_by_pci_bus_id>(
+                                         where, &native, id);
     if (id == nullptr || !found.has_value())
       return detail::fail(detail::no_device_at(id, detail::move(found), where));
     return Self::from_native(native);
