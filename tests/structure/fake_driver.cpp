@@ -1,7 +1,8 @@
 // A libcuda.so.1 that does as the environment says:
-//   FAKE_VERSION  what cuDriverGetVersion answers (13000), or an error if it begins with a minus
-//   sign FAKE_INIT     what cuInit answers (0); while it is not 0, other calls answer 3 FAKE_LACKS
-//   a function that cuGetProcAddress does not find
+// - FAKE_VERSION: what cuDriverGetVersion answers (13000), or minus the error that it gives
+// - FAKE_INIT: what cuInit answers (0); while it is not 0, other calls answer 3
+// - FAKE_LACKS: a function that cuGetProcAddress does not find
+//
 // With WITHOUT_RESOLVER or WITHOUT_VERSION it lacks that symbol.
 
 #include <atomic>

@@ -49,9 +49,8 @@ constexpr const char* driver_advice(int code) noexcept {
     case 304:
       return "The operating system refused; check its limits (locked memory, file handles).";
     case 400:
-      return "The handle was destroyed already or belongs to another context, or is that of an "
-             "event "
-             "without a time, because it was never recorded: record it first.";
+      return "The handle was destroyed already or belongs to another context, or the event was "
+             "never recorded: record it first.";
     case 401:
       return "The object is not in the state that this call needs.";
     case 500:
@@ -123,13 +122,12 @@ constexpr const char* driver_advice(int code) noexcept {
       return "The legacy default stream cannot take part in a capture; use an explicit stream.";
     case 908:
       return "End the capture in the thread that began it.";
-    case 999:
-      return "The driver does not say why; look into dmesg, and reload its kernel modules or "
-             "reboot "
-             "where no program can use it.";
     case 912:
       return "Use smaller clusters, whose extents divide the grid's and are those that the kernel "
              "states, if it does.";
+    case 999:
+      return "The driver does not say why; look into dmesg, and reload its kernel modules or "
+             "reboot where no program can use it.";
     default:
       return nullptr;
   }

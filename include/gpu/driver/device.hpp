@@ -10,20 +10,15 @@ namespace gpu {
 
 namespace detail {
 
-/// `errc::invalid_argument`, or the driver's error with the id in it.
+/// What the driver said of an id, with the id where that is what is wrong.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error no_device_at(const char* id, result<> told,
+[[gnu::cold, gnu::noinline]] inline cuda_error no_device_at(const char* id, const cuda_error& told,
                                                             source_location where) noexcept {
+  if (told.domain() != error_domain::driver ||
+      (told.code() != CUDA_ERROR_INVALID_DEVICE && told.code() != CUDA_ERROR_INVALID_VALUE)) {
+    return told;
+  }
   Builder out;
-  if (id == nullptr) {
-    out << "the id is null. Write it as nvidia-smi does: 0000:3b:00.0.";
-    return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
-  }
-  const cuda_error& error = told.error();
-  if (error.domain() != error_domain::driver ||
-      (error.code() != CUDA_ERROR_INVALID_DEVICE && error.code() != CUDA_ERROR_INVALID_VALUE)) {
-    return error;
-  }
   out << "no device is at \"" << id << "\". Write it as nvidia-smi does: 0000:3b:00.0.";
   return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
 }
@@ -62,12 +57,15 @@ template <class Self> class device_operations {
   /// **Errors**: `errc::invalid_argument` with the id, where no device is there.
   static result<Self> from_pci_bus_id(const char* id,
                                       source_location where = source_location::current()) noexcept {
+    if (id == nullptr) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::device::from_pci_bus_id",
+          text("the id is null. Write it as nvidia-smi does: 0000:3b:00.0."), where));
+    }
     CUdevice native = 0;
-    result<> found = id == nullptr ? result<>{}
-                                   : driver::call<&driver::entry_points::device_get_by_pci_bus_id>(
-                                         where, &native, id);
-    if (id == nullptr || !found.has_value())
-      return detail::fail(detail::no_device_at(id, detail::move(found), where));
+    const result<> found =
+        driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id);
+    if (!found.has_value()) return detail::fail(detail::no_device_at(id, found.error(), where));
     return Self::from_native(native);
   }
 

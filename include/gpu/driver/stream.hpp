@@ -200,11 +200,10 @@ result<> require(const stream_ref& stream, const char* function, source_location
   return {};
 }
 
-/// Apart, so that the path of other streams is short; and with a copy of `work`, so that what it
-/// holds need not be in memory on that path.
+/// Apart, so that the path of other streams is short.
 template <class Work>
 [[gnu::cold, gnu::noinline]] auto on_default_stream(const stream_ref& stream, source_location where,
-                                                    Work work) noexcept -> decltype(work()) {
+                                                    Work& work) noexcept -> decltype(work()) {
   return driver::in_context(stream.context().native(), where, [&] { return work(); });
 }
 
@@ -229,22 +228,11 @@ template <class Work>
     forget_work(ticket, queued, stream.native());
   return queued;
 }
-template <class Work>
-[[gnu::cold, gnu::noinline]] result<> queue_on_default_stream(const stream_ref& stream,
-                                                              const launch_label& label,
-                                                              source_location where,
-                                                              Work work) noexcept {
-  return driver::in_context(stream.context().native(), where,
-                            [&] { return noted(stream, label, where, work); });
-}
 /// The same on any stream.
 template <class Work>
 [[gnu::always_inline]] inline result<> queue_on(const stream_ref& stream, const launch_label& label,
                                                 source_location where, Work work) noexcept {
-  if (is_default_stream(stream.native())) [[unlikely]] {
-    return queue_on_default_stream(stream, label, where, work);
-  }
-  return noted(stream, label, where, work);
+  return on_stream(stream, where, [&] { return noted(stream, label, where, work); });
 }
 
 struct destroy_stream {

@@ -61,13 +61,9 @@ class fill_box_node {
   fill_box_node(Destination&& destination,
                 const detail::remove_cv_t<typename detail::box_view_t<Destination>::element_type>&
                     value) noexcept
-      : box_{detail::side_of(destination)} {
-    using element = typename detail::box_view_t<Destination>::element_type;
-    static_assert(!detail::is_const<element>, "the destination's elements are const");
-    static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
-                  "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
-    __builtin_memcpy(&pattern_, &value, sizeof(element));
-  }
+      : box_{detail::side_of(destination)},
+        pattern_{
+            detail::fill_pattern<typename detail::box_view_t<Destination>::element_type>(value)} {}
 
  private:
   friend struct detail::node_access;
@@ -102,7 +98,7 @@ class fill_box_node {
   }
 
   detail::box_side box_;
-  unsigned pattern_ = 0;
+  unsigned pattern_;
 };
 
 }  // namespace gpu

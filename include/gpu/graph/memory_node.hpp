@@ -66,13 +66,8 @@ class fill_node {
   fill_node(Destination&& destination,
             const detail::remove_cv_t<detail::element_t<Destination>>& value) noexcept
       : destination_{detail::copy_end_of(destination)},
-        element_size_{sizeof(detail::element_t<Destination>)} {
-    using element = detail::element_t<Destination>;
-    static_assert(!detail::is_const<element>, "the destination's elements are const");
-    static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
-                  "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
-    __builtin_memcpy(&pattern_, &value, sizeof(element));
-  }
+        element_size_{sizeof value},
+        pattern_{detail::fill_pattern<detail::element_t<Destination>>(value)} {}
 
  private:
   friend struct detail::node_access;
@@ -96,7 +91,7 @@ class fill_node {
 
   detail::copy_end destination_;
   std::size_t element_size_;
-  unsigned pattern_ = 0;
+  unsigned pattern_;
 };
 
 /// Allocates `count` elements on the graph's device at each launch. The address is known when the

@@ -206,6 +206,13 @@ template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
   }
 };
 
+constexpr std::size_t count_launch_attributes() noexcept {
+  std::size_t count = 0;
+  for (int value = 0; value < 64; ++value)
+    count += name_of(static_cast<launch_attribute>(value)) != nullptr ? 1 : 0;
+  return count;
+}
+
 }  // namespace detail
 
 /// The C++ type of an attribute's value.
@@ -257,9 +264,8 @@ class launch_attributes {
     return natives_[i];
   }
 
-  static constexpr std::size_t most = 13;  // each enumerator once
-
-  mutable CUlaunchAttribute natives_[most] = {};  // the driver writes the name of a device's node
+  // The driver writes the name of a device's node.
+  mutable CUlaunchAttribute natives_[detail::count_launch_attributes()] = {};
   std::size_t count_ = 0;
 };
 

@@ -85,6 +85,10 @@ template <class Number = int, class Builder = text_builder>
   std::uint64_t limit = portable_cluster_size;
   if (blocks > limit || limits.has_clusters == 0)
     limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit<Number>(launch, limits)));
+  const bool divides =
+      blocks != 0 && grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
+  if (divides && blocks <= limit) [[likely]]
+    return {};
   Builder out;
   out << "kernel " << launch.kernel->name << ": a cluster of ";
   write(out, cluster);
@@ -98,13 +102,11 @@ template <class Number = int, class Builder = text_builder>
                 ? ". Use smaller clusters, or allow the kernel larger ones with "
                   "gpu::kernel_attribute::allows_nonportable_cluster, where the device has them."
                 : " that kernel and device have together. Use smaller clusters.");
-  } else if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+  } else {
     limit = grid.volume();
     out << " blocks does not divide the grid of ";
     write(out, grid);
     out << ". Round the grid up to whole clusters.";
-  } else {
-    return {};
   }
   return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, limit));
 }

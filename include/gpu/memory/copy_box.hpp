@@ -275,12 +275,8 @@ result<> fill(
     const detail::remove_cv_t<typename detail::box_view_t<Destination>::element_type>& value,
     source_location where = source_location::current()) noexcept {
   using element = typename detail::box_view_t<Destination>::element_type;
-  static_assert(!detail::is_const<element>, "the destination's elements are const");
-  static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
-                "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel");
-  unsigned pattern = 0;
-  __builtin_memcpy(&pattern, &value, sizeof(element));
-  return detail::fill_box_on(stream, detail::side_of(destination), pattern, where);
+  return detail::fill_box_on(stream, detail::side_of(destination),
+                             detail::fill_pattern<element>(value), where);
 }
 
 }  // namespace gpu

@@ -20,6 +20,18 @@ struct copy_end {
   void* host_address() const noexcept { return reinterpret_cast<void*>(address); }
 };
 
+/// The bits that memory of `Element` is filled with.
+template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value) noexcept {
+  static_assert(!is_const<Element>, "the destination's elements are const");
+  static_assert(
+      sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
+      "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, but "
+      "zeros of any type are bytes: see gpu::as_writable_bytes");
+  unsigned pattern = 0;
+  __builtin_memcpy(&pattern, &value, sizeof value);
+  return pattern;
+}
+
 /// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
 template <class Source>
 concept no_stream = !convertible<Source, stream_ref>;

@@ -71,14 +71,9 @@ template <device_range Destination>
 result<> fill(stream_ref stream, Destination&& destination,
               const detail::remove_cv_t<detail::element_t<Destination>>& value,
               source_location where = source_location::current()) noexcept {
-  using element = detail::element_t<Destination>;
-  static_assert(!detail::is_const<element>, "the destination's elements are const");
-  static_assert(sizeof(element) == 1 || sizeof(element) == 2 || sizeof(element) == 4,
-                "the driver fills with patterns of 1, 2 or 4 bytes; zeros of any type are "
-                "fill(stream, as_writable_bytes(span), std::byte{0}), other values need a kernel");
-  unsigned pattern = 0;
-  __builtin_memcpy(&pattern, &value, sizeof(element));
-  return detail::fill_on(stream, detail::copy_end_of(destination), pattern, sizeof(element), where);
+  return detail::fill_on(stream, detail::copy_end_of(destination),
+                         detail::fill_pattern<detail::element_t<Destination>>(value), sizeof value,
+                         where);
 }
 
 }  // namespace gpu

@@ -145,16 +145,19 @@ template <class T> class registered_memory {
   }
 
   /// Gives the pages free now and returns the error that the destructor could only report; empty
-  /// afterwards. Not allowed during capture, which leaves the memory registered.
-  /// (cuMemHostUnregister)
+  /// afterwards. Where a capture forbids it, or the context cannot be made current, all stays, for
+  /// another try. (cuMemHostUnregister)
   result<> unregister(source_location where = source_location::current()) noexcept {
     if (!memory_) return {};
     const detail::pinned_allocation owned = memory_.get();
-    // Where the context could not be made current, all stays, for another try.
     return driver::in_context(owned.context.native(), where, [&] {
-      elements_ = {};
-      static_cast<void>(memory_.release());
-      return driver::call<&driver::entry_points::mem_host_unregister>(where, owned.address);
+      result<> done =
+          driver::call<&driver::entry_points::mem_host_unregister>(where, owned.address);
+      if (done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) {
+        elements_ = {};
+        static_cast<void>(memory_.release());
+      }
+      return done;
     });
   }
 
