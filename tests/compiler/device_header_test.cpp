@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* source = R"(
 #include <gpu/device.hpp>
-#include "gpu/device.hpp"
+#include <gpu/device.hpp>
 extern "C" __global__ void layout(gpu::device_span<const float> span, unsigned long long* out) {
   const char* base = reinterpret_cast<const char*>(&span);
   unsigned long long words[2];

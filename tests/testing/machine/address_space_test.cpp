@@ -1,8 +1,8 @@
-#include "gpu/testing/machine/address_space.hpp"
+#include <gpu/testing/machine/address_space.hpp>
 
 #include <thread>
 
-#include "gpu/testing/machine/device_heap.hpp"
+#include <gpu/testing/machine/device_heap.hpp>
 #include "support/catch.hpp"
 
 namespace address_space_test {

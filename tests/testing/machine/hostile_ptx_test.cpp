@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/testing/machine/printf_format.hpp"
+#include <gpu/testing/machine/printf_format.hpp>
 #include "testing/machine/kernel_harness.hpp"
 
 namespace hostile_ptx_test {

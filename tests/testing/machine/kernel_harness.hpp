@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/address_space.hpp"
-#include "gpu/testing/machine/launch.hpp"
-#include "gpu/testing/machine/loaded_module.hpp"
+#include <gpu/testing/machine/address_space.hpp>
+#include <gpu/testing/machine/launch.hpp>
+#include <gpu/testing/machine/loaded_module.hpp>
 #include "support/catch.hpp"
 
 namespace machine_test {

@@ -1,7 +1,7 @@
 #include "testing/machine/kernel_harness.hpp"
 
-#include "gpu/testing/machine/machine.hpp"
-#include "gpu/testing/ptx/parser.hpp"
+#include <gpu/testing/machine/machine.hpp>
+#include <gpu/testing/ptx/parser.hpp>
 
 namespace machine_test {
 

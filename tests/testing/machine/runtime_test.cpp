@@ -1,7 +1,7 @@
 // The device runtime: printf, malloc, free, assert.
 #include <cstdio>
 
-#include "gpu/testing/machine/printf_format.hpp"
+#include <gpu/testing/machine/printf_format.hpp>
 #include "testing/machine/kernel_harness.hpp"
 
 namespace runtime_test {

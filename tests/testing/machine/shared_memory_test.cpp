@@ -1,4 +1,4 @@
-#include "gpu/testing/machine/shared_memory.hpp"
+#include <gpu/testing/machine/shared_memory.hpp>
 
 #include "support/catch.hpp"
 

@@ -1,5 +1,5 @@
 // Surfaces. What formatted stores and what is outside give was seen on an H200.
-#include "gpu/testing/machine/handlers/surface.hpp"
+#include <gpu/testing/machine/handlers/surface.hpp>
 
 #include <bit>
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/image.hpp"
+#include <gpu/testing/machine/image.hpp>
 #include "kernel_harness.hpp"
 
 namespace machine_test {

@@ -1,5 +1,5 @@
 // Textures. The oracle of the reads is an H200: texture_recordings.hpp has what it gave.
-#include "gpu/testing/machine/handlers/texture.hpp"
+#include <gpu/testing/machine/handlers/texture.hpp>
 
 #include <array>
 #include <bit>

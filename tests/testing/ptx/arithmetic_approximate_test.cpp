@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/approximate.hpp"
+#include <gpu/testing/ptx/arithmetic/approximate.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/bits.hpp"
+#include <gpu/testing/ptx/arithmetic/bits.hpp>
 
 #include <cstdint>
 

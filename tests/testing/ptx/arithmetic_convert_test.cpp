@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/convert.hpp"
+#include <gpu/testing/ptx/arithmetic/convert.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "arithmetic_formats.hpp"
 #include "arithmetic_values.hpp"
-#include "gpu/testing/ptx/arithmetic/convert_packed.hpp"
+#include <gpu/testing/ptx/arithmetic/convert_packed.hpp>
 #include "support/catch.hpp"
 
 namespace arithmetic_convert_test {

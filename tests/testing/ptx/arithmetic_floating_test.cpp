@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/floating.hpp"
+#include <gpu/testing/ptx/arithmetic/floating.hpp>
 
 #include <cmath>
 #include <cstdint>

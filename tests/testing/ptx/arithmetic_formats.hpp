@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
 
 namespace arithmetic_test {
 

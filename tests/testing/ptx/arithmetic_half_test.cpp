@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/half.hpp"
+#include <gpu/testing/ptx/arithmetic/half.hpp>
 
 #include <cmath>
 #include <cstdint>

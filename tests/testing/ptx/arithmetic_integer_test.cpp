@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/packed.hpp"
+#include <gpu/testing/ptx/arithmetic/packed.hpp>
 
 #include <cstdint>
 #include <cstring>

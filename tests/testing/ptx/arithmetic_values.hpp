@@ -10,7 +10,7 @@
 
 #include <xmmintrin.h>
 
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
 #include "support/catch.hpp"
 
 namespace arithmetic_test {

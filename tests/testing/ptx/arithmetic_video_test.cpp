@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/arithmetic/video.hpp"
+#include <gpu/testing/ptx/arithmetic/video.hpp>
 
 #include <cstdint>
 

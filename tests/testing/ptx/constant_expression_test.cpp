@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/constant_expression.hpp"
+#include <gpu/testing/ptx/constant_expression.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 // The containers below have the layout that fatbinary of CUDA 13.0 writes; the header fields of one
 // entry were read off its output.
-#include "gpu/testing/ptx/fatbin.hpp"
+#include <gpu/testing/ptx/fatbin.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/testing/ptx/parser.hpp"
+#include <gpu/testing/ptx/parser.hpp>
 #include "support/catch.hpp"
 #include "testing/ptx/fatbins.hpp"
 

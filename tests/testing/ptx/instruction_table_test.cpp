@@ -1,6 +1,6 @@
 // The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp
 // and assembler_images.hpp have what it said.
-#include "gpu/testing/ptx/instruction_table.hpp"
+#include <gpu/testing/ptx/instruction_table.hpp>
 
 #include <set>
 #include <string>
@@ -8,7 +8,7 @@
 #include "assembler_accepted.hpp"
 #include "assembler_images.hpp"
 #include "assembler_refused.hpp"
-#include "gpu/testing/ptx/mnemonics.hpp"
+#include <gpu/testing/ptx/mnemonics.hpp>
 #include "sample.hpp"
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/lexer.hpp"
+#include <gpu/testing/ptx/lexer.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-#include "gpu/testing/ptx/parser.hpp"
+#include <gpu/testing/ptx/parser.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu/testing/ptx/parser.hpp"
+#include <gpu/testing/ptx/parser.hpp>
 
 namespace ptx_test {
 

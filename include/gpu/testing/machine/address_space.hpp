@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/allocation.hpp"
-#include "gpu/testing/machine/fault.hpp"
-#include "gpu/testing/machine/memory_layout.hpp"
-#include "gpu/testing/machine/storage.hpp"
+#include <gpu/testing/machine/allocation.hpp>
+#include <gpu/testing/machine/fault.hpp>
+#include <gpu/testing/machine/memory_layout.hpp>
+#include <gpu/testing/machine/storage.hpp>
 
 namespace gpu::testing::machine {
 

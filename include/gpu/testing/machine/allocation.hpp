@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "gpu/testing/machine/memory_layout.hpp"
-#include "gpu/testing/machine/storage.hpp"
+#include <gpu/testing/machine/memory_layout.hpp>
+#include <gpu/testing/machine/storage.hpp>
 
 namespace gpu::testing::machine {
 

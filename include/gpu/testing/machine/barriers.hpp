@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/testing/machine/handlers/control.hpp"
-#include "gpu/testing/machine/report.hpp"
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/handlers/control.hpp>
+#include <gpu/testing/machine/report.hpp>
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine::detail {
 

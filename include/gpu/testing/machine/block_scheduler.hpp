@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "gpu/testing/machine/barriers.hpp"
-#include "gpu/testing/machine/warp_scheduler.hpp"
+#include <gpu/testing/machine/barriers.hpp>
+#include <gpu/testing/machine/warp_scheduler.hpp>
 
 namespace gpu::testing::machine::detail {
 

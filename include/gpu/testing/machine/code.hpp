@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine {
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <set>
 
-#include "gpu/testing/machine/address_space.hpp"
+#include <gpu/testing/machine/address_space.hpp>
 
 namespace gpu::testing::machine {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "gpu/testing/machine/memory_layout.hpp"
+#include <gpu/testing/machine/memory_layout.hpp>
 
 namespace gpu::testing::machine {
 

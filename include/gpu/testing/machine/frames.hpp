@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "gpu/testing/machine/handlers/runtime.hpp"
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/handlers/runtime.hpp>
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/block_scheduler.hpp"
-#include "gpu/testing/machine/launch.hpp"
+#include <gpu/testing/machine/block_scheduler.hpp>
+#include <gpu/testing/machine/launch.hpp>
 
 namespace gpu::testing::machine {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/allocation.hpp"
+#include <gpu/testing/machine/allocation.hpp>
 
 namespace gpu::testing::machine {
 

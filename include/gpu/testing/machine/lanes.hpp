@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine {
 

@@ -10,12 +10,12 @@
 #include <span>
 #include <string_view>
 
-#include "gpu/testing/machine/address_space.hpp"
-#include "gpu/testing/machine/code.hpp"
-#include "gpu/testing/machine/device_heap.hpp"
-#include "gpu/testing/machine/fault.hpp"
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/machine/thread_pool.hpp"
+#include <gpu/testing/machine/address_space.hpp>
+#include <gpu/testing/machine/code.hpp>
+#include <gpu/testing/machine/device_heap.hpp>
+#include <gpu/testing/machine/fault.hpp>
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/machine/thread_pool.hpp>
 
 namespace gpu::testing::machine {
 

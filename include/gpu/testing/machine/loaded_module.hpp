@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/address_space.hpp"
-#include "gpu/testing/machine/code.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/address_space.hpp>
+#include <gpu/testing/machine/code.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/loaded_module.hpp"
-#include "gpu/testing/machine/lower.hpp"
+#include <gpu/testing/machine/loaded_module.hpp>
+#include <gpu/testing/machine/lower.hpp>
 
 namespace gpu::testing::machine {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/lower_instruction.hpp"
+#include <gpu/testing/machine/lower_instruction.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/handlers/control.hpp"
-#include "gpu/testing/machine/handlers/runtime.hpp"
-#include "gpu/testing/machine/lowering_context.hpp"
+#include <gpu/testing/machine/handlers/control.hpp>
+#include <gpu/testing/machine/handlers/runtime.hpp>
+#include <gpu/testing/machine/lowering_context.hpp>
 
 namespace gpu::testing::machine::detail {
 

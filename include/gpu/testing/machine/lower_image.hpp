@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/surface.hpp"
-#include "gpu/testing/machine/handlers/texture.hpp"
-#include "gpu/testing/machine/lower_memory.hpp"
-#include "gpu/testing/machine/lowering_context.hpp"
+#include <gpu/testing/machine/handlers/surface.hpp>
+#include <gpu/testing/machine/handlers/texture.hpp>
+#include <gpu/testing/machine/lower_memory.hpp>
+#include <gpu/testing/machine/lowering_context.hpp>
 
 namespace gpu::testing::machine::detail {
 

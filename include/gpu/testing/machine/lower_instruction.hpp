@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "gpu/testing/machine/handlers/bits.hpp"
-#include "gpu/testing/machine/handlers/collective.hpp"
-#include "gpu/testing/machine/handlers/compare.hpp"
-#include "gpu/testing/machine/handlers/control.hpp"
-#include "gpu/testing/machine/handlers/convert.hpp"
-#include "gpu/testing/machine/handlers/floating.hpp"
-#include "gpu/testing/machine/handlers/half.hpp"
-#include "gpu/testing/machine/handlers/integer.hpp"
-#include "gpu/testing/machine/handlers/video.hpp"
-#include "gpu/testing/machine/lower_control.hpp"
-#include "gpu/testing/machine/lower_image.hpp"
-#include "gpu/testing/machine/lower_memory.hpp"
-#include "gpu/testing/machine/lowering_context.hpp"
+#include <gpu/testing/machine/handlers/bits.hpp>
+#include <gpu/testing/machine/handlers/collective.hpp>
+#include <gpu/testing/machine/handlers/compare.hpp>
+#include <gpu/testing/machine/handlers/control.hpp>
+#include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/handlers/floating.hpp>
+#include <gpu/testing/machine/handlers/half.hpp>
+#include <gpu/testing/machine/handlers/integer.hpp>
+#include <gpu/testing/machine/handlers/video.hpp>
+#include <gpu/testing/machine/lower_control.hpp>
+#include <gpu/testing/machine/lower_image.hpp>
+#include <gpu/testing/machine/lower_memory.hpp>
+#include <gpu/testing/machine/lowering_context.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/atomics.hpp"
-#include "gpu/testing/machine/handlers/mbarrier.hpp"
-#include "gpu/testing/machine/handlers/memory.hpp"
-#include "gpu/testing/machine/lowering_context.hpp"
+#include <gpu/testing/machine/handlers/atomics.hpp>
+#include <gpu/testing/machine/handlers/mbarrier.hpp>
+#include <gpu/testing/machine/handlers/memory.hpp>
+#include <gpu/testing/machine/lowering_context.hpp>
 
 namespace gpu::testing::machine::detail {
 

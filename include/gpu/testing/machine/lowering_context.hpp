@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/code.hpp"
-#include "gpu/testing/machine/handlers/move.hpp"
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/machine/memory_layout.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/code.hpp>
+#include <gpu/testing/machine/handlers/move.hpp>
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/machine/memory_layout.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

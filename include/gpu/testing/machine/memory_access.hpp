@@ -6,9 +6,9 @@
 #include <cstring>
 #include <string>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/machine/report.hpp"
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/machine/report.hpp>
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine {
 

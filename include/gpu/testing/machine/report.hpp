@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "gpu/testing/machine/address_space.hpp"
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/address_space.hpp>
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstdint>
 
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/ptx/arithmetic/half_bits.hpp"
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/ptx/arithmetic/half_bits.hpp>
 
 namespace gpu::testing::machine {
 

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/convert.hpp"
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
+#include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
 
 namespace gpu::testing::machine {
 

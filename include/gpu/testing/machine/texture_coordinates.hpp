@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "gpu/testing/machine/image.hpp"
+#include <gpu/testing/machine/image.hpp>
 
 namespace gpu::testing::machine {
 

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/machine/texels.hpp"
-#include "gpu/testing/machine/texture_coordinates.hpp"
-#include "gpu/testing/machine/texture_cube.hpp"
-#include "gpu/testing/machine/texture_levels.hpp"
-#include "gpu/testing/machine/texture_sums.hpp"
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/machine/texels.hpp>
+#include <gpu/testing/machine/texture_coordinates.hpp>
+#include <gpu/testing/machine/texture_cube.hpp>
+#include <gpu/testing/machine/texture_levels.hpp>
+#include <gpu/testing/machine/texture_sums.hpp>
 
 namespace gpu::testing::machine {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/image.hpp"
+#include <gpu/testing/machine/image.hpp>
 
 namespace gpu::testing::machine {
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/machine/texels.hpp"
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/machine/texels.hpp>
 
 namespace gpu::testing::machine {
 

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/machine/address_space.hpp"
-#include "gpu/testing/machine/code.hpp"
-#include "gpu/testing/machine/launch.hpp"
-#include "gpu/testing/machine/shared_memory.hpp"
+#include <gpu/testing/machine/address_space.hpp>
+#include <gpu/testing/machine/code.hpp>
+#include <gpu/testing/machine/launch.hpp>
+#include <gpu/testing/machine/shared_memory.hpp>
 
 namespace gpu::testing::machine {
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "gpu/testing/machine/barriers.hpp"
-#include "gpu/testing/machine/frames.hpp"
-#include "gpu/testing/machine/warp.hpp"
+#include <gpu/testing/machine/barriers.hpp>
+#include <gpu/testing/machine/frames.hpp>
+#include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine::detail {
 

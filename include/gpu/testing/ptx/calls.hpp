@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/operand_types.hpp"
-#include "gpu/testing/ptx/operands.hpp"
+#include <gpu/testing/ptx/operand_types.hpp>
+#include <gpu/testing/ptx/operands.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "gpu/testing/ptx/parser_context.hpp"
+#include <gpu/testing/ptx/parser_context.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/initializers.hpp"
+#include <gpu/testing/ptx/initializers.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/image_kind.hpp"
-#include "gpu/testing/ptx/ir.hpp"
-#include "gpu/testing/ptx/lz4.hpp"
-#include "gpu/testing/ptx/zstandard.hpp"
+#include <gpu/testing/ptx/image_kind.hpp>
+#include <gpu/testing/ptx/ir.hpp>
+#include <gpu/testing/ptx/lz4.hpp>
+#include <gpu/testing/ptx/zstandard.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/declarations.hpp"
-#include "gpu/testing/ptx/instructions.hpp"
+#include <gpu/testing/ptx/declarations.hpp>
+#include <gpu/testing/ptx/instructions.hpp>
 
 namespace gpu::testing::ptx::detail {
 

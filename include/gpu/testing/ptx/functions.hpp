@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/function_body.hpp"
+#include <gpu/testing/ptx/function_body.hpp>
 
 namespace gpu::testing::ptx::detail {
 

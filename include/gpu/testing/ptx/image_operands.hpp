@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "gpu/testing/ptx/operands.hpp"
-#include "gpu/testing/ptx/types_match.hpp"
-#include "gpu/testing/ptx/value_types.hpp"
+#include <gpu/testing/ptx/operands.hpp>
+#include <gpu/testing/ptx/types_match.hpp>
+#include <gpu/testing/ptx/value_types.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/testing/ptx/constant_expression.hpp"
-#include "gpu/testing/ptx/operands.hpp"
-#include "gpu/testing/ptx/parser_context.hpp"
+#include <gpu/testing/ptx/constant_expression.hpp>
+#include <gpu/testing/ptx/operands.hpp>
+#include <gpu/testing/ptx/parser_context.hpp>
 
 namespace gpu::testing::ptx::detail {
 

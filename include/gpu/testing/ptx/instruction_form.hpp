@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpu/testing/ptx/modifiers.hpp"
-#include "gpu/testing/ptx/opcodes.hpp"
+#include <gpu/testing/ptx/modifiers.hpp>
+#include <gpu/testing/ptx/opcodes.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstddef>
 
-#include "gpu/testing/ptx/forms/arithmetic.hpp"
-#include "gpu/testing/ptx/forms/control.hpp"
-#include "gpu/testing/ptx/forms/memory.hpp"
-#include "gpu/testing/ptx/forms/values.hpp"
-#include "gpu/testing/ptx/instruction_form.hpp"
+#include <gpu/testing/ptx/forms/arithmetic.hpp>
+#include <gpu/testing/ptx/forms/control.hpp>
+#include <gpu/testing/ptx/forms/memory.hpp>
+#include <gpu/testing/ptx/forms/values.hpp>
+#include <gpu/testing/ptx/instruction_form.hpp>
 
 namespace gpu::testing::ptx::detail {
 

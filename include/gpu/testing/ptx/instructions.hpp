@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/calls.hpp"
-#include "gpu/testing/ptx/mnemonics.hpp"
-#include "gpu/testing/ptx/operand_types.hpp"
-#include "gpu/testing/ptx/operands.hpp"
+#include <gpu/testing/ptx/calls.hpp>
+#include <gpu/testing/ptx/mnemonics.hpp>
+#include <gpu/testing/ptx/operand_types.hpp>
+#include <gpu/testing/ptx/operands.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/testing/ptx/modifiers.hpp"
-#include "gpu/testing/ptx/opcodes.hpp"
-#include "gpu/testing/ptx/special_registers.hpp"
-#include "gpu/testing/ptx/types.hpp"
+#include <gpu/testing/ptx/modifiers.hpp>
+#include <gpu/testing/ptx/opcodes.hpp>
+#include <gpu/testing/ptx/special_registers.hpp>
+#include <gpu/testing/ptx/types.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/link_symbols.hpp"
+#include <gpu/testing/ptx/link_symbols.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::ptx {
 

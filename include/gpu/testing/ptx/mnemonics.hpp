@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpu/testing/ptx/instruction_table.hpp"
-#include "gpu/testing/ptx/parser_context.hpp"
-#include "gpu/testing/ptx/refused_instructions.hpp"
-#include "gpu/testing/ptx/suffixes.hpp"
+#include <gpu/testing/ptx/instruction_table.hpp>
+#include <gpu/testing/ptx/parser_context.hpp>
+#include <gpu/testing/ptx/refused_instructions.hpp>
+#include <gpu/testing/ptx/suffixes.hpp>
 
 namespace gpu::testing::ptx::detail {
 

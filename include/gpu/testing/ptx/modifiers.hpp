@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
-#include "gpu/testing/ptx/types.hpp"
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
+#include <gpu/testing/ptx/types.hpp>
 
 namespace gpu::testing::ptx {
 

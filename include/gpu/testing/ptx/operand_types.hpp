@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/testing/ptx/image_operands.hpp"
-#include "gpu/testing/ptx/mnemonics.hpp"
-#include "gpu/testing/ptx/operands.hpp"
-#include "gpu/testing/ptx/types_match.hpp"
-#include "gpu/testing/ptx/value_types.hpp"
+#include <gpu/testing/ptx/image_operands.hpp>
+#include <gpu/testing/ptx/mnemonics.hpp>
+#include <gpu/testing/ptx/operands.hpp>
+#include <gpu/testing/ptx/types_match.hpp>
+#include <gpu/testing/ptx/value_types.hpp>
 
 namespace gpu::testing::ptx::detail {
 

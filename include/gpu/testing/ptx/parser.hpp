@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/testing/ptx/debug_sections.hpp"
-#include "gpu/testing/ptx/functions.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/ptx/debug_sections.hpp>
+#include <gpu/testing/ptx/functions.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/testing/ptx/instruction_form.hpp"
-#include "gpu/testing/ptx/ir.hpp"
-#include "gpu/testing/ptx/lexer.hpp"
+#include <gpu/testing/ptx/instruction_form.hpp>
+#include <gpu/testing/ptx/ir.hpp>
+#include <gpu/testing/ptx/lexer.hpp>
 
 namespace gpu::testing::ptx {
 

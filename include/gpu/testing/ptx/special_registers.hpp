@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpu/testing/ptx/types.hpp"
+#include <gpu/testing/ptx/types.hpp>
 
 namespace gpu::testing::ptx {
 

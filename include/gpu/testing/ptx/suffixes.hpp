@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "gpu/testing/ptx/modifiers.hpp"
+#include <gpu/testing/ptx/modifiers.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Which registers an instruction's type accepts.
 
-#include "gpu/testing/ptx/types.hpp"
+#include <gpu/testing/ptx/types.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "gpu/testing/ptx/operands.hpp"
-#include "gpu/testing/ptx/types_match.hpp"
+#include <gpu/testing/ptx/operands.hpp>
+#include <gpu/testing/ptx/types_match.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -5,10 +5,10 @@
 #include <mutex>
 #include <type_traits>
 
-#include "gpu/testing/machine/handlers/memory.hpp"
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/memory.hpp>
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/bits.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/bits.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <type_traits>
 
-#include "gpu/testing/machine/handlers/convert.hpp"
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

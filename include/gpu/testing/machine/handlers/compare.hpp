@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/floating.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/floating.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/machine/handlers/convert_packed.hpp"
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/convert.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/convert_packed.hpp>
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/convert.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/convert_packed.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/convert_packed.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/approximate.hpp"
-#include "gpu/testing/ptx/arithmetic/convert.hpp"
-#include "gpu/testing/ptx/arithmetic/floating.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/approximate.hpp>
+#include <gpu/testing/ptx/arithmetic/convert.hpp>
+#include <gpu/testing/ptx/arithmetic/floating.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

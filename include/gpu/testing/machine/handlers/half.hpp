@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/convert.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/convert.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

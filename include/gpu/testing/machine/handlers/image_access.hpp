@@ -8,9 +8,9 @@
 #include <memory>
 #include <string>
 
-#include "gpu/testing/machine/image.hpp"
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/image.hpp>
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
-#include "gpu/testing/ptx/arithmetic/packed.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
+#include <gpu/testing/ptx/arithmetic/packed.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/memory.hpp"
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/memory.hpp>
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/testing/machine/handlers/convert.hpp"
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 #if defined(__has_feature)
 #  if __has_feature(thread_sanitizer)

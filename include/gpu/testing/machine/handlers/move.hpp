@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "gpu/testing/machine/handlers/convert.hpp"
-#include "gpu/testing/machine/lanes.hpp"
-#include "gpu/testing/machine/memory_layout.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/lanes.hpp>
+#include <gpu/testing/machine/memory_layout.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu/testing/machine/memory_access.hpp"
-#include "gpu/testing/machine/printf_format.hpp"
-#include "gpu/testing/ptx/ir.hpp"
+#include <gpu/testing/machine/memory_access.hpp>
+#include <gpu/testing/machine/printf_format.hpp>
+#include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
 

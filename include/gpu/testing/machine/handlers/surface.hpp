@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/atomics.hpp"
-#include "gpu/testing/machine/handlers/image_access.hpp"
-#include "gpu/testing/machine/surface_formats.hpp"
+#include <gpu/testing/machine/handlers/atomics.hpp>
+#include <gpu/testing/machine/handlers/image_access.hpp>
+#include <gpu/testing/machine/surface_formats.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/testing/machine/handlers/image_access.hpp"
-#include "gpu/testing/machine/texels.hpp"
-#include "gpu/testing/machine/texture_filter.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
+#include <gpu/testing/machine/handlers/image_access.hpp>
+#include <gpu/testing/machine/texels.hpp>
+#include <gpu/testing/machine/texture_filter.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
 
 namespace gpu::testing::machine::detail {
 

@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/float_bits.hpp"
+#include <gpu/testing/ptx/arithmetic/float_bits.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
-#include "gpu/testing/ptx/modifiers.hpp"
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
+#include <gpu/testing/ptx/modifiers.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/ptx/arithmetic/exact.hpp"
-#include "gpu/testing/ptx/arithmetic/float_bits.hpp"
-#include "gpu/testing/ptx/arithmetic/half.hpp"
-#include "gpu/testing/ptx/arithmetic/half_bits.hpp"
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
+#include <gpu/testing/ptx/arithmetic/exact.hpp>
+#include <gpu/testing/ptx/arithmetic/float_bits.hpp>
+#include <gpu/testing/ptx/arithmetic/half.hpp>
+#include <gpu/testing/ptx/arithmetic/half_bits.hpp>
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/ptx/arithmetic/half.hpp"
-#include "gpu/testing/ptx/arithmetic/half_bits.hpp"
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
+#include <gpu/testing/ptx/arithmetic/half.hpp>
+#include <gpu/testing/ptx/arithmetic/half_bits.hpp>
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -6,9 +6,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/float_bits.hpp"
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
+#include <gpu/testing/ptx/arithmetic/float_bits.hpp>
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
 
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #  error "the PTX machine needs IEEE arithmetic: compile this file without -ffast-math"

@@ -12,10 +12,10 @@
 #include <concepts>
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/exact.hpp"
-#include "gpu/testing/ptx/arithmetic/float_bits.hpp"
-#include "gpu/testing/ptx/arithmetic/rounding.hpp"
-#include "gpu/testing/ptx/modifiers.hpp"
+#include <gpu/testing/ptx/arithmetic/exact.hpp>
+#include <gpu/testing/ptx/arithmetic/float_bits.hpp>
+#include <gpu/testing/ptx/arithmetic/rounding.hpp>
+#include <gpu/testing/ptx/modifiers.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -8,9 +8,9 @@
 #include <concepts>
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/floating.hpp"
-#include "gpu/testing/ptx/arithmetic/half_bits.hpp"
-#include "gpu/testing/ptx/modifiers.hpp"
+#include <gpu/testing/ptx/arithmetic/floating.hpp>
+#include <gpu/testing/ptx/arithmetic/half_bits.hpp>
+#include <gpu/testing/ptx/modifiers.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
 
 namespace gpu::testing::ptx {
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "gpu/testing/ptx/arithmetic/integer.hpp"
-#include "gpu/testing/ptx/modifiers.hpp"
+#include <gpu/testing/ptx/arithmetic/integer.hpp>
+#include <gpu/testing/ptx/modifiers.hpp>
 
 namespace gpu::testing::ptx {
 

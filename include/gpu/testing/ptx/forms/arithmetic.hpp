@@ -1,7 +1,7 @@
 #pragma once
 /// Rows of the instruction table: arithmetic on numbers and bits, and the video instructions.
 
-#include "gpu/testing/ptx/instruction_form.hpp"
+#include <gpu/testing/ptx/instruction_form.hpp>
 
 namespace gpu::testing::ptx::detail {
 

@@ -2,7 +2,7 @@
 /// Rows of the instruction table: movement between registers and memory, textures and surfaces,
 /// atomic operations.
 
-#include "gpu/testing/ptx/instruction_form.hpp"
+#include <gpu/testing/ptx/instruction_form.hpp>
 
 namespace gpu::testing::ptx::detail {
 
