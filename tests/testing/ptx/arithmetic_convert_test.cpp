@@ -5,9 +5,9 @@
 #include <limits>
 #include <type_traits>
 
+#include <gpu/testing/ptx/arithmetic/convert_packed.hpp>
 #include "arithmetic_formats.hpp"
 #include "arithmetic_values.hpp"
-#include <gpu/testing/ptx/arithmetic/convert_packed.hpp>
 #include "support/catch.hpp"
 
 namespace arithmetic_convert_test {

@@ -5,10 +5,10 @@
 #include <set>
 #include <string>
 
+#include <gpu/testing/ptx/mnemonics.hpp>
 #include "assembler_accepted.hpp"
 #include "assembler_images.hpp"
 #include "assembler_refused.hpp"
-#include <gpu/testing/ptx/mnemonics.hpp>
 #include "sample.hpp"
 #include "support/catch.hpp"
 
