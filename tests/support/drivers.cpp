@@ -52,7 +52,9 @@ std::string choose_driver() {
   cpu_driver_options options;
   options.devices = 2;
   options.memory_per_device = std::size_t{4} << 30;
-  gpu::testing::use_cpu_driver(as_options(options));
+  gpu::testing::cpu_driver_options of_process = as_options(options);
+  of_process.report_leaks_at_end = std::getenv("GPU_TEST_LEAKS") != nullptr;
+  gpu::testing::use_cpu_driver(std::move(of_process));
   return {};
 }
 

@@ -97,6 +97,14 @@ CUresult run(driver_fixture& f, const char* name, unsigned blocks, unsigned thre
   return f.cu.ctx_synchronize();
 }
 
+/// The process's driver, with the primary context of device 0 current.
+const gpu::driver::entry_points& on_device_0() {
+  CUcontext context = nullptr;
+  REQUIRE(test::driver().device_primary_ctx_retain(&context, 0) == CUDA_SUCCESS);
+  REQUIRE(test::driver().ctx_push_current(context) == CUDA_SUCCESS);
+  return test::driver();
+}
+
 std::size_t threads_of_process() {
   std::size_t count = 0;
   for ([[maybe_unused]] const auto& each : std::filesystem::directory_iterator("/proc/self/task"))
@@ -219,6 +227,51 @@ TEST_CASE("what was not given back is printed when the driver ends", "[cpu]") {
   CHECK(outcome.succeeded());
   CHECK(outcome.output.find("gpu cpu driver: 1 objects were not given back:\n  stream at 0x") !=
         std::string::npos);
+}
+
+TEST_CASE("options: child that exits with a stream", "[.child]") {
+  CUstream left = nullptr;
+  REQUIRE(on_device_0().stream_create(&left, 0) == CUDA_SUCCESS);
+  std::fputs("in the test\n", stderr);
+}
+
+TEST_CASE("options: child whose stream ends with the process", "[.child]") {
+  static struct owner {
+    CUstream stream = nullptr;
+    CUresult made = on_device_0().stream_create(&stream, 0);
+    ~owner() {
+      if (test::driver().stream_destroy(stream) == CUDA_SUCCESS) std::fputs("given back\n", stderr);
+    }
+  } held;
+  REQUIRE(held.made == CUDA_SUCCESS);
+}
+
+TEST_CASE("what was not given back to use_cpu_driver's is printed when the process exits",
+          "[cpu]") {
+  const std::string heading = " objects were not given back:\n";
+  const test::environment asked{{"GPU_TEST_LEAKS", "1"}, {"GPU_TEST_PLACES", "1"}};
+  const char* leaks = "options: child that exits with a stream";
+  const auto left = test::run_child(leaks, asked);
+  INFO(left.output);
+  CHECK(left.succeeded());
+  const std::size_t told = left.output.find("gpu cpu driver: 1" + heading + "  stream at 0x");
+  REQUIRE(told != std::string::npos);
+  CHECK(told > left.output.find("in the test\n"));
+  CHECK(left.output.find(", made at ", told) != std::string::npos);
+  CHECK(left.output.find("options_test.cpp:", told) != std::string::npos);
+
+  const auto not_asked = test::run_child(leaks);
+  CHECK(not_asked.succeeded());
+  CHECK(not_asked.output.find(heading) == std::string::npos);
+}
+
+TEST_CASE("what static objects give back is no leak, and then nothing is printed", "[cpu]") {
+  const auto outcome = test::run_child("options: child whose stream ends with the process",
+                                       {{"GPU_TEST_LEAKS", "1"}});
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("given back\n") != std::string::npos);
+  CHECK(outcome.output.find("gpu cpu driver: ") == std::string::npos);
 }
 
 TEST_CASE("options: child that uses the driver again", "[.child]") {
