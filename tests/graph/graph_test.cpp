@@ -4,11 +4,7 @@
 
 #include <gpu/graph/graph_dot.hpp>
 
-#include <fstream>
 #include <memory>
-#include <sstream>
-
-#include <unistd.h>
 
 namespace graph_test {
 
@@ -263,36 +259,6 @@ TEST_CASE("graph: memory that nobody frees holds up the next launch, or is freed
       error_of(gpu::graph_exec::instantiate(f.graph, {true, true, false}));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "Leave device_launch"));
-}
-
-TEST_CASE("graph: it can be drawn", "[graph]") {
-  graph_fixture f;
-  const auto a = value_of(f.graph.add({}, f.adds(1)));
-  value_of(f.graph.add(a, gpu::empty_node{}));
-  const std::string path = "/tmp/gpu_graph_test_" + std::to_string(::getpid()) + ".dot";
-  value_of(gpu::write_dot(f.graph, path.c_str()));
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  CHECK(text.str().find("digraph") != std::string::npos);
-  CHECK(text.str().find("->") != std::string::npos);
-  std::remove(path.c_str());
-  CHECK_FALSE(gpu::write_dot(f.graph, "/no/such/folder/graph.dot").has_value());
-  static unsigned told;
-  gpu::driver::entry_points table = test::driver();
-  table.graph_debug_dot_print = [](CUgraph, const char*, unsigned flags) {
-    told = flags;
-    return CUDA_SUCCESS;
-  };
-  const gpu::driver::scoped_entry_points in_force(table);
-  using show = gpu::graph_dot_flags;
-  value_of(gpu::write_dot(f.graph, "/dev/null", show::handles | show::kernel_node_attributes));
-  CHECK(told ==
-        (CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES | CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_ATTRIBUTES));
-  value_of(gpu::write_dot(f.graph, "/dev/null", show::conditional_node_params));
-  const gpu::cuda_error error = error_of(gpu::write_dot(f.graph, "/dev/null", show{1u << 16}));
-  CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::write_dot", "65536 has bits that are no gpu::graph_dot_flags"));
 }
 
 TEST_CASE("graph: what is wrong with a description is said before the driver is asked", "[graph]") {

@@ -37,7 +37,7 @@ enum class errc : int {
   unknown_name,        ///< the module has no kernel or variable of that name
   invalid_image,       ///< not a cubin, fatbin or PTX, or cut short
   compile_failed,      ///< the program does not compile; the log says why
-  file_error,          ///< a file could not be opened or read
+  file_error,          ///< a file could not be read or written
   capture_prohibited,  ///< not allowed while the stream is being captured
   no_nvjitlink,        ///< no nvJitLink library was found
   nvjitlink_too_old,   ///< there is an nvJitLink, but older than the library can use

@@ -5,6 +5,12 @@
 #include <gpu/core/flags.hpp>
 #include <gpu/graph/graph.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
 namespace gpu {
 
 /// What a picture of a graph shows beside its nodes and edges.
@@ -29,16 +35,60 @@ enum class graph_dot_flags : unsigned {
 };
 template <> inline constexpr bool is_flag_set<graph_dot_flags> = true;
 
-/// Writes a picture of a graph to a file, in the DOT language of Graphviz.
-/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for bits that are no flag; the
-/// driver's, for a file that cannot be written. **Capture**: not affected. **Threads**: a graph is
-/// used by one thread at a time. (cuGraphDebugDotPrint)
+namespace detail {
+
+/// Refuses the name of a file that this process cannot write. What is in the file stays.
+template <class Builder = text_builder>
+result<> require_writable(const char* path, const char* function, source_location where) noexcept {
+  Builder out;
+  if (path == nullptr || *path == '\0') {
+    out << "the path is " << (path == nullptr ? "null" : "empty")
+        << ". Pass the name of the file to write, such as \"graph.dot\".";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+  }
+  const auto refuse = [&] { return refusal(errc::file_error, function, out.finish(), where); };
+  struct stat about{};
+  if (::stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+    out << '"' << path << "\" is a folder. Pass the name of a file in it.";
+    return fail(refuse());
+  }
+  if (::faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) return {};
+  if (errno != ENOENT) {
+    out << '"' << path << "\" cannot be written: " << gpu_c_strerror(errno)
+        << ". Pass the name of another file, or give this process the right to write it.";
+    return fail(refuse());
+  }
+  // The file is not there yet, and is made in its folder.
+  const char* slash = __builtin_strrchr(path, '/');
+  const text folder = slash == nullptr ? text(".")
+                      : slash == path  ? text("/")
+                                       : text(path, static_cast<std::size_t>(slash - path));
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  const bool missing = errno == ENOENT;
+  out << '"' << path << "\" cannot be written: its folder \"" << folder << "\" ";
+  if (missing) {
+    out << "is not there. Create it, or name another.";
+  } else {
+    out << "takes no file: " << gpu_c_strerror(errno) << ". Name a folder that does.";
+  }
+  return fail(refuse());
+}
+
+}  // namespace detail
+
+/// Writes a picture of a graph to a file, in the DOT language of Graphviz, in place of what the
+/// file held. Blocks until it is written.
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for bits that are no flag, and for a
+/// path that is null or empty; `errc::file_error` for a file that cannot be written, with the
+/// reason. **Capture**: not affected. **Threads**: a graph is used by one thread at a time.
+/// (cuGraphDebugDotPrint)
 inline result<> write_dot(graph_ref of, const char* path,
                           graph_dot_flags flags = graph_dot_flags::none,
                           source_location where = source_location::current()) noexcept {
   constexpr unsigned known = (CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS << 1) - 1;
   GPU_TRY(detail::require(of, "gpu::write_dot", where));
   GPU_TRY(detail::require_flags(flags, known, "graph_dot_flags", "gpu::write_dot", where));
+  GPU_TRY(detail::require_writable(path, "gpu::write_dot", where));
   return driver::call<&driver::entry_points::graph_debug_dot_print>(where, of.native(), path,
                                                                     static_cast<unsigned>(flags));
 }
