@@ -3,6 +3,7 @@
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <cmath>
 #include <type_traits>
 
 namespace stream_attribute_test {
@@ -96,16 +97,28 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
   const auto window = [&](gpu::access_policy_window w) {
     return error_of(gpu::set_attribute<attribute::access_policy_window>(stream, w));
   };
-  CHECK(says(window({.hit_ratio = 1.5f}), "hit ratio", "between 0 and 1"));
-  CHECK(says(window({.hit_ratio = -1}), "hit ratio"));
-  CHECK(says(window({.miss = gpu::access_property::persisting}), "cannot be persisting"));
-  CHECK(says(window({.hit = static_cast<gpu::access_property>(9)}), "gpu::access_property"));
+  CHECK(says(window({.hit_ratio = 1.5f}), "gpu::set_attribute", "hit ratio", "is 1.5, not between",
+             "Give the share"));
+  CHECK(says(window({.hit_ratio = -0.25f}), "is -0.25, not between 0 and 1"));
+  CHECK(says(window({.hit_ratio = std::nextafter(1.0f, 2.0f)}), "is 1.00000012, not between"));
+  CHECK(says(window({.hit_ratio = std::nanf("")}), "nan, not between 0 and 1"));
+  CHECK(says(window({.miss = gpu::access_property::persisting}), "cannot be persisting",
+             "Use normal or streaming"));
+  CHECK(says(window({.hit = gpu::access_property{9}}), "9 is no gpu::access_property"));
+  CHECK(says(window({.miss = gpu::access_property{-7}}), "-7 is no gpu::access_property"));
   CHECK(window({.hit_ratio = 2}) == gpu::errc::invalid_argument);
+  CHECK(window({.miss = gpu::access_property::persisting}) == gpu::errc::invalid_argument);
   CHECK(window({.bytes = std::size_t{1} << 40}).code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(error_of(gpu::set_attribute<attribute::synchronization_policy>(
-            stream, static_cast<gpu::synchronization_policy>(9))) == gpu::errc::invalid_argument);
-  CHECK(error_of(gpu::set_attribute<attribute::memory_sync_domain>(
-            stream, static_cast<gpu::memory_sync_domain>(9))) == gpu::errc::invalid_argument);
+  gpu::cuda_error error = error_of(gpu::set_attribute<attribute::synchronization_policy>(
+      stream, gpu::synchronization_policy{9}));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(error.asked() == 9);
+  CHECK(says(error, "gpu::set_attribute", "9 is no gpu::synchronization_policy",
+             "stream_attribute_test.cpp"));
+  error = error_of(
+      gpu::set_attribute<attribute::memory_sync_domain>(stream, gpu::memory_sync_domain{5}));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "5 is no gpu::memory_sync_domain", "Use one of its enumerators"));
   CHECK(error_of(gpu::attribute<attribute::priority>(gpu::stream_ref{})) ==
         gpu::errc::empty_handle);
   CHECK(error_of(gpu::set_attribute<attribute::priority>(gpu::stream_ref{}, 0)) ==

@@ -122,7 +122,8 @@ struct memory_sync_domain_map {
 
 namespace detail {
 
-/// An attribute's type, and how it is read from and written to the driver's union.
+/// An attribute's type, how it is read from and written to the driver's union, and what refuses
+/// values that it cannot have.
 template <stream_attribute> struct stream_attribute_value;
 
 template <> struct stream_attribute_value<stream_attribute::access_policy_window> {
@@ -141,16 +142,23 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
     to.accessPolicyWindow.hitProp = static_cast<CUaccessProperty>(value.hit);
     to.accessPolicyWindow.missProp = static_cast<CUaccessProperty>(value.miss);
   }
-  static const char* problem(const type& value) noexcept {
-    if (!(value.hit_ratio >= 0 && value.hit_ratio <= 1))
-      return "the hit ratio of an access policy window is not between 0 and 1. Give the share of "
-             "accesses that are hits.";
-    if (name_of(value.hit) == nullptr || name_of(value.miss) == nullptr)
-      return "an access property is none of the enumerators. Use those of gpu::access_property.";
-    if (value.miss == access_property::persisting)
-      return "accesses that miss an access policy window cannot be persisting. Use normal or "
+  template <class Builder = text_builder>
+  static result<> check(const type& value, const char* function, source_location where) noexcept {
+    GPU_TRY(require_enumerator(value.hit, "access_property", function, where));
+    GPU_TRY(require_enumerator(value.miss, "access_property", function, where));
+    const bool is_share = value.hit_ratio >= 0 && value.hit_ratio <= 1;
+    if (is_share && value.miss != access_property::persisting) return {};
+    Builder out;
+    if (is_share) {
+      out << "accesses that miss an access policy window cannot be persisting. Use normal or "
              "streaming.";
-    return nullptr;
+    } else {
+      char ratio[32];
+      format_into(ratio, sizeof ratio, "%.9g", static_cast<double>(value.hit_ratio));
+      out << "the hit ratio of an access policy window is " << ratio
+          << ", not between 0 and 1. Give the share of accesses that are hits.";
+    }
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
 };
 
@@ -166,10 +174,9 @@ template <> struct stream_attribute_value<stream_attribute::synchronization_poli
   static void write(CUstreamAttrValue& to, type value) noexcept {
     to.syncPolicy = static_cast<CUsynchronizationPolicy>(value);
   }
-  static const char* problem(type value) noexcept {
-    return name_of(value) != nullptr ? nullptr
-                                     : "the synchronization policy is none of the enumerators. Use "
-                                       "those of gpu::synchronization_policy.";
+  template <class Builder = text_builder>
+  static result<> check(type value, const char* function, source_location where) noexcept {
+    return require_enumerator<type, Builder>(value, "synchronization_policy", function, where);
   }
 };
 
@@ -177,7 +184,6 @@ template <> struct stream_attribute_value<stream_attribute::priority> {
   using type = int;
   static type read(const CUstreamAttrValue& from) noexcept { return from.priority; }
   static void write(CUstreamAttrValue& to, type value) noexcept { to.priority = value; }
-  static const char* problem(type) noexcept { return nullptr; }
 };
 
 template <> struct stream_attribute_value<stream_attribute::memory_sync_domain_map> {
@@ -189,7 +195,6 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain_m
     to.memSyncDomainMap.default_ = value.default_;
     to.memSyncDomainMap.remote = value.remote;
   }
-  static const char* problem(type) noexcept { return nullptr; }
 };
 
 template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> {
@@ -200,12 +205,20 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> 
   static void write(CUstreamAttrValue& to, type value) noexcept {
     to.memSyncDomain = static_cast<CUlaunchMemSyncDomain>(value);
   }
-  static const char* problem(type value) noexcept {
-    return name_of(value) != nullptr ? nullptr
-                                     : "the memory synchronization domain is none of the "
-                                       "enumerators. Use those of gpu::memory_sync_domain.";
+  template <class Builder = text_builder>
+  static result<> check(type value, const char* function, source_location where) noexcept {
+    return require_enumerator<type, Builder>(value, "memory_sync_domain", function, where);
   }
 };
+
+/// Asks the traits of an attribute whether it can have a value; most can have any.
+template <class Traits>
+result<> require_value(const typename Traits::type& value, const char* function,
+                       source_location where) noexcept {
+  if constexpr (requires { Traits::check(value, function, where); })
+    return Traits::check(value, function, where);
+  return {};
+}
 
 }  // namespace detail
 
@@ -240,10 +253,7 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
                        source_location where = source_location::current()) noexcept {
   using traits = detail::stream_attribute_value<Attribute>;
   GPU_TRY(detail::require(of, "gpu::set_attribute", where));
-  if (const char* problem = traits::problem(value)) {
-    return detail::fail(
-        detail::refusal(errc::invalid_argument, "gpu::set_attribute", text(problem), where));
-  }
+  GPU_TRY(detail::require_value<traits>(value, "gpu::set_attribute", where));
   CUstreamAttrValue native{};
   traits::write(native, value);
   return detail::on_stream(of, where, [&] {

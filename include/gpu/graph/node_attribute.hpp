@@ -56,10 +56,7 @@ result<> set_attribute(graph_node of, const launch_attribute_t<Attribute>& value
                 "gpu::set_attribute: this attribute is one of launches, not of nodes");
   using traits = detail::launch_attribute_value<Attribute>;
   GPU_TRY(detail::require(of, "gpu::set_attribute", where));
-  if (const char* problem = traits::problem(value)) {
-    return detail::fail(
-        detail::refusal(errc::invalid_argument, "gpu::set_attribute", text(problem), where));
-  }
+  GPU_TRY(detail::require_value<traits>(value, "gpu::set_attribute", where));
   CUkernelNodeAttrValue native{};
   traits::write(native, value);
   return driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(

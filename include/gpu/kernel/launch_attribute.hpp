@@ -89,18 +89,19 @@ struct device_node {
 
 namespace detail {
 
-constexpr const char* event_problem(const event_ref& event) noexcept {
-  if (!event)
-    return "the event of a launch attribute is empty: it was moved from, released or never filled. "
-           "Use the object that owns it now, or create a new one.";
-  if (event.has_timing())
-    return "the event of a launch attribute notes the time, which no launch can. Create it with "
-           "event_options{.timing = false}.";
-  return nullptr;
+template <class Builder = text_builder>
+result<> require_untimed(const event_ref& event, const char* function,
+                         source_location where) noexcept {
+  GPU_TRY(require(event, function, where));
+  if (!event.has_timing()) return {};
+  Builder out;
+  out << "the event of a launch attribute notes the time, which no launch can. Create it with "
+         "event_options{.timing = false}.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-/// An attribute's type, and how it is written to the driver's union, and read from it where nodes
-/// of graphs have it.
+/// An attribute's type, how it is written to the driver's union, and read from it where nodes of
+/// graphs have it, and what refuses values that it cannot have.
 template <launch_attribute> struct launch_attribute_value;
 
 template <>
@@ -121,7 +122,6 @@ template <auto Member> struct yes_or_no_attribute {
   using type = bool;
   static bool read(const CUlaunchAttributeValue& from) noexcept { return from.*Member != 0; }
   static void write(CUlaunchAttributeValue& to, bool value) noexcept { to.*Member = value ? 1 : 0; }
-  static const char* problem(bool) noexcept { return nullptr; }
 };
 template <>
 struct launch_attribute_value<launch_attribute::cooperative>
@@ -141,10 +141,9 @@ template <> struct launch_attribute_value<launch_attribute::cluster_scheduling> 
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
   }
-  static const char* problem(type value) noexcept {
-    return name_of(value) != nullptr ? nullptr
-                                     : "the cluster scheduling is none of the enumerators. Use "
-                                       "those of gpu::cluster_scheduling.";
+  template <class Builder = text_builder>
+  static result<> check(type value, const char* function, source_location where) noexcept {
+    return require_enumerator<type, Builder>(value, "cluster_scheduling", function, where);
   }
 };
 
@@ -154,7 +153,10 @@ template <> struct launch_attribute_value<launch_attribute::programmatic_event> 
     to.programmaticEvent.event = value.event.native();
     to.programmaticEvent.triggerAtBlockStart = value.trigger_at_block_start ? 1 : 0;
   }
-  static const char* problem(const type& value) noexcept { return event_problem(value.event); }
+  template <class Builder = text_builder>
+  static result<> check(const type& value, const char* function, source_location where) noexcept {
+    return require_untimed<Builder>(value.event, function, where);
+  }
 };
 
 template <> struct launch_attribute_value<launch_attribute::launch_completion_event> {
@@ -162,7 +164,10 @@ template <> struct launch_attribute_value<launch_attribute::launch_completion_ev
   static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
     to.launchCompletionEvent.event = value.native();
   }
-  static const char* problem(const type& value) noexcept { return event_problem(value); }
+  template <class Builder = text_builder>
+  static result<> check(const type& value, const char* function, source_location where) noexcept {
+    return require_untimed<Builder>(value, function, where);
+  }
 };
 
 template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
@@ -172,9 +177,13 @@ template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
     to.preferredClusterDim.y = value.y;
     to.preferredClusterDim.z = value.z;
   }
-  static const char* problem(const type& value) noexcept {
-    return value.volume() != 0 ? nullptr
-                               : "a preferred cluster has no blocks. Give each extent at least 1.";
+  template <class Builder = text_builder>
+  static result<> check(const type& value, const char* function, source_location where) noexcept {
+    if (value.volume() != 0) return {};
+    Builder out;
+    out << "a preferred cluster of {" << value.x << ", " << value.y << ", " << value.z
+        << "} has no blocks. Give each extent at least 1.";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where, 0, 1));
   }
 };
 
@@ -188,7 +197,6 @@ template <> struct launch_attribute_value<launch_attribute::device_updatable_nod
     to.deviceUpdatableKernelNode.deviceUpdatable = value.updatable ? 1 : 0;
     to.deviceUpdatableKernelNode.devNode = value.native;
   }
-  static const char* problem(const type&) noexcept { return nullptr; }
 };
 
 template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
@@ -199,10 +207,15 @@ template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.sharedMemCarveout = static_cast<unsigned>(value);
   }
-  static const char* problem(type value) noexcept {
-    return value >= 0 && value <= 100
-               ? nullptr
-               : "a carve-out is not from 0 to 100 percent. Leave it out for the driver's choice.";
+  template <class Builder = text_builder>
+  static result<> check(type value, const char* function, source_location where) noexcept {
+    if (value >= 0 && value <= 100) return {};
+    Builder out;
+    out << "a carve-out of " << value
+        << " is not from 0 to 100 percent of the memory that L1 and shared memory divide. Leave it "
+           "out for the driver's choice.";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where,
+                        static_cast<std::uint64_t>(std::int64_t{value}), 100));
   }
 };
 
@@ -233,15 +246,13 @@ class launch_attributes {
   launch_attributes() noexcept = default;
 
   /// Sets one, in place of what it was.
-  /// **Errors**: `errc::invalid_argument` for a value that no launch can have.
+  /// **Errors**: `errc::empty_handle` for an event; `errc::invalid_argument` for a value that no
+  /// launch can have.
   template <launch_attribute Attribute>
   result<> set(const launch_attribute_t<Attribute>& value,
                source_location where = source_location::current()) noexcept {
     using traits = detail::launch_attribute_value<Attribute>;
-    if (const char* problem = traits::problem(value)) {
-      return detail::fail(detail::refusal(errc::invalid_argument, "gpu::launch_attributes::set",
-                                          text(problem), where));
-    }
+    GPU_TRY(detail::require_value<traits>(value, "gpu::launch_attributes::set", where));
     CUlaunchAttribute& place = place_of(static_cast<CUlaunchAttributeID>(Attribute));
     place.value = {};
     traits::write(place.value, value);
