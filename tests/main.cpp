@@ -86,9 +86,12 @@ std::size_t count_matching(Catch::Session& session, const std::vector<std::strin
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Tests leave the user's caches alone, and see each compilation: those of the cache make their
-  // own, and what NVRTC finds in the driver's it does not compile.
-  ::setenv("GPU_CACHE", "off", 1);
+  // Tests leave the user's caches alone, and those of the compiler see each compilation: they make
+  // their own caches, and what NVRTC finds in the driver's it does not compile. The others may be
+  // given a folder, in which they find the kernels of an earlier run.
+  const char* const folder = std::getenv("GPU_TEST_CACHE");
+  ::setenv("GPU_CACHE", folder != nullptr ? "on" : "off", 1);
+  if (folder != nullptr) ::setenv("GPU_CACHE_DIR", folder, 1);
   ::setenv("CUDA_CACHE_DISABLE", "1", 1);
   Catch::Session session;
   if (const int refused = session.applyCommandLine(argc, argv); refused != 0) return refused;

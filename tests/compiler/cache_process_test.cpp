@@ -148,10 +148,10 @@ TEST_CASE("the cache keeps a program small in memory", "[compiler][cache]") {
 }
 
 TEST_CASE("of many programs in memory each is found, whichever went", "[compiler][cache]") {
-  gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 400'000});
+  gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 160'000});
   const gpu::compile_options options{.architecture = gpu::architecture::compute(80),
                                      .cache = &cache};
-  constexpr int programs = 250;
+  constexpr int programs = 100;
   const auto compiled = [&](int i) {
     const std::string name = "x" + std::to_string(i);
     const auto made = gpu::compile("__device__ int " + name + ";", options);
