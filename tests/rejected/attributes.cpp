@@ -1,7 +1,8 @@
-// What attributes of launches, kernels and nodes do not let through, beside what they do.
+// What attributes of launches, kernels, nodes and graphs do not let through, beside what they do.
 
 #include <gpu/graph.hpp>
 #include <gpu/graph/box_node.hpp>
+#include <gpu/graph/graph_memory.hpp>
 #include <gpu/graph/node_attribute.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
@@ -37,6 +38,9 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device, gpu::ker
 #elif GPU_REJECTED == 5
   // expect 5: fill_box_node
   GPU_TRY(gpu::graph_ref().add({}, gpu::fill_box_node(box, 1u)));
+#elif GPU_REJECTED == 6
+  // expect 6: what graphs hold follows from their allocations
+  GPU_TRY(gpu::set_attribute<gpu::graph_memory_attribute::used_mem_current>(device, 0));
 #else
   GPU_TRY(gpu::set_attribute<of_kernel::shared_carveout>(kernel, 32, device));
   GPU_TRY(gpu::attribute<of_kernel::registers>(kernel, device));
@@ -44,6 +48,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device, gpu::ker
   GPU_TRY(gpu::launch(stream, {.grid = 1, .block = 1, .attributes = attributes}, kernel));
   GPU_TRY(gpu::set_attribute<of_launch::priority>(node, -1));
   GPU_TRY(gpu::attribute<of_launch::priority>(node));
+  GPU_TRY(gpu::set_attribute<gpu::graph_memory_attribute::used_mem_high>(device, 0));
 #endif
   return {};
 }

@@ -2,6 +2,7 @@
 /// \file
 /// Nodes about memory: copies, fills, allocations.
 
+#include <gpu/driver/peer.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
@@ -103,12 +104,22 @@ class fill_node {
 ///     GPU_TRY(graph.add(used, gpu::free_node(scratch.span())));
 ///
 /// Memory that no node frees is the program's after the launch, until it is freed on a stream.
-/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements.
+/// Other devices reach it where they are given: `gpu::allocation_node<float>(n, {second, third})`.
+/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements, and for more than
+/// 32 peers; `errc::not_supported` for a device that cannot reach the graph's, or is the graph's.
+/// (cuDeviceCanAccessPeer)
 template <class T> class allocation_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::allocation;
 
-  explicit allocation_node(std::size_t count) noexcept : count_{count} {}
+  explicit allocation_node(std::size_t count, std::initializer_list<device> peers = {}) noexcept
+      : count_{count}, peer_count_{peers.size()} {
+    for (std::size_t i = 0; i < peers.size() && i < most_peers; ++i) {
+      access_[i].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+      access_[i].location.id = peers.begin()[i].native();
+      access_[i].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    }
+  }
 
   /// The memory, once the node was added. Only what comes after the node, and before the memory is
   /// freed, may touch it.
@@ -132,13 +143,41 @@ template <class T> class allocation_node {
     allocation.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     allocation.poolProps.location.id = context.device().native();
     allocation.bytesize = bytes;
+    GPU_TRY(check_peers(context.device(), where));
+    allocation.accessDescs = access_;
+    allocation.accessDescCount = peer_count_;
+    return {};
+  }
+  template <class Builder = detail::text_builder>
+  result<> check_peers(device own, source_location where) const noexcept {
+    constexpr const char* function = "gpu::allocation_node";
+    if (peer_count_ > most_peers) {
+      Builder out;
+      out << peer_count_ << " peers are more than the limit of " << most_peers
+          << ". Name each device once.";
+      return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
+                                          peer_count_, most_peers));
+    }
+    for (std::size_t i = 0; i < peer_count_; ++i) {
+      const device peer = device::from_native(access_[i].location.id);
+      const char* cure = "it is its own, which it reaches anyway. Leave it out of the peers.";
+      if (peer != own) {
+        if (GPU_TRY(can_access_peer(peer, own, where))) continue;
+        cure = "they are no peers. Leave it out, and copy what it needs with gpu::copy.";
+      }
+      return detail::fail(detail::no_peers_error(function, peer, own, cure, where));
+    }
     return {};
   }
   void made(const detail::node_parameters& as, context_ref) noexcept {
     address_ = as.native.alloc.dptr;
   }
 
+  static constexpr std::size_t most_peers = 32;
+
   std::size_t count_;
+  std::size_t peer_count_;
+  CUmemAccessDesc access_[most_peers] = {};
   CUdeviceptr address_ = 0;
 };
 

@@ -58,6 +58,16 @@ constexpr bool is_high_mark(memory_pool_attribute attribute) noexcept {
          attribute == memory_pool_attribute::used_mem_high;
 }
 
+/// The mark of the most that was held, called `name`, can be set to 0 alone.
+template <class Builder = text_builder>
+result<> require_reset(std::uint64_t value, const char* name, source_location where) noexcept {
+  if (value == 0) [[likely]]
+    return {};
+  Builder out;
+  out << name << " can only be reset, but " << value << " was given. Set it to 0.";
+  return fail(refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(), where, value));
+}
+
 }  // namespace detail
 
 /// The C++ type of an attribute's value: `bool` for what a pool may do, else a number of bytes.
@@ -92,13 +102,8 @@ result<> set_attribute(memory_pool_ref of, memory_pool_attribute_t<Attribute> va
                     Attribute != memory_pool_attribute::used_mem_current,
                 "what a pool holds follows from its allocations: it cannot be set");
   GPU_TRY(detail::require(of, "gpu::set_attribute", where));
-  if (detail::is_high_mark(Attribute) && value != 0) {
-    detail::text_builder out;
-    out << name_of(Attribute) << " can only be reset, but " << static_cast<std::uint64_t>(value)
-        << " was given. Set it to 0.";
-    return detail::fail(detail::refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(),
-                                        where, static_cast<std::uint64_t>(value)));
-  }
+  if constexpr (detail::is_high_mark(Attribute))
+    GPU_TRY(detail::require_reset(value, name_of(Attribute), where));
   if constexpr (detail::is_reuse_flag(Attribute)) {
     int flag = value ? 1 : 0;
     return driver::call<&driver::entry_points::mem_pool_set_attribute>(

@@ -5,6 +5,7 @@
 #include <gpu/testing/cpu/accounts.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/graph_accounts.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -46,6 +47,9 @@ inline void begin_context(call& c, const context_ptr& context) {
   for (const pool_ptr& pool : c.driver.pools.all())
     if (pool_reaches(*pool, context->device->ordinal))
       c.driver.memory.allow(context->owner, pool->owner);
+  for (const auto& [base, block] : c.driver.blocks_of_memory)
+    if (block.of_graph_for(context->device->ordinal))
+      c.driver.memory.allow(context->owner, block.owner);
   for (const auto& [base, mapping] : c.driver.virtual_memory.mappings)
     let_in(c.driver, *context, mapping);
 }
@@ -54,7 +58,7 @@ inline void begin_context(call& c, const context_ptr& context) {
 inline void free_block(driver_state& driver, std::uint64_t base) {
   const auto found = driver.blocks_of_memory.find(base);
   if (found == driver.blocks_of_memory.end()) return;
-  const memory_block block = std::move(found->second);
+  memory_block block = std::move(found->second);
   driver.blocks_of_memory.erase(found);
   (void)driver.memory.free(block.base);
   switch (block.from) {
@@ -64,6 +68,9 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       break;
     case memory_block::origin::pool:
       return_to_pool(driver, block);
+      break;
+    case memory_block::origin::graph:
+      return_graph_memory(driver, block);
       break;
     case memory_block::origin::managed:
     case memory_block::origin::pinned:

@@ -70,12 +70,24 @@ inline bool allocates(const exec_body& body) {
                      [](const exec_node& each) { return each.what.allocation != nullptr; });
 }
 
+/// Sees to it that the memory that launches allocate is there.
+inline CUresult back_allocations(driver_state& driver, const exec_body& body) {
+  for (const exec_node& each : body.nodes) {
+    if (each.what.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC) continue;
+    const auto block = driver.blocks_of_memory.find(each.what.allocation->address);
+    if (block != driver.blocks_of_memory.end() && !take_graph_memory(driver, block->second))
+      return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  return CUDA_SUCCESS;
+}
+
 /// Takes or gives back the memory that a launch allocates or frees.
-inline CUresult pass_allocations(const exec_body& body, bool automatic) {
+inline CUresult pass_allocations(driver_state& driver, const exec_body& body, bool automatic) {
   for (const exec_node& each : body.nodes)
     if (!automatic && each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
         each.what.allocation->in_use)
       return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = back_allocations(driver, body)) return bad;
   for (const exec_node& each : body.nodes)
     if (each.what.allocation)
       each.what.allocation->in_use = each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
@@ -229,6 +241,7 @@ inline CUresult graph_upload(call& c, CUgraphExec handle, CUstream stream_handle
   stream_ptr stream;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
+  if (const CUresult bad = back_allocations(c.driver, *exec->body)) return bad;
   return c.enqueue(stream, std::make_shared<operation>());
 }
 
@@ -240,7 +253,7 @@ inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle
   if (stream->capture) return c.refuse_capture(*stream);
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
   const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
-  if (const CUresult bad = pass_allocations(*exec->body, automatic)) return bad;
+  if (const CUresult bad = pass_allocations(c.driver, *exec->body, automatic)) return bad;
   // One launch of a graph comes after the one before, whatever their streams.
   auto first = std::make_shared<operation>();
   first->work = [conditions = exec->snapshot->conditions] {

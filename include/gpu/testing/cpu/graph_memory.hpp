@@ -2,38 +2,40 @@
 /// \file
 /// Memory that graphs allocate. The address stays the same from launch to launch.
 
-#include <gpu/testing/cpu/accounts.hpp>
 #include <gpu/testing/cpu/captures.hpp>
+#include <gpu/testing/cpu/graph_accounts.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 
 #include <cuda.h>
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace gpu::testing::cpu {
 
-/// Makes the memory of a node that allocates; it is charged to the pool while the node lives.
-inline CUresult make_graph_memory(call& c, const pool_ptr& pool, std::size_t bytes,
+/// Makes the address of a node that allocates; the memory is taken from the device at a launch.
+inline CUresult make_graph_memory(call& c, int device, std::set<int> peers, std::size_t bytes,
                                   node_work& what) {
   const std::uint64_t charge = charge_for(bytes);
-  if (charge == 0 || !charge_pool(c.driver, *pool, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (charge == 0 || charge > c.driver.devices[static_cast<std::size_t>(device)]->memory)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   what.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   what.allocation = std::make_shared<graph_allocation>();
   memory_block block;
   block.size = bytes;
-  block.charged = charge;
-  block.from = memory_block::origin::pool;
-  block.device = pool->device;
-  block.pool = pool;
+  block.from = memory_block::origin::graph;
+  block.device = device;
   block.graph = what.allocation;
+  block.owner = c.driver.next_owner();
+  block.peers = std::move(peers);
   block.seen_by_device = true;
-  const auto base = place_block(c, std::move(block), pool->owner);
-  if (!base) {
-    credit_pool(c.driver, pool, charge);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
+  const auto base = place_block(c, block, block.owner);
+  if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
+  for (const context_ptr& each : c.driver.contexts.all())
+    if (each->alive && block.of_graph_for(each->device->ordinal))
+      c.driver.memory.allow(each->owner, block.owner);
   what.allocation->address = *base;
   return CUDA_SUCCESS;
 }
@@ -68,7 +70,11 @@ inline CUresult capture_allocation(call& c, const stream_ptr& stream, const pool
                                    std::size_t bytes, CUdeviceptr& pointer) {
   if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
   node_work what;
-  if (const CUresult bad = make_graph_memory(c, pool, bytes, what)) return bad;
+  std::set<int> peers;  // as the pool has them now
+  for (const auto& [device, access] : pool->access)
+    if (access != CU_MEM_ACCESS_FLAGS_PROT_NONE) peers.insert(device);
+  if (const CUresult bad = make_graph_memory(c, pool->device, std::move(peers), bytes, what))
+    return bad;
   pointer = what.allocation->address;
   return c.capture(stream, std::move(what));
 }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -129,7 +130,21 @@ inline CUresult describe_allocation(call& c, CUDA_MEM_ALLOC_NODE_PARAMS_v2& from
       from.poolProps.location.type != CU_MEM_LOCATION_TYPE_DEVICE)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_device(from.poolProps.location.id, device)) return bad;
-  if (const CUresult bad = make_graph_memory(c, device->default_pool, from.bytesize, to))
+  if (from.accessDescCount > c.driver.devices.size() ||
+      (from.accessDescCount != 0 && from.accessDescs == nullptr))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::set<int> peers;
+  for (std::size_t i = 0; i < from.accessDescCount; ++i) {
+    const CUmemAccessDesc& each = from.accessDescs[i];
+    device_state* peer = nullptr;
+    if (each.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+        each.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+      return CUDA_ERROR_INVALID_VALUE;
+    if (const CUresult bad = c.find_device(each.location.id, peer)) return bad;
+    peers.insert(peer->ordinal);
+  }
+  if (const CUresult bad =
+          make_graph_memory(c, device->ordinal, std::move(peers), from.bytesize, to))
     return bad;
   from.dptr = to.allocation->address;
   return CUDA_SUCCESS;

@@ -37,6 +37,8 @@ inline const char* name_of(memory_block::origin from) {
       return "array";
     case memory_block::origin::pool:
       return "stream-ordered memory";
+    case memory_block::origin::graph:
+      return "memory of a graph";
     case memory_block::origin::managed:
       return "managed memory";
     case memory_block::origin::pinned:

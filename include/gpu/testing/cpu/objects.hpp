@@ -60,14 +60,21 @@ struct pool_state {
 };
 using pool_ptr = std::shared_ptr<pool_state>;
 
+/// What graphs hold of a device.
+struct graph_memory_state {
+  std::uint64_t used = 0, used_high = 0;
+  std::uint64_t reserved = 0, reserved_high = 0;  // counts against the device
+};
+
 struct device_state {
   int ordinal = 0;
   std::uint64_t memory = 0;  // bytes in total
-  std::uint64_t used = 0;    // bytes of allocations and of what pools hold
+  std::uint64_t used = 0;    // bytes of allocations and of what pools and graphs hold
   context_ptr primary;       // its handle stays the same when it is released and retained again
   unsigned primary_count = 0;
   pool_ptr default_pool;
   pool_ptr current_pool;
+  graph_memory_state graph_memory;
 };
 
 struct context_state {
@@ -130,19 +137,30 @@ struct managed_hints {
 
 /// What a live allocation is to the host's side of the driver; its bytes are in the address space.
 struct memory_block {
-  enum class origin : std::uint8_t { device, array, pool, managed, pinned, registered, imported };
+  enum class origin : std::uint8_t {
+    device,
+    array,
+    pool,
+    graph,
+    managed,
+    pinned,
+    registered,
+    imported
+  };
 
   std::uint64_t base = 0;
   std::uint64_t size = 0;     // as asked for
-  std::uint64_t charged = 0;  // against the device or the pool
+  std::uint64_t charged = 0;  // against the device, the pool or, once it was launched, the graphs
   origin from = origin::device;
-  context_ptr context;  // null for memory of a pool
+  context_ptr context;  // null for memory of a pool or a graph
   int device = 0;
   pool_ptr pool;
   std::uint64_t offset = 0;               // in the file of its pool
   shared_file_ptr file;                   // of memory that was exported, or is imported
   unsigned opened = 0;                    // how often it was imported
   std::weak_ptr<graph_allocation> graph;  // of memory that a graph allocates
+  std::uint64_t owner = 0;                // of such memory, in the address space
+  std::set<int> peers;                    // other devices that reach such memory
   unsigned flags = 0;                     // of cuMemHostAlloc, cuMemHostRegister, cuMemAllocManaged
   bool free_enqueued = false;             // cuMemFreeAsync was called, and has not happened yet
   bool seen_by_device = false;            // the program asked for its device address
@@ -154,6 +172,10 @@ struct memory_block {
 
   std::uint64_t end() const noexcept { return base + (size == 0 ? 1 : size); }
   bool on_host() const noexcept { return from == origin::pinned || from == origin::registered; }
+  /// Whether it is a graph's, and may be touched from a device.
+  bool of_graph_for(int ordinal) const {
+    return from == origin::graph && (device == ordinal || peers.count(ordinal) != 0);
+  }
 };
 
 /// A module's code and variables as one context has them.
