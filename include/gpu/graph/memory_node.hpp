@@ -148,7 +148,7 @@ template <class T> class allocation_node {
     allocation.accessDescCount = peer_count_;
     return {};
   }
-  template <class Builder = detail::text_builder>
+  template <class Bool = bool, class Builder = detail::text_builder>
   result<> check_peers(device own, source_location where) const noexcept {
     constexpr const char* function = "gpu::allocation_node";
     if (peer_count_ > most_peers) {
@@ -162,7 +162,7 @@ template <class T> class allocation_node {
       const device peer = device::from_native(access_[i].location.id);
       const char* cure = "it is its own, which it reaches anyway. Leave it out of the peers.";
       if (peer != own) {
-        if (GPU_TRY(can_access_peer(peer, own, where))) continue;
+        if (GPU_TRY(can_access_peer<Bool>(peer, own, where))) continue;
         cure = "they are no peers. Leave it out, and copy what it needs with gpu::copy.";
       }
       return detail::fail(detail::no_peers_error(function, peer, own, cure, where));
