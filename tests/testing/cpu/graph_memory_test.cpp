@@ -32,7 +32,7 @@ struct graph_fixture {
     CUgraphNodeParams params{};
     params.type = CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     params.alloc.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    params.alloc.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    params.alloc.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     params.alloc.bytesize = bytes;
     return params;
   }
@@ -229,7 +229,7 @@ TEST_CASE("memory of graphs is told and trimmed with no context current, and dur
 TEST_CASE("devices reach memory of graphs that names them", "[cpu][graph]") {
   graph_fixture g(two_devices());
   CHECK_FALSE(reached_from_second(g.f, g.allocate(512)));
-  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {1}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   CUgraphNodeParams params = g.description(512);
   params.alloc.accessDescs = &access;
   params.alloc.accessDescCount = 1;
@@ -251,7 +251,7 @@ TEST_CASE("devices reach memory of graphs that names them", "[cpu][graph]") {
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   access.location.id = 2;
   CHECK(refused(access, 1) == CUDA_ERROR_INVALID_DEVICE);
-  access.location = {CU_MEM_LOCATION_TYPE_HOST, {0}};
+  access.location = {CU_MEM_LOCATION_TYPE_HOST, 0};
   CHECK(refused(access, 1) == CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -261,9 +261,9 @@ TEST_CASE("memory that a capture allocates is reached as its pool's is at that t
   CUmemoryPool pool = nullptr;
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
   REQUIRE(g.f.cu.mem_pool_create(&pool, &properties) == CUDA_SUCCESS);
-  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {1}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
   const auto captured = [&] {
     CUgraph graph = nullptr;
     CUdeviceptr memory = 0;
