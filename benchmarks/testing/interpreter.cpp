@@ -20,7 +20,8 @@ struct measured {
   const char* kernel;
   double instructions;
 };
-constexpr measured kernels[] = {{"integer", 8}, {"floating", 8}, {"divergent", 8}, {"memory", 8}};
+constexpr measured kernels[] = {
+    {"integer", 8}, {"floating", 8}, {"divergent", 8}, {"memory", 8}, {"local", 8}};
 
 constexpr const char* text = R"(
 .visible .entry integer(.param .u64 data, .param .u32 n) {
@@ -52,6 +53,16 @@ NEXT: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r1; @%p2 bra L;
   ld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
   mad.wide.u32 %rd2, %r2, 4, %rd1; st.global.u32 [%rd2], %r2;
 L: ld.global.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.global.u32 [%rd2], %r4;
+  xor.b32 %r5, %r4, %r3; shl.b32 %r6, %r5, 1;
+  add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
+  ret; }
+.visible .entry local(.param .u64 data, .param .u32 n) {
+  .local .align 4 .b8 room[64];
+  .reg .pred %p; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; mov.u32 %r3, 0;
+  mov.u64 %rd1, room; and.b32 %r4, %r2, 60; cvt.u64.u32 %rd2, %r4; add.u64 %rd2, %rd1, %rd2;
+  st.local.u32 [%rd2], %r2;
+L: ld.local.u32 %r4, [%rd2]; add.u32 %r4, %r4, %r3; st.local.u32 [%rd2], %r4;
   xor.b32 %r5, %r4, %r3; shl.b32 %r6, %r5, 1;
   add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, %r1; @%p bra L;
   ret; })";

@@ -31,6 +31,7 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   for (auto& f : w.frames) w.spare.push_back(std::move(f));
   w.frames.clear();
   w.stack_top = {};
+  w.local.start(looks_for_unwritten(what.check));
   w.stack_limit = (kernel.local_bytes + 15) / 16 * 16 + what.limit.stack_bytes;
   const std::uint32_t first = index * warp_size;
   const std::uint32_t lanes = block.threads - first < warp_size ? block.threads - first : warp_size;
@@ -66,7 +67,7 @@ inline void start_block(block_state& block, grid_state& grid, std::uint64_t line
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
   block.shared.reset(std::size_t{kernel.dynamic_shared_begin} + what.dynamic_shared_bytes,
                      what.check.shared_races || what.check.shared_races_are_faults,
-                     what.check.uninitialised_reads || what.check.uninitialised_reads_are_faults);
+                     looks_for_unwritten(what.check));
   const std::uint32_t warps = (block.threads + warp_size - 1) / warp_size;
   block.warps.resize(warps);
   for (std::uint32_t i = 0; i < warps; ++i) {

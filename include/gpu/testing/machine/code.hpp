@@ -96,6 +96,8 @@ struct lowered_function {
   std::uint32_t constant_begin = 0;  // where `constants` is copied to
   std::vector<std::byte> constants;  // already spread over the lanes
   std::uint32_t frame_bytes = 0;     // local memory of a frame, per lane
+  std::uint32_t local_begin = 0;     // in it: parameters and results lie before, variables after
+  std::vector<std::uint32_t> variables;  // offsets in it, by index in the source
 };
 
 /// The functions of a module that are the same in all of its kernels, by index; the others are

@@ -58,6 +58,12 @@ inline frame* push_frame(warp& w, const lowered_function& function, frame* calle
     w.stack_top[lane] = f->base[lane] + size;
   });
   w.grow_local();
+  for_lanes(lanes, [&](unsigned lane) {
+    const std::uint32_t base = f->base[lane];
+    w.local.mark(lane, base, function.local_begin, true);
+    w.local.mark(lane, base + function.local_begin, function.frame_bytes - function.local_begin,
+                 false);
+  });
   w.frames.push_back(std::move(f));
   return w.frames.back().get();
 }

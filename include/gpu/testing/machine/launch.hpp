@@ -40,6 +40,10 @@ struct checks {
   bool operator==(const checks&) const = default;
 };
 
+constexpr bool looks_for_unwritten(const checks& check) {
+  return check.uninitialised_reads || check.uninitialised_reads_are_faults;
+}
+
 struct limits {
   /// Instructions that one thread may execute; 0 = no limit.
   std::uint64_t instructions_per_thread = std::uint64_t{1} << 24;

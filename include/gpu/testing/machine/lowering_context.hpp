@@ -94,7 +94,7 @@ class lowering_context {
         if (space == ptx::state_space::shared)
           return symbol_address{false, places_.shared.at({index_, s.index})};
         if (space == ptx::state_space::local || space == ptx::state_space::param)
-          return symbol_address{true, variables_[s.index]};
+          return symbol_address{true, out.variables[s.index]};
         trouble = "a variable in ." + std::string(ptx::name_of(space)) + " inside a function";
         return std::nullopt;
       }
@@ -202,10 +202,16 @@ class lowering_context {
       all(source.parameters, out.parameters);
       all(source.returns, out.returns);
     }
-    for (const ptx::variable& v : source.variables) {
-      const bool mine = v.space == ptx::state_space::local || v.space == ptx::state_space::param;
-      variables_.push_back(mine ? place(v.size, v.alignment) : 0);
-    }
+    out.variables.resize(source.variables.size());
+    const auto place_all = [&](ptx::state_space space) {
+      for (std::size_t i = 0; i < source.variables.size(); ++i) {
+        const ptx::variable& v = source.variables[i];
+        if (v.space == space) out.variables[i] = place(v.size, v.alignment);
+      }
+    };
+    place_all(ptx::state_space::param);
+    out.local_begin = static_cast<std::uint32_t>(at);
+    place_all(ptx::state_space::local);
     frame_bytes = align_up(at, 16);
     out.frame_bytes = static_cast<std::uint32_t>(frame_bytes);
   }
@@ -222,7 +228,6 @@ class lowering_context {
   const symbol_places& places_;
   std::uint32_t index_;  // of the function in the module
   std::vector<std::uint32_t> slots_;
-  std::vector<std::uint32_t> variables_;  // offsets in the frame's memory
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> constants_;
   std::uint32_t sink_ = no_slot;
 };

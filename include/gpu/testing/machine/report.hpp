@@ -78,6 +78,24 @@ inline std::string name_shared(const warp& w, std::uint64_t offset) {
   return std::to_string(within - v.size) + " bytes past the end of " + v.name;
 }
 
+/// "byte 12 of tile" for an offset in a lane's local memory, with the function where another one
+/// than the running declares it, or an empty string.
+inline std::string name_local(const warp& w, unsigned lane, std::uint64_t offset) {
+  for (const frame* f = w.top; f != nullptr; f = f->caller) {
+    if (offset < f->base[lane]) continue;
+    const ptx::function& function = *f->function->source;
+    for (std::size_t i = 0; i < function.variables.size(); ++i) {
+      const ptx::variable& v = function.variables[i];
+      const std::uint64_t within = offset - f->base[lane] - f->function->variables[i];
+      if (v.space == ptx::state_space::local && within < v.size)
+        return "byte " + std::to_string(within) + " of " + v.name +
+               (f == w.top ? "" : " of function " + function.name);
+    }
+    break;
+  }
+  return {};
+}
+
 /// Everything known about what the running instruction of a warp noted in `failure`.
 inline fault make_fault(const warp& w, const decoded* d) {
   const failure_note& note = w.failure;
@@ -100,27 +118,6 @@ inline fault make_fault(const warp& w, const decoded* d) {
   }
   f.text = detail::compose(f);
   return f;
-}
-
-/// Reports the read of bytes that nobody wrote, once for each instruction of a launch; `shared`
-/// names them where they are of shared memory. False when that is to end the grid.
-inline bool report_unwritten(warp& w, const decoded& d, unsigned lane, address a,
-                             std::uint32_t size, std::string shared = {}) {
-  grid_state& grid = *w.block->grid;
-  const checks& check = grid.what->check;
-  if (!check.uninitialised_reads && !check.uninitialised_reads_are_faults) return true;
-  if (!check.uninitialised_reads_are_faults &&
-      !grid.first_report_of(&d, fault_kind::uninitialised_read))
-    return true;
-  w.failure = {fault_kind::uninitialised_read,
-               lane,
-               a,
-               size,
-               access_kind::read,
-               a < device_window ? std::move(shared) : grid.memory->describe(a)};
-  if (check.uninitialised_reads_are_faults) return false;
-  grid.report(make_fault(w, &d));
-  return true;
 }
 
 }  // namespace gpu::testing::machine

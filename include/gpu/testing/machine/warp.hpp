@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +21,7 @@
 #include <gpu/testing/machine/address_space.hpp>
 #include <gpu/testing/machine/code.hpp>
 #include <gpu/testing/machine/launch.hpp>
+#include <gpu/testing/machine/local_memory.hpp>
 #include <gpu/testing/machine/shared_memory.hpp>
 
 namespace gpu::testing::machine {
@@ -89,9 +91,7 @@ struct warp {
   const decoded* at = nullptr;  // the instruction that failed
   bool yielded = false;
 
-  // Local memory: `local_stride` bytes for each lane, lane after lane.
-  std::vector<std::byte> local;
-  std::uint32_t local_stride = 0;
+  local_memory local;
   std::uint32_t stack_limit = 0;  // bytes per lane
   std::array<std::uint32_t, warp_size> stack_top{};
 
@@ -99,15 +99,7 @@ struct warp {
   void grow_local() {
     std::uint32_t needed = 0;
     for (const std::uint32_t t : stack_top) needed = t > needed ? t : needed;
-    if (needed <= local_stride) return;
-    const std::uint32_t stride =
-        ((needed > 2 * local_stride ? needed : 2 * local_stride) + 63) / 64 * 64;
-    std::vector<std::byte> larger(std::size_t{stride} * warp_size);
-    for (unsigned lane = 0; lane < warp_size && local_stride != 0; ++lane)
-      std::memcpy(larger.data() + std::size_t{lane} * stride,
-                  local.data() + std::size_t{lane} * local_stride, local_stride);
-    local.swap(larger);
-    local_stride = stride;
+    local.grow(needed);
   }
 
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // threadIdx
@@ -154,6 +146,7 @@ struct grid_state {
   std::atomic<bool> stop{false};
   std::mutex output;  // serialises the hooks and what follows
   std::set<std::pair<const decoded*, fault_kind>> reported;  // what had its report, and of what
+  std::map<std::pair<const decoded*, std::uint32_t>, bool> uses;  // of what loads find unwritten
   std::optional<fault> first;
 
   bool stopped() const {
@@ -169,6 +162,13 @@ struct grid_state {
   bool first_report_of(const decoded* d, fault_kind kind) {
     const std::lock_guard lock(output);
     return reported.insert({d, kind}).second;
+  }
+  /// What `find_out` says of the case of a load, asked once in a launch.
+  template <class F> bool matters(const decoded& d, std::uint32_t which, F find_out) {
+    const std::lock_guard lock(output);
+    const auto [known, fresh] = uses.try_emplace({&d, which}, false);
+    if (fresh) known->second = find_out();
+    return known->second;
   }
   void report(const fault& f) {
     const std::lock_guard lock(output);

@@ -227,6 +227,10 @@ inline action run_alloca(warp& w, const decoded& d, lane_mask mask) {
   });
   if (!fits) return fail(w, fault_kind::stack_overflow, culprit, "alloca beyond the stack limit");
   w.grow_local();
+  for_lanes(mask, [&](unsigned lane) {
+    const std::uint64_t begin = read_bits(w.registers, d.slots[0], d.result_size, lane);
+    w.local.mark(lane, begin, w.stack_top[lane] - begin, false);
+  });
   return action::next;
 }
 

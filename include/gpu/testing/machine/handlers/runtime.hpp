@@ -16,7 +16,7 @@ namespace gpu::testing::machine::detail {
 
 /// The bytes in a frame's memory for one lane.
 inline std::byte* frame_memory(warp& w, const frame& f, unsigned lane, std::uint32_t offset) {
-  return w.local.data() + std::size_t{lane} * w.local_stride + f.base[lane] + offset;
+  return w.local.bytes(lane, std::size_t{f.base[lane]} + offset);
 }
 
 template <class T>
