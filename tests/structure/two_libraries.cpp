@@ -2,6 +2,10 @@
 // table that one library puts in force is the one that the other sees, and so is the reporter.
 #include <gpu/driver/process_state.hpp>
 
+#include <dlfcn.h>
+
+#include <cstdio>
+
 #if defined(GPU_LIBRARY)
 
 extern "C" __attribute__((visibility("default"))) const void* use_table(const void* table) {
