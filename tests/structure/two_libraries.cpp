@@ -2,10 +2,6 @@
 // table that one library puts in force is the one that the other sees, and so is the reporter.
 #include <gpu/driver/process_state.hpp>
 
-#include <dlfcn.h>
-
-#include <cstdio>
-
 #if defined(GPU_LIBRARY)
 
 extern "C" __attribute__((visibility("default"))) const void* use_table(const void* table) {
@@ -19,6 +15,8 @@ extern "C" __attribute__((visibility("default"))) void set_reporter(gpu::error_r
 }
 
 #else
+
+#  include <dlfcn.h>
 
 #  include <cstdio>
 
