@@ -135,7 +135,7 @@ TEST_CASE("wrong uses of an mbarrier are faults that say why", "[machine]") {
 }
 
 TEST_CASE("cp.async takes fewer bytes than it writes, or none", "[machine]") {
-  const std::string load = " ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r2];";
+  const std::string load = " cp.async.wait_all; ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r2];";
   CHECK(results_of("cp.async.cg.shared.global [%r2], [%rd2], 16;" + load) ==
         std::vector<u32>{100, 101, 102, 103});
   CHECK(results_of("mov.u32 %r4, 8; cp.async.cg.shared.global [%r2], [%rd2+16], 16, %r4;" + load) ==

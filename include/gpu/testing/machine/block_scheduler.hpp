@@ -27,6 +27,8 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.epoch = 0;
   w.turn = 0;
   w.failure = {};
+  w.copies.clear();
+  w.copy_groups = {};
   w.groups.clear();
   for (auto& f : w.frames) w.spare.push_back(std::move(f));
   w.frames.clear();

@@ -262,6 +262,10 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
       return lower_atomic(c, i);
     case opcode::cp_async:
       return lower_async_copy(c, i);
+    case opcode::cp_async_commit_group:
+    case opcode::cp_async_wait_group:
+    case opcode::cp_async_wait_all:
+      return lower_copy_wait(c, i);
     case opcode::tex:
     case opcode::tex_level:
     case opcode::tex_grad:
@@ -286,9 +290,6 @@ inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
     case opcode::prefetchu:
     case opcode::applypriority:
     case opcode::discard:
-    case opcode::cp_async_commit_group:
-    case opcode::cp_async_wait_group:
-    case opcode::cp_async_wait_all:
     case opcode::griddepcontrol:
     case opcode::barrier_cluster_arrive:
     case opcode::pmevent:

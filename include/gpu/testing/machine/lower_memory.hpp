@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include <gpu/testing/machine/handlers/async_copies.hpp>
 #include <gpu/testing/machine/handlers/atomics.hpp>
 #include <gpu/testing/machine/handlers/mbarrier.hpp>
 #include <gpu/testing/machine/handlers/memory.hpp>
@@ -182,6 +183,17 @@ inline bool lower_async_copy(lowering_context& c, const ptx::instruction& i) {
   d.count = static_cast<std::uint8_t>(operands[2].value);
   d.option = option;
   d.negated = negated;
+  return true;
+}
+
+/// cp.async.commit_group, cp.async.wait_group and cp.async.wait_all.
+inline bool lower_copy_wait(lowering_context& c, const ptx::instruction& i) {
+  using ptx::opcode;
+  const bool counted = i.op == opcode::cp_async_wait_group;
+  decoded& d = c.emit(counted                                 ? &run_wait_copies
+                      : i.op == opcode::cp_async_commit_group ? &run_commit_copies
+                                                              : &run_wait_all_copies);
+  if (counted) d.target = static_cast<std::uint32_t>(c.source.operands_of(i)[0].value);
   return true;
 }
 

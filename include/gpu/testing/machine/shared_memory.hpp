@@ -48,7 +48,7 @@ class shared_memory {
     finding found;
     for (std::size_t i = offset; i < offset + size; ++i) {
       record& r = records_[i];
-      if (r.writer == nobody) {
+      if (r.writer == nobody || r.on_its_way) {
         if (!found.unwritten) found.offset = i;
         found.unwritten = true;
       } else if (races_ && conflicts(r.writer, r.write_block, r.write_warp, now)) {
@@ -82,6 +82,28 @@ class shared_memory {
     return note_change(offset, size, now, false, true);
   }
 
+  /// Notes that an asynchronous copy will write there. The write itself is noted as any other.
+  void note_departure(std::size_t offset, std::size_t size) {
+    if (!tracks_) return;
+    for (std::size_t i = offset; i < offset + size; ++i) records_[i].on_its_way = true;
+  }
+  /// Notes that the copy was done.
+  void note_arrival(std::size_t offset, std::size_t size, const moment& now) {
+    if (!tracks_) return;
+    for (std::size_t i = offset; i < offset + size; ++i) {
+      record& r = records_[i];
+      r.on_its_way = false;
+      r.writer = now.thread;
+      r.write_block = now.block_epoch;
+      r.write_warp = now.warp_epoch;
+      r.write_atomic = false;
+    }
+  }
+  /// The thread whose asynchronous copy of that byte is not done, or `several` where there is none.
+  std::uint16_t copies(std::size_t offset) const {
+    return records_[offset].on_its_way ? records_[offset].writer : several;
+  }
+
   /// Notes a volatile or relaxed access, which conflicts with nothing.
   void note_unordered(std::size_t offset, std::size_t size) {
     for (std::size_t i = offset; i < offset + size; ++i)
@@ -103,6 +125,7 @@ class shared_memory {
     std::uint32_t read_block = 0;
     bool others_in_warp = false;  // read by several threads of the reader's warp
     bool write_atomic = false;
+    bool on_its_way = false;  // what the writer copies asynchronously
   };
 
   finding note_change(std::size_t offset, std::size_t size, const moment& now, bool unchanged,

@@ -59,6 +59,16 @@ struct party {
   lane_mask lanes = 0;
 };
 
+/// A cp.async that its thread has not waited for.
+struct pending_copy {
+  const std::byte* from = nullptr;
+  std::uint32_t to = 0;     // in shared memory
+  std::uint32_t taken = 0;  // bytes from the source; the others are zeros
+  std::uint32_t size = 0;
+  std::uint32_t group = 0;  // groups that the thread had committed before
+  unsigned lane = 0;
+};
+
 struct block_state;
 
 /// What an instruction found wrong; the scheduler completes it to a `fault`.
@@ -103,6 +113,9 @@ struct warp {
   }
 
   std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // threadIdx
+
+  std::vector<pending_copy> copies;
+  std::array<std::uint32_t, warp_size> copy_groups{};  // that each lane committed
 
   // Filled by handlers for the scheduler.
   std::array<std::uint32_t, warp_size> targets{};            // of table_jump

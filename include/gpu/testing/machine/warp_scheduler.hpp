@@ -13,6 +13,7 @@
 
 #include <gpu/testing/machine/barriers.hpp>
 #include <gpu/testing/machine/frames.hpp>
+#include <gpu/testing/machine/handlers/async_copies.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine::detail {
@@ -172,6 +173,7 @@ inline bool finish_call(warp& w, const decoded& d, group& g, lane_mask mask) {
 
 inline void finish_exit(warp& w, group& g, lane_mask mask) {
   const auto count = static_cast<std::uint32_t>(std::popcount(mask));
+  finish_copies(w, mask);
   w.live &= ~mask;
   w.block->exited += count;
   for (frame* f = g.in; f != nullptr;) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include <gpu/testing/machine/access_checks.hpp>
 #include <gpu/testing/machine/handlers/memory.hpp>
 #include <gpu/testing/machine/memory_access.hpp>
 #include <gpu/testing/ptx/arithmetic/half.hpp>

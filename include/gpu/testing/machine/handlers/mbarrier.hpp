@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include <gpu/testing/machine/handlers/memory.hpp>
+#include <gpu/testing/machine/access_checks.hpp>
+#include <gpu/testing/machine/handlers/async_copies.hpp>
 #include <gpu/testing/machine/memory_access.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
@@ -84,6 +85,7 @@ inline bool apply_mbarrier(warp& w, const decoded& d, unsigned lane, mbarrier& b
       return true;
     }
     case opcode::cp_async_mbarrier_arrive:
+      finish_copies(w, lane_mask{1} << lane);
       if (!with.no_increment) return true;  // counted up, and down at once
       if (b.pending == 0) return wrong("more arrivals than the mbarrier expects");
       --b.pending;

@@ -1,9 +1,10 @@
-// Handlers of loads, stores, fences and non-bulk asynchronous copies.
+// Handlers of loads, stores and fences.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
+#include <gpu/testing/machine/access_checks.hpp>
 #include <gpu/testing/machine/handlers/convert.hpp>
 #include <gpu/testing/machine/memory_access.hpp>
 #include <gpu/testing/ptx/ir.hpp>
@@ -175,44 +176,6 @@ inline handler select_store(unsigned size, space s) {
 inline action run_fence(warp& w, const decoded&, lane_mask) {
   thread_fence();
   ++w.block->epoch;
-  return action::next;
-}
-
-/// cp.async, done at once: slots are destination and source addresses, then the bytes to take from
-/// the source or the predicate that says to take none. `count` bytes are written; the list holds
-/// the offset of the source and whether its register is wide.
-inline action run_copy(warp& w, const decoded& d, lane_mask mask) {
-  const std::uint32_t* more = w.function->lists.data() + d.list;
-  decoded source = d;
-  source.offset = static_cast<std::int64_t>(more[0] | std::uint64_t{more[1]} << 32);
-  source.wide_base = static_cast<std::uint8_t>(more[2]);
-  const std::uint32_t size = d.count;
-  const lane_mask ignored = d.option == 2 ? read_predicate(w.registers, d, 2) : 0;
-  for (; mask != 0; mask &= mask - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(mask));
-    std::uint32_t taken = (ignored >> lane & 1) != 0 ? 0 : size;
-    if (d.option == 1) taken = read_lane<std::uint32_t>(w.registers, d.slots[2], lane);
-    if (taken > size)
-      return fail(w, fault_kind::illegal_instruction, lane,
-                  "cp.async takes " + std::to_string(taken) + " bytes of " + std::to_string(size));
-    std::byte bytes[16] = {};
-    if (taken != 0) {
-      const address from = address_of(w.registers, source, 1, lane);
-      if ((from & (size - 1)) != 0) {
-        (void)refuse_misaligned(w, lane, from, size, access_kind::read);
-        return action::fault;
-      }
-      const located at = locate_global(w, d, lane, from, taken, access_kind::read);
-      if (at.bytes == nullptr || !note_read(w, d, lane, at, from, taken, access_class::plain))
-        return action::fault;
-      for (std::uint32_t i = 0; i < taken; ++i) bytes[i] = std::byte{fetch<std::uint8_t>(at, i)};
-    }
-    const address to = address_of(w.registers, d, 0, lane);
-    const located at = locate<space::shared>(w, d, lane, to, size, access_kind::write);
-    if (at.bytes == nullptr || !note_write(w, d, lane, at, bytes, size, access_class::plain))
-      return action::fault;
-    std::memcpy(at.bytes, bytes, size);
-  }
   return action::next;
 }
 

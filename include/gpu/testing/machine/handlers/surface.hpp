@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <gpu/testing/machine/access_checks.hpp>
 #include <gpu/testing/machine/handlers/atomics.hpp>
 #include <gpu/testing/machine/handlers/image_access.hpp>
 #include <gpu/testing/machine/surface_formats.hpp>

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <gpu/testing/machine/access_checks.hpp>
 #include <gpu/testing/machine/handlers/image_access.hpp>
 #include <gpu/testing/machine/texels.hpp>
 #include <gpu/testing/machine/texture_filter.hpp>
