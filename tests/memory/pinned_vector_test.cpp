@@ -4,7 +4,9 @@
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
+#include <compare>
 #include <iterator>
+#include <limits>
 #include <list>
 #include <sstream>
 #include <thread>
@@ -221,6 +223,58 @@ TEST_CASE("pinned_vector: moving, swapping, comparing", "[memory][pinned_vector]
   CHECK(c[1] == 5);
   REQUIRE(c.resize(2).has_value());
   CHECK(!(c == value_of(pinned_vector<int>::create(device, 3))));
+}
+
+TEST_CASE("pinned_vector: goes backwards as a std::vector", "[memory][pinned_vector]") {
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  CHECK(v.rbegin() == v.rend());
+  REQUIRE(v.assign({3, 1, 4, 1, 5}).has_value());
+  std::vector<int> w{3, 1, 4, 1, 5};
+  const pinned_vector<int>& fixed = v;
+  CHECK(std::vector<int>(v.rbegin(), v.rend()) == std::vector<int>(w.rbegin(), w.rend()));
+  CHECK(std::vector<int>(fixed.rbegin(), fixed.rend()) == std::vector<int>(w.rbegin(), w.rend()));
+  CHECK(std::equal(v.crbegin(), v.crend(), w.crbegin(), w.crend()));
+  static_assert(std::is_same_v<pinned_vector<int>::reverse_iterator, decltype(v.rbegin())>);
+  static_assert(std::is_same_v<pinned_vector<int>::const_reverse_iterator, decltype(v.crbegin())>);
+  static_assert(std::is_same_v<decltype(fixed.rend()), decltype(v.crend())>);
+  *v.rbegin() = 9;
+  *w.rbegin() = 9;
+  std::sort(v.rbegin(), v.rend() - 1);
+  std::sort(w.rbegin(), w.rend() - 1);
+  CHECK(contents(v) == w);
+  CHECK(std::find(v.rbegin(), v.rend(), 9).base() == v.begin() + 2);
+}
+
+TEST_CASE("pinned_vector: ordered as a std::vector", "[memory][pinned_vector]") {
+  const gpu::device device = test::first_device();
+  const auto ordered_alike = [&]<class T>(const std::vector<std::vector<T>>& lists) {
+    for (const std::vector<T>& x : lists) {
+      for (const std::vector<T>& y : lists) {
+        pinned_vector<T> a = value_of(pinned_vector<T>::create(device));
+        pinned_vector<T> b = value_of(pinned_vector<T>::create(device));
+        REQUIRE(a.assign(x.begin(), x.end()).has_value());
+        REQUIRE(b.assign(y.begin(), y.end()).has_value());
+        static_assert(std::is_same_v<decltype(a <=> b), decltype(x <=> y)>);
+        CHECK(((a <=> b) == (x <=> y)));
+        CHECK((a < b) == (x < y));
+        CHECK((a <= b) == (x <= y));
+        CHECK((a > b) == (x > y));
+        CHECK((a >= b) == (x >= y));
+        CHECK((a == b) == (x == y));
+        CHECK((a != b) == (x != y));
+      }
+    }
+  };
+  ordered_alike(std::vector<std::vector<int>>{{}, {1}, {1, 2}, {1, 3}, {2}, {-1, 9, 9}});
+  // Bytes are told apart as numbers, not as what memcmp makes of them.
+  ordered_alike(std::vector<std::vector<signed char>>{{-1}, {1}, {-1, 1}, {0}});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  ordered_alike(std::vector<std::vector<double>>{{1, nan}, {1, 2}, {nan}, {0.0}, {-0.0, 1}});
+
+  struct unordered {
+    int value;
+  };
+  static_assert(!std::three_way_comparable<pinned_vector<unordered>>);
 }
 
 TEST_CASE("pinned_vector: a moved-from one refuses to grow", "[memory][pinned_vector]") {

@@ -8,6 +8,18 @@
 #include <initializer_list>
 #include <new>
 
+// `std::reverse_iterator` is part of the interface, and <iterator> costs more than all of this. Who
+// goes through a vector backwards has it, for <vector>, <string> and <algorithm> bring it along.
+#if defined(__GLIBCXX__)
+namespace std {
+_GLIBCXX_BEGIN_NAMESPACE_VERSION
+template <class Iterator> class reverse_iterator;
+_GLIBCXX_END_NAMESPACE_VERSION
+}  // namespace std
+#else
+#  include <iterator>
+#endif
+
 namespace gpu {
 namespace detail {
 
@@ -22,10 +34,11 @@ concept reads_as = requires(Iterator i) {
 
 /// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
-/// and leaves the vector as it was where there is none; it is not copied implicitly; it has no
-/// `emplace_back`, `at`, reverse iterators or order. Move-only; a moved-from vector has no
-/// elements, and can only be assigned to or destroyed. Getting page-locked memory takes about a
-/// millisecond, so keep vectors and reuse them.
+/// and leaves the vector as it was where there is none; it is not copied implicitly. It has no
+/// `at`, which could only throw, and no `emplace_back`, which would not know the place of the call:
+/// `push_back({x, y})` does as much. Move-only; a moved-from vector has no elements, and can only
+/// be assigned to or destroyed. Getting page-locked memory takes about a millisecond, so keep
+/// vectors and reuse them.
 /// **Ordering**: asynchronous copies read and write the elements later; until they are done the
 /// elements must be left alone, and neither growth nor destruction may take the memory away.
 /// **Threads**: as `std::vector`.
@@ -37,6 +50,9 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   using detail::pinned_elements<T>::begin;
   using detail::pinned_elements<T>::end;
   using detail::pinned_elements<T>::span;
+
+  using reverse_iterator = std::reverse_iterator<iterator>;
+  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the device copies bytes: the elements have to be trivially copyable");
@@ -98,6 +114,14 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
   std::size_t capacity() const noexcept { return capacity_; }
   static constexpr std::size_t max_size() noexcept { return ~std::size_t{0} / 2 / sizeof(T); }
+
+  /// Backwards. Include <iterator>, if no other header did.
+  reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
+  const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
+  const_reverse_iterator crbegin() const noexcept { return rbegin(); }
+  reverse_iterator rend() noexcept { return reverse_iterator(begin()); }
+  const_reverse_iterator rend() const noexcept { return const_reverse_iterator(begin()); }
+  const_reverse_iterator crend() const noexcept { return rend(); }
 
   T& front() noexcept { return data()[0]; }
   const T& front() const noexcept { return data()[0]; }
@@ -236,6 +260,17 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
       if (!(a[i] == b[i])) return false;
     }
     return true;
+  }
+  /// The order of the first elements that differ, else of the sizes. Include <compare>, if no other
+  /// header did.
+  friend auto operator<=>(const pinned_vector& a, const pinned_vector& b) noexcept
+    requires requires(const T& element) { element <=> element; }
+  {
+    using order = decltype(a[0] <=> b[0]);
+    for (std::size_t i = 0; i < a.size_ && i < b.size_; ++i) {
+      if (const order found = a[i] <=> b[i]; found != 0) return found;
+    }
+    return static_cast<order>(a.size_ <=> b.size_);
   }
 
  private:
