@@ -4,10 +4,13 @@
 
 #include "support/catch.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <thread>
 #include <type_traits>
@@ -36,11 +39,25 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
   CHECK(plain(&gpu_c_atfork) == plain(&::pthread_atfork));
   CHECK(plain(&gpu_c_mutex_lock) == plain(&::pthread_mutex_lock));
   CHECK(plain(&gpu_c_mutex_unlock) == plain(&::pthread_mutex_unlock));
+  CHECK(plain(&gpu_c_dlopen) == plain(&::dlopen));
+  CHECK(plain(&gpu_c_dlsym) == plain(&::dlsym));
+  CHECK(plain(&gpu_c_dlerror) == plain(&::dlerror));
+  CHECK(reinterpret_cast<void*>(&gpu_c_dladdr) == reinterpret_cast<void*>(&::dladdr));
+  CHECK(plain(&gpu_c_mmap) == plain(&::mmap));
+  CHECK(plain(&gpu_c_memfd_create) == plain(&::memfd_create));
 }
 
 static_assert(gpu::detail::open_read_only == O_RDONLY);
 static_assert(gpu::detail::open_close_on_exec == O_CLOEXEC);
 static_assert(gpu::detail::get_descriptor_flags == F_GETFD);
+static_assert(gpu::detail::load_now == (RTLD_NOW | RTLD_LOCAL));
+static_assert(gpu::detail::load_if_loaded == RTLD_NOLOAD);
+static_assert(gpu::detail::load_for_good == RTLD_NODELETE);
+static_assert(gpu::detail::map_read_write == (PROT_READ | PROT_WRITE));
+static_assert(gpu::detail::map_private == MAP_PRIVATE);
+static_assert(gpu::detail::memory_close_on_exec == MFD_CLOEXEC);
+static_assert(sizeof(gpu::detail::symbol_place) == sizeof(Dl_info));
+static_assert(offsetof(gpu::detail::symbol_place, library) == offsetof(Dl_info, dli_fname));
 
 TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
   const pthread_mutex_t native = PTHREAD_MUTEX_INITIALIZER;

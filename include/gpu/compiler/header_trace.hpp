@@ -5,6 +5,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/operating_system.hpp>
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>

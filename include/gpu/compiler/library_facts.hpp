@@ -7,6 +7,7 @@
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/text.hpp>
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 
 namespace gpu::detail {

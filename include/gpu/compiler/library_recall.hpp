@@ -7,6 +7,8 @@
 #include <gpu/compiler/cache_entry.hpp>
 #include <gpu/compiler/library_facts.hpp>
 
+#include <dlfcn.h>
+
 namespace gpu::detail {
 
 /// Takes the state of a folder or file into a digest.

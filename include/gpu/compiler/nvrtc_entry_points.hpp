@@ -7,6 +7,8 @@
 
 #include <gpu/core/utility.hpp>
 
+#include <dlfcn.h>
+
 namespace gpu::nvrtc {
 
 using nvrtc_program = void*;

@@ -42,7 +42,7 @@ class cuda_error {
   /// What is known beyond the code: the sentence of a refusal, the log of a compilation.
   const text& details() const noexcept { return details_; }
 
-  error_kind kind() const noexcept;
+  template <class Kind = error_kind> Kind kind() const noexcept;
   /// Whether the context is lost: every later call on it gives this error again, until the process
   /// (or the context, where it is not the primary one) is made anew.
   bool is_sticky() const noexcept;
@@ -102,15 +102,15 @@ inline bool cuda_error::is_sticky() const noexcept {
   }
 }
 
-inline error_kind cuda_error::kind() const noexcept {
+template <class Kind> Kind cuda_error::kind() const noexcept {
   switch (domain_) {
     case error_domain::driver:
       switch (code_) {
         case 2:
-          return error_kind::memory;
+          return Kind::memory;
         case 701:
         case 703:
-          return error_kind::launch;
+          return Kind::launch;
         case 34:
         case 36:
         case 46:
@@ -132,36 +132,36 @@ inline error_kind cuda_error::kind() const noexcept {
         case 808:
         case 809:
         case 999:
-          return error_kind::runtime;
+          return Kind::runtime;
         case 200:
         case 218:
         case 300:
-          return error_kind::compile;
+          return Kind::compile;
         default:
           break;
       }
-      if (code_ == 214 || code_ == 220) return error_kind::runtime;
-      if (code_ == 709) return error_kind::logic;
-      return is_sticky() ? error_kind::launch : error_kind::logic;
+      if (code_ == 214 || code_ == 220) return Kind::runtime;
+      if (code_ == 709) return Kind::logic;
+      return is_sticky() ? Kind::launch : Kind::logic;
     case error_domain::nvrtc:
-      return code_ == 1 ? error_kind::memory : error_kind::compile;
+      return code_ == 1 ? Kind::memory : Kind::compile;
     case error_domain::nvjitlink:
-      return error_kind::compile;
+      return Kind::compile;
     case error_domain::curand:
-      return error_kind::runtime;
+      return Kind::runtime;
     case error_domain::gpu:
       break;
   }
   switch (static_cast<errc>(code_)) {
     case errc::out_of_host_memory:
-      return error_kind::memory;
+      return Kind::memory;
     case errc::invalid_launch:
     case errc::argument_mismatch:
-      return error_kind::launch;
+      return Kind::launch;
     case errc::compile_failed:
     case errc::invalid_image:
     case errc::link_failed:
-      return error_kind::compile;
+      return Kind::compile;
     case errc::no_driver:
     case errc::driver_too_old:
     case errc::not_supported:
@@ -172,9 +172,9 @@ inline error_kind cuda_error::kind() const noexcept {
     case errc::process_forked:
     case errc::process_exiting:
     case errc::file_error:
-      return error_kind::runtime;
+      return Kind::runtime;
     default:
-      return error_kind::logic;
+      return Kind::logic;
   }
 }
 

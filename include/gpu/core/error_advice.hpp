@@ -7,7 +7,7 @@
 
 namespace gpu::detail {
 
-constexpr const char* driver_advice(int code) noexcept {
+template <class Code> const char* driver_advice(Code code) noexcept {
   switch (code) {
     case 1:
       return "One of the values passed is outside what the driver accepts here.";
@@ -133,7 +133,7 @@ constexpr const char* driver_advice(int code) noexcept {
   }
 }
 
-constexpr const char* nvrtc_advice(int code) noexcept {
+template <class Code> const char* nvrtc_advice(Code code) noexcept {
   switch (code) {
     case 1:
       return "The host ran out of memory while compiling.";
@@ -152,7 +152,7 @@ constexpr const char* nvrtc_advice(int code) noexcept {
   }
 }
 
-constexpr const char* nvjitlink_advice(int code) noexcept {
+template <class Code> const char* nvjitlink_advice(Code code) noexcept {
   switch (code) {
     case 1:
       return "nvJitLink does not know one of the options; the log names it.";
@@ -177,7 +177,7 @@ constexpr const char* nvjitlink_advice(int code) noexcept {
 }
 
 /// A sentence that says what to do, or null where the code's name says all there is.
-constexpr const char* error_advice(error_domain domain, int code) noexcept {
+template <class Code> const char* error_advice(error_domain domain, Code code) noexcept {
   switch (domain) {
     case error_domain::driver:
       return driver_advice(code);

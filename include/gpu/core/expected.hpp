@@ -14,7 +14,9 @@
 /// that type in a class; a virtual function that returns one; a static variable of that type,
 /// which would exist twice.
 
-#include <version>
+#if __cplusplus > 202002L  // before, no library has it, and <version> is a long list to read
+#  include <version>
+#endif
 
 #if defined(__cpp_lib_expected) && __cpp_lib_expected >= 202211L
 

@@ -106,7 +106,7 @@ struct integer_words {
 
 /// Writes what a compiler printed in the one form that is used here: GCC's `long unsigned int` and
 /// `a<b> >`, Clang's `const float *` and the inline namespaces of standard libraries do not show.
-constexpr void write_canonical(name_writer& out, string_ref printed) noexcept {
+template <class Writer> constexpr void write_canonical(Writer& out, string_ref printed) noexcept {
   char last = '\0';
   bool in_std = false;
   for (std::size_t i = 0; i < printed.size();) {
@@ -151,7 +151,7 @@ constexpr void write_canonical(name_writer& out, string_ref printed) noexcept {
 
 /// Where the template arguments of a type begin that a compiler printed: at its last `<` that is
 /// not inside of others. The length where it has none.
-constexpr std::size_t start_of_arguments(string_ref printed) noexcept {
+template <class Printed> constexpr std::size_t start_of_arguments(const Printed& printed) noexcept {
   std::size_t found = printed.size();
   int depth = 0;
   for (std::size_t i = 0; i < printed.size(); ++i) {
@@ -169,7 +169,7 @@ constexpr std::size_t start_of_arguments(string_ref printed) noexcept {
 }
 
 /// What keeps a type that a compiler printed so from having a name in other code.
-constexpr name_fault fault_in(string_ref printed) noexcept {
+template <class Printed> constexpr name_fault fault_in(const Printed& printed) noexcept {
   name_fault found = name_fault::none;  // what comes later may be the better reason
   for (std::size_t i = 0; i < printed.size(); ++i) {
     const char c = printed[i];

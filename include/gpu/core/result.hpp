@@ -24,6 +24,12 @@ inline unexpected<cuda_error> fail(cuda_error error) noexcept {
   return unexpected<cuda_error>(detail::move(error));
 }
 
+/// What `GPU_TRY` returns: the error moved out. One call, for the macro stands in hundreds of
+/// functions, and each of its names is looked up in every one.
+template <class Result> unexpected<cuda_error> failure_of(Result& r) noexcept {
+  return detail::fail(detail::move(r).error());
+}
+
 /// What `GPU_TRY` yields: the value moved out, or nothing for `result<void>`.
 template <class T> T take_value(result<T>& r) noexcept {
   if constexpr (!__is_same(T, void)) return *detail::move(r);
@@ -83,12 +89,11 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
       ::gpu::detail::take_value(gpu_try_result_##number);                                 \
     }))
 #else
-#  define GPU_DETAIL_TRY_AS(number, ...)                                                  \
-    (__extension__({                                                                      \
-      auto gpu_try_result_##number = (__VA_ARGS__);                                       \
-      if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
-        return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
-      }                                                                                   \
-      ::gpu::detail::take_value(gpu_try_result_##number);                                 \
+#  define GPU_DETAIL_TRY_AS(number, ...)                           \
+    (__extension__({                                               \
+      auto gpu_try_result_##number = (__VA_ARGS__);                \
+      if (!gpu_try_result_##number) [[unlikely]]                   \
+        return ::gpu::detail::failure_of(gpu_try_result_##number); \
+      ::gpu::detail::take_value(gpu_try_result_##number);          \
     }))
 #endif

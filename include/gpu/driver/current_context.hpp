@@ -33,7 +33,7 @@ result<> call_in(CUcontext context, source_location where, Arguments... argument
 
 /// Whether a failure to end something tells nothing that is wrong: the process is ending or was
 /// forked, or the context is lost.
-inline bool is_harmless_at_end(const cuda_error& error) noexcept {
+template <class Error> bool is_harmless_at_end(const Error& error) noexcept {
   return error.domain() == error_domain::gpu || error.code() == CUDA_ERROR_DEINITIALIZED ||
          error.is_sticky();
 }

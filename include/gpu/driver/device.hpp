@@ -109,20 +109,25 @@ template <class Self> class device_operations {
   template <class Limits = device_limits>
   result<Limits> limits(source_location where = source_location::current()) const noexcept {
     Limits found;
-    GPU_TRY(
-        get_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, found.threads_per_block, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, found.block.x, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, found.block.y, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, found.block.z, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, found.grid.x, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, found.grid.y, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, found.grid.z, where));
+    const struct {
+      CUdevice_attribute which;
+      std::uint32_t* number;
+    } numbers[] = {
+        {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &found.threads_per_block},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, &found.block.x},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, &found.block.y},
+        {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, &found.block.z},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, &found.grid.x},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, &found.grid.y},
+        {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &found.grid.z},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &found.multiprocessors},
+        {CU_DEVICE_ATTRIBUTE_WARP_SIZE, &found.warp_size},
+    };
+    for (const auto& [which, number] : numbers) GPU_TRY(get_attribute(which, *number, where));
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
                           found.shared_memory_per_block, where));
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
                           found.shared_memory_opt_in, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, found.multiprocessors, where));
-    GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE, found.warp_size, where));
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, found.memory_pools, where));
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, found.cooperative_launch, where));
     return found;

@@ -22,11 +22,15 @@ class elapsed_time {
   friend constexpr bool operator<(elapsed_time a, elapsed_time b) noexcept {
     return a.milliseconds_ < b.milliseconds_;
   }
-  friend constexpr bool operator>(elapsed_time a, elapsed_time b) noexcept { return b < a; }
+  friend constexpr bool operator>(elapsed_time a, elapsed_time b) noexcept {
+    return a.milliseconds_ > b.milliseconds_;
+  }
   friend constexpr bool operator<=(elapsed_time a, elapsed_time b) noexcept {
     return a.milliseconds_ <= b.milliseconds_;
   }
-  friend constexpr bool operator>=(elapsed_time a, elapsed_time b) noexcept { return b <= a; }
+  friend constexpr bool operator>=(elapsed_time a, elapsed_time b) noexcept {
+    return a.milliseconds_ >= b.milliseconds_;
+  }
 
  private:
   float milliseconds_ = 0;

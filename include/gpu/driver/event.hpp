@@ -133,9 +133,10 @@ class event : public event_operations<event> {
  private:
   template <class Ref> explicit event(const Ref& owned) noexcept : handle_{owned} {}
 
+  template <class Text = text>
   [[gnu::cold, gnu::noinline]] static cuda_error cannot_time(source_location where) noexcept {
     return detail::refusal(errc::invalid_argument, "gpu::event::create",
-                           text("an event for several processes cannot note the time. Set timing "
+                           Text("an event for several processes cannot note the time. Set timing "
                                 "to false, or leave interprocess out."),
                            where);
   }

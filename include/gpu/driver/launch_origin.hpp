@@ -12,7 +12,9 @@ namespace gpu::detail {
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
 /// no more than the origin of faults that cross from one library to another.
-inline launch_ring& launches() noexcept { return state_of_process().launches; }
+template <class Ring = launch_ring> inline Ring& launches() noexcept {
+  return state_of_process().launches;
+}
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
 template <class Number = std::uint64_t> Number launches_so_far() noexcept {
@@ -50,19 +52,19 @@ void note_synchronization(Number finished, CUstream stream, CUdevice device,
 }
 
 /// Whether a code of the driver is a fault of a kernel, which arrives some time after its launch.
-constexpr bool is_kernel_fault(int code) noexcept {
+template <class Code> constexpr bool is_kernel_fault(Code code) noexcept {
   return code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
          code == CUDA_ERROR_ASSERT ||
          (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED);
 }
 
 /// The entries of the ring, oldest first, each read whole.
-struct launch_history {
+template <class Ring> struct launch_history {
   launch_record records[launch_ring::size];
   std::size_t count = 0;
   bool complete = true;  ///< nothing has been pushed out of the ring yet
 
-  template <class Ring> explicit launch_history(const Ring& ring) noexcept {
+  explicit launch_history(const Ring& ring) noexcept {
     const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
@@ -111,10 +113,10 @@ struct launch_history {
 };
 
 /// The sentence about the launches that may have caused a fault seen on `stream`, or an empty text.
-template <class Builder = text_builder>
+template <class Builder = text_builder, class Ring = launch_ring>
 [[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
   constexpr std::size_t most_listed = 8;
-  const launch_history history(launches());
+  const launch_history<Ring> history(launches());
   const CUdevice device = history.device_of(stream);
   Builder out;
   std::size_t listed = 0, unlisted = 0, times = 0;

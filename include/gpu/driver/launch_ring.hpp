@@ -67,7 +67,7 @@ template <class... Device>
 }
 
 /// Takes a launch back that the driver refused. False where its record is another's by now.
-inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
+template <class Ring> bool forget_launch(Ring& ring, std::uint64_t ticket) noexcept {
   launch_record& record = ring.records[ticket % launch_ring::size];
   return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);

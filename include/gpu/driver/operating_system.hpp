@@ -3,8 +3,6 @@
 /// All that depends on the operating system: shared libraries, fork and exit, and memory that every
 /// shared library of the process finds. Linux is what is tested.
 
-#include <dlfcn.h>
-#include <sys/mman.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -16,9 +14,10 @@ extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*)
 
 namespace gpu::detail {
 
-// What is used of <unistd.h>, <pthread.h>, <fcntl.h> and <string.h>, which cost a quarter of what
-// cuda.h does. The names in C++ are our own, for a second declaration of `close` itself would have
-// to say `noexcept` where the C library's does. A test compares them with the originals.
+// What is used of <unistd.h>, <pthread.h>, <fcntl.h>, <string.h>, <dlfcn.h> and <sys/mman.h>, which
+// cost more than a quarter of what cuda.h does. The names in C++ are our own, for a second
+// declaration of `close` itself would have to say `noexcept` where the C library's does. A test
+// compares them with the originals.
 extern "C" {
 int gpu_c_open(const char* path, int flags, ...) noexcept __asm__("open");
 int gpu_c_close(int file) noexcept __asm__("close");
@@ -32,11 +31,32 @@ int gpu_c_atfork(void (*before)(), void (*in_parent)(), void (*in_child)()) noex
 int gpu_c_mutex_lock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_lock");
 int gpu_c_mutex_unlock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_unlock");
 int gpu_c_yield() noexcept __asm__("sched_yield");
+void* gpu_c_dlopen(const char* path, int flags) noexcept __asm__("dlopen");
+void* gpu_c_dlsym(void* library, const char* name) noexcept __asm__("dlsym");
+char* gpu_c_dlerror() noexcept __asm__("dlerror");
+int gpu_c_dladdr(const void* address, void* found) noexcept __asm__("dladdr");
+void* gpu_c_mmap(void* address, std::size_t bytes, int protection, int flags, int file,
+                 off_t offset) noexcept __asm__("mmap");
+int gpu_c_memfd_create(const char* name, unsigned flags) noexcept __asm__("memfd_create");
 }
+
+/// What `dladdr` finds, as Dl_info.
+struct symbol_place {
+  const char* library;
+  void* library_start;
+  const char* symbol;
+  void* symbol_start;
+};
 
 inline constexpr int open_read_only = 0;             // O_RDONLY
 inline constexpr int open_close_on_exec = 02000000;  // O_CLOEXEC
 inline constexpr int get_descriptor_flags = 1;       // F_GETFD
+inline constexpr int load_now = 2;                   // RTLD_NOW | RTLD_LOCAL
+inline constexpr int load_if_loaded = 4;             // RTLD_NOLOAD
+inline constexpr int load_for_good = 0x1000;         // RTLD_NODELETE
+inline constexpr int map_read_write = 3;             // PROT_READ | PROT_WRITE
+inline constexpr int map_private = 2;                // MAP_PRIVATE
+inline constexpr unsigned memory_close_on_exec = 1;  // MFD_CLOEXEC
 
 /// A mutex that is unlocked where all its bytes are zero, so that it can lie in shared memory.
 struct mutex {
@@ -58,18 +78,16 @@ class [[nodiscard]] scoped_lock {
 inline void yield_thread() noexcept { gpu_c_yield(); }
 
 /// A library that stays open until the process ends, or null.
-inline void* open_library(const char* name) noexcept {
-  return ::dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
+inline void* open_library(const char* name) noexcept { return gpu_c_dlopen(name, load_now); }
 
 /// Why the last `open_library` of this thread failed.
 inline const char* open_library_failure() noexcept {
-  const char* reason = ::dlerror();
+  const char* reason = gpu_c_dlerror();
   return reason != nullptr ? reason : "unknown reason";
 }
 
 template <class Function> Function find_symbol(void* library, const char* name) noexcept {
-  return reinterpret_cast<Function>(::dlsym(library, name));
+  return reinterpret_cast<Function>(gpu_c_dlsym(library, name));
 }
 
 inline void on_fork_in_child(void (*handler)()) noexcept {
@@ -78,10 +96,10 @@ inline void on_fork_in_child(void (*handler)()) noexcept {
 inline void on_process_exit(void (*handler)()) noexcept { std::atexit(handler); }
 /// Keeps the shared library that holds `function` in memory until the process ends, so that
 /// handlers which point into it stay valid and dlclose does not run its exit handlers early.
-inline void pin_library_of(void (*function)()) noexcept {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(function), &info) != 0 && info.dli_fname != nullptr) {
-    ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+template <class Function> void pin_library_of(Function* function) noexcept {
+  symbol_place place{};
+  if (gpu_c_dladdr(reinterpret_cast<void*>(function), &place) != 0 && place.library != nullptr) {
+    gpu_c_dlopen(place.library, load_now | load_if_loaded | load_for_good);
   }
 }
 
@@ -93,7 +111,8 @@ inline void format_into(char* line, std::size_t size, const char* format, auto..
 }
 
 /// Writes to the standard error stream, without its buffer.
-inline void write_to_stderr(const char* characters, std::size_t count) noexcept {
+template <class Character>
+void write_to_stderr(const Character* characters, std::size_t count) noexcept {
   constexpr int standard_error = 2;
   while (count > 0) {
     const ssize_t written = gpu_c_write(standard_error, characters, count);
@@ -104,7 +123,7 @@ inline void write_to_stderr(const char* characters, std::size_t count) noexcept 
 }
 
 /// The start of the mapping whose line in /proc/self/maps holds `name`, or null.
-inline void* find_named_memory(const char* name) noexcept {
+template <class Character> void* find_named_memory(const Character* name) noexcept {
   const int maps = gpu_c_open("/proc/self/maps", open_read_only | open_close_on_exec);
   if (maps < 0) return nullptr;
   char line[512];
@@ -139,17 +158,18 @@ struct named_memory_request {
   void* memory;
 };
 
-inline int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* data) noexcept {
-  auto* request = static_cast<named_memory_request*>(data);
+template <class Request>
+int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* data) noexcept {
+  auto* request = static_cast<Request*>(data);
   char mapped_name[128];
   format_into(mapped_name, sizeof mapped_name, "/memfd:%s ", request->name);
   request->memory = find_named_memory(mapped_name);
   if (request->memory != nullptr) return 1;
-  const int file = ::memfd_create(request->name, MFD_CLOEXEC);
+  const int file = gpu_c_memfd_create(request->name, memory_close_on_exec);
   if (file < 0) return 1;
   if (gpu_c_ftruncate(file, static_cast<off_t>(request->bytes)) == 0) {
-    void* memory = ::mmap(nullptr, request->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
-    if (memory != MAP_FAILED) request->memory = memory;
+    void* memory = gpu_c_mmap(nullptr, request->bytes, map_read_write, map_private, file, 0);
+    if (reinterpret_cast<std::intptr_t>(memory) != -1) request->memory = memory;  // MAP_FAILED
   }
   gpu_c_close(file);
   return 1;
@@ -163,9 +183,10 @@ inline int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* da
 /// not export its symbols each make a second copy. A mapping's name is seen by the whole process.
 /// The dynamic linker's lock, held while dl_iterate_phdr calls back, keeps two libraries from
 /// making the mapping at once. `MAP_PRIVATE` keeps a forked child's copy apart from its parent's.
-inline void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
-  named_memory_request request{name, bytes, nullptr};
-  ::dl_iterate_phdr(find_or_make_named_memory, &request);
+template <class Request = named_memory_request>
+void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
+  Request request{name, bytes, nullptr};
+  ::dl_iterate_phdr(&find_or_make_named_memory<Request>, &request);
   return request.memory;
 }
 

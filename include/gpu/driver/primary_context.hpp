@@ -51,8 +51,8 @@ struct primary_context_cache {
   primary_context_slot slots[capacity];
 };
 
-inline primary_context_cache& primary_contexts() noexcept {
-  static primary_context_cache cache{};
+template <class Cache = primary_context_cache> inline Cache& primary_contexts() noexcept {
+  static Cache cache{};
   return cache;
 }
 
@@ -65,21 +65,23 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
   if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
     // Without a driver this says why; in a forked child it also stays away from the lock, which
     // another thread of the parent may have held.
-    result<> retained =
+    auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
-    return retained.has_value() ? retained : told_of_device(detail::move(retained), device, where);
+    if (!retained) [[unlikely]]
+      return told_of_device(detail::move(retained), device, where);
+    return retained;
   }
   primary_context_cache& cache = primary_contexts();
   const scoped_lock lock(cache.lock);
   const std::uint64_t generation = driver::entry_points_generation() + 1;
   primary_context_slot& slot = cache.slots[device];
-  const bool known = slot.generation == generation;
-  result<> retained = known ? result<>{}
-                            : driver::call<&driver::entry_points::device_primary_ctx_retain>(
-                                  where, &context, device);
-  if (!known && retained.has_value()) slot = {generation, context};
-  if (!retained.has_value()) [[unlikely]]
-    return told_of_device(detail::move(retained), device, where);
+  if (slot.generation != generation) {
+    auto retained =
+        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
+    if (!retained) [[unlikely]]
+      return told_of_device(detail::move(retained), device, where);
+    slot = {generation, context};
+  }
   context = slot.context;
   return {};
 }

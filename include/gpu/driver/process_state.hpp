@@ -32,13 +32,12 @@ struct process_state {
   launch_ring launches;
 };
 
-inline process_state* find_process_state() noexcept {
-  static process_state private_state;  // without braces: they would name a thousand zeros
+template <class State> State* find_process_state() noexcept {
+  static State private_state;  // without braces: they would name a thousand zeros
   char name[64];
-  format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count,
-              sizeof(process_state));
-  void* shared = process_wide_memory(name, sizeof(process_state));
-  auto* found = shared != nullptr ? static_cast<process_state*>(shared) : &private_state;
+  format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count, sizeof(State));
+  void* shared = process_wide_memory(name, sizeof(State));
+  auto* found = shared != nullptr ? static_cast<State*>(shared) : &private_state;
   std::uint64_t untouched = 0;
   __atomic_compare_exchange_n(&found->launches.next, &untouched, std::uint64_t{1}, false,
                               __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -46,8 +45,8 @@ inline process_state* find_process_state() noexcept {
 }
 
 /// The state of the process; the same object in all its shared libraries.
-inline process_state& state_of_process() noexcept {
-  static process_state* const state = find_process_state();
+template <class State = process_state> inline State& state_of_process() noexcept {
+  static State* const state = find_process_state<State>();
   return *state;
 }
 
@@ -58,8 +57,8 @@ inline CUresult refuse_launch(CUfunction, unsigned, unsigned, unsigned, unsigned
 }
 
 /// Returns the table before.
-inline const driver::entry_points* put_in_force(process_state& state,
-                                                const driver::entry_points* table) noexcept {
+template <class State>
+const driver::entry_points* put_in_force(State& state, const driver::entry_points* table) noexcept {
   const bool launches = table != nullptr && table->launch_kernel != nullptr;
   __atomic_store_n(&state.launch_kernel, launches ? table->launch_kernel : &refuse_launch,
                    __ATOMIC_RELEASE);
@@ -67,8 +66,8 @@ inline const driver::entry_points* put_in_force(process_state& state,
 }
 
 /// Where the parent had no driver that could be used, the child has none for the same reason.
-inline void leave_driver_to_parent() noexcept {
-  process_state& state = state_of_process();
+template <class State> void leave_driver_to_parent() noexcept {
+  State& state = state_of_process<State>();
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table != nullptr && (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS)) {
     return;
@@ -77,20 +76,20 @@ inline void leave_driver_to_parent() noexcept {
   put_in_force(state, &state.forked);
 }
 
-inline void leave_driver_alone() noexcept {
-  process_state& state = state_of_process();
+template <class State> void leave_driver_alone() noexcept {
+  State& state = state_of_process<State>();
   state.exiting.unavailable = errc::process_exiting;
   put_in_force(state, &state.exiting);
 }
 
 /// Registered when the first table comes into force, after libcuda registered its own exit
 /// handlers, and hence run before them.
-inline void set_process_hooks(process_state& state) noexcept {
+template <class State> void set_process_hooks(State& state) noexcept {
   if (state.hooks_set) return;
   state.hooks_set = true;
-  pin_library_of(&leave_driver_alone);
-  on_fork_in_child(&leave_driver_to_parent);
-  on_process_exit(&leave_driver_alone);
+  pin_library_of(&leave_driver_alone<State>);
+  on_fork_in_child(&leave_driver_to_parent<State>);
+  on_process_exit(&leave_driver_alone<State>);
 }
 
 /// Opens libcuda.so.1 and fills `table`; on failure all members are null, and `unavailable` or
@@ -184,7 +183,8 @@ template <class Builder = text_builder> void report(const cuda_error& error) noe
 
 /// Sets who hears of errors in destructors, for the whole process; null prints them to stderr, as
 /// it is at the start. Returns the one before. **Threads**: may be called at any time.
-inline error_reporter set_error_reporter(error_reporter reporter) noexcept {
+template <class Reporter = error_reporter>
+Reporter set_error_reporter(error_reporter reporter) noexcept {
   return __atomic_exchange_n(&detail::state_of_process().reporter, reporter, __ATOMIC_ACQ_REL);
 }
 
@@ -203,7 +203,7 @@ template <class Table = entry_points> inline const Table& current_entry_points()
 
 /// Tells tables apart that follow each other, even at one address. What the library remembers about
 /// a driver it keeps with this number.
-inline std::uint64_t entry_points_generation() noexcept {
+template <class Number = std::uint64_t> inline Number entry_points_generation() noexcept {
   return __atomic_load_n(&gpu::detail::state_of_process().generation, __ATOMIC_ACQUIRE);
 }
 
@@ -211,27 +211,33 @@ inline std::uint64_t entry_points_generation() noexcept {
 /// null where the driver had not been used yet. `table` has to outlive all use and stay as it is;
 /// null goes back to loading libcuda on the next call. Objects of the old table must not be used or
 /// destroyed under the new one, unless it passes their calls on.
-inline const entry_points* use_entry_points(const entry_points* table) noexcept {
+template <class Table = entry_points>
+const Table* use_entry_points(const entry_points* table) noexcept {
   auto& state = gpu::detail::state_of_process();
   const gpu::detail::scoped_lock lock(state.loading);
   gpu::detail::set_process_hooks(state);
-  const entry_points* before = gpu::detail::put_in_force(state, table);
+  const Table* before = gpu::detail::put_in_force(state, table);
   __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
   return before;
 }
 
-/// Puts a table in force for a scope, for the whole process: for tests.
-class [[nodiscard]] scoped_entry_points {
+namespace detail {
+
+template <class Table> class [[nodiscard]] scoped_table {
  public:
-  explicit scoped_entry_points(const entry_points& table) noexcept
-      : before_{use_entry_points(&table)} {}
-  scoped_entry_points(const scoped_entry_points&) = delete;
-  scoped_entry_points& operator=(const scoped_entry_points&) = delete;
-  ~scoped_entry_points() { use_entry_points(before_); }
+  explicit scoped_table(const Table& table) noexcept : before_{use_entry_points(&table)} {}
+  scoped_table(const scoped_table&) = delete;
+  scoped_table& operator=(const scoped_table&) = delete;
+  ~scoped_table() { use_entry_points(before_); }
 
  private:
-  const entry_points* before_;
+  const Table* before_;
 };
+
+}  // namespace detail
+
+/// Puts a table in force for a scope, for the whole process: for tests.
+using scoped_entry_points = detail::scoped_table<entry_points>;
 
 }  // namespace driver
 }  // namespace gpu

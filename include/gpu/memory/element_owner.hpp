@@ -13,6 +13,7 @@ namespace gpu::detail {
 
 /// Sets `bytes` to `count * size`, or gives `errc::size_overflow`. `spare` bytes have to fit
 /// besides.
+template <class Builder = text_builder>
 inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
                           std::size_t& bytes, source_location where,
                           std::size_t spare = 0) noexcept {
@@ -21,7 +22,7 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
       !__builtin_add_overflow(bytes, spare, &in_all)) [[likely]]
     return {};
   const std::size_t most = (~std::size_t{0} - spare) / size;
-  text_builder out;
+  Builder out;
   out << count << " elements of " << size
       << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
