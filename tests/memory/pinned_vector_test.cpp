@@ -172,6 +172,20 @@ TEST_CASE("pinned_vector: an element of its own can be added", "[memory][pinned_
   CHECK(contents(v) == std::vector<int>(4, 11));
 }
 
+TEST_CASE("pinned_vector: an element is put together where it is added",
+          "[memory][pinned_vector]") {
+  struct point {
+    int x;
+    float y;
+    bool operator==(const point&) const = default;
+  };
+  pinned_vector<point> v = value_of(pinned_vector<point>::create(test::first_device()));
+  REQUIRE(v.push_back({1, 2.0f}).has_value());
+  CHECK(*value_of(v.insert(v.begin(), {3, 4.0f})) == point{3, 4.0f});
+  CHECK(v.size() == 2);
+  CHECK(v.back() == point{1, 2.0f});
+}
+
 TEST_CASE("pinned_vector: room is made once and given back", "[memory][pinned_vector]") {
   pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device(), 3));
   REQUIRE(v.reserve(100).has_value());
