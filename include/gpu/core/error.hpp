@@ -28,8 +28,8 @@ class cuda_error {
   /// an `errc`.
   int code() const noexcept { return code_; }
   /// The code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
-  const char* name() const noexcept {
-    const char* known = detail::error_code_name(domain_, code_);
+  template <class Name = const char*> Name name() const noexcept {
+    const Name known = detail::error_code_name(domain_, code_);
     return known != nullptr ? known : "unknown";
   }
   /// The function that failed: a driver or NVRTC call, or the function of `gpu` that refused.

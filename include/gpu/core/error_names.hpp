@@ -182,9 +182,9 @@ inline constexpr char gpu_code_names[] =
     "25 callback_threw\0";
 
 /// What follows the number `code` in a list like those above, or null.
-inline const char* find_name(const char* list, int code) noexcept {
+template <class Code> const char* find_name(const char* list, Code code) noexcept {
   while (*list != '\0') {
-    int listed = 0;
+    Code listed = 0;
     for (; *list != ' '; ++list) listed = listed * 10 + (*list - '0');
     ++list;
     if (listed == code) return list;
@@ -195,7 +195,7 @@ inline const char* find_name(const char* list, int code) noexcept {
 }
 
 /// The enumerator's name, or null for a code that no list knows.
-inline const char* error_code_name(error_domain domain, int code) noexcept {
+template <class Code> const char* error_code_name(error_domain domain, Code code) noexcept {
   switch (domain) {
     case error_domain::gpu:
       return find_name(gpu_code_names, code);
