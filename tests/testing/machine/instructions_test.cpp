@@ -163,6 +163,8 @@ TEST_CASE("half precision", "[machine]") {
   const std::vector<u16> oa{0x7ff7, 0xfff7, 0x7fff, 0x3c00}, ob{0x3c00, 0x7fff, 0x3c00, 0x3c00};
   CHECK(evaluate<u16>("fma.rn.oob.f16 %d, %a, %b, %b;", oa, ob) ==
         std::vector<u16>{0, 0, 0x7fff, 0x4000});
+  CHECK(evaluate<u16>("fma.rn.oob.sat.f16 %d, %a, %b, %b;", oa, ob) ==
+        std::vector<u16>{0, 0, 0, 0x3c00});
   CHECK(evaluate<u16>("fma.rn.oob.f16 %d, %b, %a, %b;", oa, ob) ==
         std::vector<u16>{0, 0, 0x7fff, 0x4000});
   CHECK(evaluate<u16>("fma.rn.oob.relu.bf16 %d, %b, %a, %b;", oa, ob) ==

@@ -104,6 +104,8 @@ inline constexpr const char* accepted_statements[] = {
     "fma.rn.oob.f16 %rs1,%rs2,%rs3,%rs4;",
     "fma.rn.oob.relu.f16x2 %r1,%r2,%r3,%r4;",
     "fma.rn.oob.bf16x2 %r1,%r2,%r3,%r4;",
+    "fma.rn.oob.sat.f16 %rs1,%rs2,%rs3,%rs4;",
+    "fma.rn.sat.oob.f16x2 %r1,%r2,%r3,%r4;",
     "div.full.f32 %f1,%f2,%f3;",
     "div.approx.ftz.f32 %f1,%f2,%f3;",
     "min.NaN.f32 %f1,%f2,%f3;",

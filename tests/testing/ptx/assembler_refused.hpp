@@ -42,6 +42,8 @@ inline constexpr const char* refused_statements[] = {
     "fma.rn.sat.relu.f16 %rs1,%rs2,%rs3,%rs4;",
     "fma.rn.ftz.oob.f16 %rs1,%rs2,%rs3,%rs4;",
     "fma.rn.oob.f32 %f1,%f2,%f3,%f4;",
+    "fma.rn.oob.sat.bf16 %rs1,%rs2,%rs3,%rs4;",
+    "fma.rn.oob.sat.relu.f16 %rs1,%rs2,%rs3,%rs4;",
     "div.f32 %f1,%f2,%f3;",
     "sqrt.f32 %f1,%f2;",
     "min.xorsign.f32 %f1,%f2,%f3;",

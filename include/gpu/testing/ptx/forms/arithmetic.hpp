@@ -80,6 +80,7 @@ inline constexpr form arithmetic_forms[] = {
     {"fma", opcode::fma, "rn! ftz relu!", "f16 f16x2", "Daaa", 80},
     {"fma", opcode::fma, "rn! relu", "bf16 bf16x2", "Daaa", 80},
     {"fma", opcode::fma, "rn! oob! relu", "f16 f16x2 bf16 bf16x2", "Daaa", 90},
+    {"fma", opcode::fma, "rn! oob! sat!", "f16 f16x2", "Daaa", 90},
     {"rcp", opcode::rcp, "approx! ftz", "f32", "Da"},
     {"rcp", opcode::rcp, "round! ftz", "f32", "Da"},
     {"rcp", opcode::rcp, "round!", "f64", "Da"},
