@@ -28,6 +28,10 @@ constexpr const char* kernels = R"(
 .visible .entry shared(.param .u64 offset) {
   .shared .align 4 .b8 room[64];
   .reg .b64 %rd<3>; ld.param.u64 %rd1, [offset]; st.shared.u32 [%rd1], 5; ret; }
+.visible .entry shared_unwritten() {
+  .shared .align 4 .b8 room[64];
+  .reg .b64 %rd<3>; .reg .b32 %r<3>; cvta.shared.u64 %rd1, room; st.u32 [%rd1], 1;
+  ld.u32 %r1, [%rd1]; ld.u32 %r2, [%rd1+8]; ret; }
 .visible .entry local(.param .u64 offset) {
   .local .align 4 .b8 room[64];
   .reg .b64 %rd<3>; ld.param.u64 %rd1, [offset]; st.local.u32 [%rd1], 5; ret; }
@@ -125,6 +129,10 @@ TEST_CASE("reads of memory never written are reported once, or are faults", "[ma
   CHECK(result.reports[0].where == a + 8);
   CHECK(kind_of(bench.run("store", {}, {}, a + 8)) == fault_kind::none);
   CHECK(bench.run("load", {}, {}, a).reports.empty());
+  const outcome generic = bench.run("shared_unwritten", {}, {});
+  REQUIRE(generic.reports.size() == 1);
+  CHECK(generic.reports[0].where == 8);
+  CHECK(generic.reports[0].detail == "byte 8 of room");
   bench.what.check.uninitialised_reads_are_faults = true;
   CHECK(kind_of(bench.run("load", {}, {}, a)) == fault_kind::none);
   CHECK(kind_of(bench.run("load", {}, {}, a + 4)) == fault_kind::uninitialised_read);
