@@ -76,7 +76,7 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
     return fail(
         refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
   }
-  const result<> got = library_call<Get>(where, handle, characters);
+  result<> got = library_call<Get>(where, handle, characters);
   if (got.has_value()) contents = text(characters, size);
   std::free(characters);
   return got;

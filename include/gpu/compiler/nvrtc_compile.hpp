@@ -115,7 +115,7 @@ inline result<> nvrtc_compile_once(const compile_request& request,
       where, raw, static_cast<int>(arguments.size()), arguments.data());
 
   text log;
-  const result<> logged =
+  result<> logged =
       library_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
   split_log(without_terminator(log), made.log, made.ptxas_log);
   if (extras.trace.works()) {
@@ -142,7 +142,7 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");
   for (;;) {
-    const result<> done = nvrtc_compile_once(request, headers, extras, made, where);
+    result<> done = nvrtc_compile_once(request, headers, extras, made, where);
     if (done.has_value()) {
       const bool lost = extras.ptxas_figures && made.ptxas_log.empty();
       if (!lost || extras.no_cache || !nvrtc_has_cache(where)) return done;

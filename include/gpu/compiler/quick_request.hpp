@@ -88,7 +88,8 @@ struct quick_request {
   }
 
   std::uint64_t hash() const noexcept {
-    std::uint64_t hash = static_cast<std::uint64_t>(options.architecture.number() + device);
+    std::uint64_t hash = static_cast<std::uint64_t>(options.architecture.number()) +
+                         static_cast<std::uint64_t>(device);
     hash = quick_hash(source.source(), hash);
     for (const option_text& instance : source.instances()) hash = quick_hash(instance, hash);
     for (const macro_definition& macro : options.defines) {

@@ -60,7 +60,7 @@ inline result<> end_peer_access(const peer_pair& pair, bool& over, source_locati
     --(*link)->scopes;
     return {};
   }
-  const result<> ended = driver::in_context(pair.from.native(), where, [&] {
+  result<> ended = driver::in_context(pair.from.native(), where, [&] {
     result<> done =
         driver::call<&driver::entry_points::ctx_disable_peer_access>(where, pair.to.native());
     over = done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
@@ -108,7 +108,7 @@ struct disable_peer_access {
     // A forked child could wait for ever: another thread of its parent may have held the lock.
     if (driver::current_entry_points().ctx_disable_peer_access == nullptr) return;
     bool over = false;
-    const result<> ended = end_peer_access(pair, over, source_location{});
+    result<> ended = end_peer_access(pair, over, source_location{});
     if (!over) {
       peer_holds& holds = peer_holds_of_process();
       const scoped_lock held(holds.changing);

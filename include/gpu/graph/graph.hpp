@@ -198,7 +198,7 @@ result<> reset_other_attributes(graph_node node, const node_parameters& paramete
     if (has_attribute(parameters, id)) continue;
     CUlaunchAttribute found{}, initial{};
     found.id = initial.id = id;
-    const result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
+    result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
         where, node.native(), id, &found.value);
     if (!told.has_value()) {
       // A driver that does not know an attribute has not set it.

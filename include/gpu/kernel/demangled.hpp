@@ -14,7 +14,7 @@ inline text demangled(const char* name) noexcept {
   if (name[0] != '_' || name[1] != 'Z') return {};
   int status = 0;
   char* const readable = abi::__cxa_demangle(name, nullptr, nullptr, &status);
-  const text made(readable);
+  text made(readable);
   std::free(readable);
   return made;
 }

@@ -84,7 +84,7 @@ inline result<> load_library_with(bytes_ref image, const jit_options& options, C
     return fail(out_of_host_memory_error("gpu::module::load", bytes, where));
   }
   add_jit_options(log->arguments, options);
-  const result<> done = load_library(image, library, where, log);
+  result<> done = load_library(image, library, where, log);
   jit_report report;
   log->read(report);
   if (options.report != nullptr) *options.report = report;

@@ -128,7 +128,7 @@ template <class Block = cached_block>
   if (given_back != nullptr) return given_back;
   if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
   const last_error_mark before;
-  const result<Block*> first = take_new<Block>(state, lane, bytes, where);
+  result<Block*> first = take_new<Block>(state, lane, bytes, where);
   if (first.has_value()) ask_others(state, lane);
   if (first.has_value() || !is_out_of_memory(first.error())) return first;
   before.restore();
@@ -136,7 +136,7 @@ template <class Block = cached_block>
   if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
   ++state.counts.trims;
   state.trim(exchange(state.common, nullptr));
-  const result<Block*> second = take_new<Block>(state, lane, bytes, where);
+  result<Block*> second = take_new<Block>(state, lane, bytes, where);
   if (second.has_value() || !is_out_of_memory(second.error())) return second;
   return fail(with_map(second.error(), state.counts.held_bytes, state.counts.segments, "stream",
                        [&](auto work) {

@@ -11,7 +11,7 @@ namespace gpu::detail {
 /// One of the arenas that threads are spread over, so that they seldom wait for each other.
 struct pinned_lane : block_arena {
   pinned_lane() noexcept : block_arena{&give_back} {}
-  static void give_back(returnable& block) noexcept;
+  static void give_back(returnable& returned) noexcept;
 
   struct pinned_cache* cache = nullptr;
   bool closing = false;

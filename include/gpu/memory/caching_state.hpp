@@ -38,7 +38,7 @@ struct caching_state;
 /// What one stream has. The numbers of streams are never used twice, unlike their handles.
 struct stream_lane : block_arena {
   explicit stream_lane(caching_state& of) noexcept : block_arena{&give_back}, state{of} {}
-  static void give_back(returnable& block) noexcept;
+  static void give_back(returnable& returned) noexcept;
 
   /// Makes it another stream's; false where it holds something.
   bool pass_to(unsigned long long to, const stream_ref& its) noexcept {
@@ -163,7 +163,7 @@ struct caching_state {
     lane.answered = __atomic_load_n(&requests, __ATOMIC_RELAXED);
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
-    const result<> done = share_list(lane.stream, list, where);
+    result<> done = share_list(lane.stream, list, where);
     while (list != nullptr) {
       cached_segment* each = exchange(list, list->next);
       each->next = nullptr;

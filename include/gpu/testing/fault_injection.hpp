@@ -128,7 +128,7 @@ class fault_injection {
       std::abort();
     }
     std::lock_guard lock(mutex_);
-    rules_.push_back(std::move(r));
+    rules_.push_back(r);
     armed_.store(true, std::memory_order_release);
   }
 

@@ -123,7 +123,7 @@ inline node_work clone_work(driver_state& driver, const node_work& from) {
 }
 
 inline graph_ptr clone_graph(driver_state& driver, const graph_state& from) {
-  const graph_ptr copy = make_graph(driver);
+  graph_ptr copy = make_graph(driver);
   copy->original = from.handle;
   copy->kept = from.kept;
   copy->conditions = from.conditions;

@@ -93,7 +93,7 @@ class place_table {
           reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
       const std::string file = *object->l_name != '\0' ? object->l_name : executable();
       for (const std::string& found : lines_of(file, offset)) {
-        const std::string line = without_dots(found);
+        std::string line = without_dots(found);
         if (library.empty()) {
           library = folder_before(line, "testing/cpu/places.hpp:");
         } else if (!line.starts_with(library) && line.find("??") == std::string::npos) {

@@ -248,6 +248,7 @@ inline CUresult mem_unmap(call& c, CUdeviceptr pointer, std::size_t size) {
     return cut ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
   }
   std::vector<std::uint64_t> bases;
+  bases.reserve(found.size());
   for (const mapping_state* each : found) bases.push_back(each->base);
   for (const std::uint64_t base : bases) unmap(c.driver, base);
   return CUDA_SUCCESS;
