@@ -32,11 +32,9 @@ NOT_SANITIZED const char* __lsan_default_suppressions();
 const char* __asan_default_options() {
   return "detect_stack_use_after_return=1:allocator_may_return_null=1:intercept_tls_get_addr=0";
 }
-// The CPU driver of a process lives until it ends, and a stream's thread is joined when the next one
+// The CPU driver lives until the process ends; a stream's thread is joined when the next one
 // starts.
-const char* __tsan_default_options() {
-  return "allocator_may_return_null=1:report_thread_leaks=0";
-}
+const char* __tsan_default_options() { return "allocator_may_return_null=1:report_thread_leaks=0"; }
 const char* __ubsan_default_options() { return "print_stacktrace=1"; }
 // NVRTC leaks a little where options are odd, and nvJitLink where a link fails.
 const char* __lsan_default_suppressions() { return "leak:libnvrtc\nleak:libnvJitLink\n"; }
