@@ -112,6 +112,12 @@ std::string loads(const std::string& use) {
          "\n  ret; }";
 }
 
+std::vector<fault> reports_of(const std::string& use) {
+  workbench bench(loads(use));
+  const address out = bench.upload(std::vector<u32>(4, 1));
+  return bench.run_well("k", {}, {}, out).reports;
+}
+
 }  // namespace
 
 TEST_CASE("a read of local memory that was never written is reported with the variable",
@@ -181,11 +187,9 @@ TEST_CASE("it is reported where something is computed with the value", "[machine
            "ld.local.u32 %a, [room+16]; xor.b32 %c, %a, %b; st.global.u32 [%rd1], %c;",
        }) {
     CAPTURE(use);
-    workbench bench(loads(use));
-    const address out = bench.upload(std::vector<u32>(4, 1));
-    const auto told = bench.run_well("k", {}, {}, out);
-    REQUIRE(told.reports.size() == 1);
-    CHECK(told.reports[0].kind == fault_kind::uninitialised_read);
+    const std::vector<fault> reports = reports_of(use);
+    REQUIRE(reports.size() == 1);
+    CHECK(reports[0].kind == fault_kind::uninitialised_read);
   }
 }
 
@@ -211,9 +215,7 @@ TEST_CASE("it is not reported where compilers load what the program does not rea
            "ld.local.u32 %a, [room]; bfi.b32 %c, %b, %a, 0, 3; st.local.u32 [room], %c;",
        }) {
     CAPTURE(use);
-    workbench bench(loads(use));
-    const address out = bench.upload(std::vector<u32>(4, 1));
-    CHECK(bench.run_well("k", {}, {}, out).reports.empty());
+    CHECK(reports_of(use).empty());
   }
 }
 

@@ -12,7 +12,7 @@ namespace gpu::testing::machine {
 /// what was never written are looked for: 0 = never written.
 class local_memory {
  public:
-  /// Whether there is a shadow. What the stacks hold is forgotten.
+  /// Sets whether there is a shadow; where that changes, what the stacks hold is forgotten.
   void start(bool tracked) {
     if (tracked != tracks_) bytes_.clear(), shadow_.clear(), stride_ = 0;
     tracks_ = tracked;

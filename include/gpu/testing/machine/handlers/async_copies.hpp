@@ -36,6 +36,8 @@ inline void finish_copies(warp& w, lane_mask lanes) {
 
 /// Whether the same bytes are on their way to the same place: that is no race.
 inline bool is_on_its_way(const block_state& block, const pending_copy& wanted) {
+  if (!block.shared.tracks() || block.shared.copies(wanted.to) == shared_memory::several)
+    return false;
   for (const auto& w : block.warps)
     for (const pending_copy& c : w->copies)
       if (c.to == wanted.to && c.from == wanted.from && c.taken == wanted.taken &&
