@@ -105,8 +105,9 @@ class fill_node {
 ///
 /// Memory that no node frees is the program's after the launch, until it is freed on a stream.
 /// Other devices reach it where they are given: `gpu::allocation_node<float>(n, {second, third})`.
-/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements, and for more than
-/// 32 peers; `errc::not_supported` for a device that cannot reach the graph's, or is the graph's.
+/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements, for more than 32
+/// peers, and for the graph's own device among them; `errc::not_supported` for a device that cannot
+/// reach the graph's.
 /// (cuDeviceCanAccessPeer)
 template <class T> class allocation_node {
  public:
@@ -160,12 +161,18 @@ template <class T> class allocation_node {
     }
     for (std::size_t i = 0; i < peer_count_; ++i) {
       const device peer = device::from_native(access_[i].location.id);
-      const char* cure = "it is its own, which it reaches anyway. Leave it out of the peers.";
-      if (peer != own) {
-        if (GPU_TRY(can_access_peer<Bool>(peer, own, where))) continue;
-        cure = "they are no peers. Leave it out, and copy what it needs with gpu::copy.";
+      if (peer == own) {
+        Builder out;
+        out << "device " << own.native()
+            << " is the graph's own, which reaches the memory anyway. Leave it out of the peers.";
+        return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
+                                            static_cast<std::uint64_t>(own.native())));
       }
-      return detail::fail(detail::no_peers_error(function, peer, own, cure, where));
+      if (!GPU_TRY(can_access_peer<Bool>(peer, own, where))) {
+        return detail::fail(detail::no_peers_error(
+            function, peer, own,
+            "they are no peers. Leave it out, and copy what it needs with gpu::copy.", where));
+      }
     }
     return {};
   }
