@@ -1,6 +1,6 @@
 #include <gpu/driver/choose_device.hpp>
 
-#include "support/results.hpp"
+#include "support/captured.hpp"
 
 #include <cstdlib>
 
@@ -124,6 +124,16 @@ TEST_CASE("find_device_by_uuid: whole or in part, as nvidia-smi writes it", "[dr
   const gpu::cuda_error null = error_of(gpu::find_device_by_uuid(nullptr));
   CHECK(null == gpu::errc::invalid_argument);
   CHECK(says(null, "0 of", "begins with \"\"", "nvidia-smi -L"));
+}
+
+TEST_CASE("find_device_by_uuid: allowed during a capture", "[driver][device][capture]") {
+  const gpu::device first = test::first_device();
+  const std::string uuid = uuid_text(value_of(first.uuid()));
+  const gpu::stream stream = value_of(gpu::stream::create(first));
+  const test::captured made = test::capture(
+      stream, [&] { CHECK(value_of(gpu::find_device_by_uuid(uuid.c_str())) == first); });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
 }
 
 TEST_CASE("find_device_by_uuid: a beginning that two devices share is refused",

@@ -6,6 +6,7 @@
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/choose_device.hpp>
+#include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
 #include <gpu/driver/peer.hpp>
@@ -108,6 +109,8 @@ TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[drive
     CHECK(gpu::attribute<gpu::device_attribute::warp_size>(device).has_value());
     CHECK(gpu::device_properties::of(device).has_value());
     CHECK(gpu::choose_device().has_value());
+    CHECK(gpu::default_device().has_value());
+    CHECK(gpu::driver_version().has_value());
     CHECK(gpu::get_primary_context_state(device).has_value());
     CHECK(gpu::can_access_peer(device, device).has_value());
     CHECK(gpu::reset_persisting_l2_cache(context).has_value());

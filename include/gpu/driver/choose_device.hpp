@@ -153,6 +153,7 @@ inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
 /// The device whose UUID that is, written as nvidia-smi does; a beginning that only one device has
 /// is enough. (cuDeviceGetUuid)
 /// **Errors**: `errc::invalid_argument`, where no device has it, or more than one.
+/// **Capture**: not affected. **Threads**: any.
 template <class Builder = detail::text_builder>
 result<device> find_device_by_uuid(const char* uuid,
                                    source_location where = source_location::current()) noexcept {
@@ -176,6 +177,7 @@ result<device> find_device_by_uuid(const char* uuid,
 /// The device that the environment variable GPU_DEVICE names, by index, by place on the PCI bus or
 /// by UUID; device 0 where it is not set.
 /// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`.
+/// **Capture**: not affected. **Threads**: any, while none changes the environment.
 template <class Builder = detail::text_builder>
 result<device> default_device(source_location where = source_location::current()) noexcept {
   const char* chosen = detail::environment_variable("GPU_DEVICE");

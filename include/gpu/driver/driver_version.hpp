@@ -11,7 +11,7 @@ namespace gpu {
 inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
 
 /// The newest CUDA version that the driver supports. (cuDriverGetVersion)
-/// **Errors**: why there is no driver.
+/// **Errors**: why there is no driver. **Capture**: not affected. **Threads**: any.
 template <class Version = version>
 result<Version> driver_version(source_location where = source_location::current()) noexcept {
   int number = 0;
