@@ -3,7 +3,7 @@
 /// Stream capture: what is put into a stream becomes nodes of a graph; and its entry points.
 
 #include <gpu/testing/cpu/driver_state.hpp>
-#include <gpu/testing/cpu/graph_structure.hpp>
+#include <gpu/testing/cpu/graph_edges.hpp>
 
 #include <cuda.h>
 
@@ -16,19 +16,20 @@
 namespace gpu::testing::cpu {
 
 /// Adds to the nodes that a captured stream's next node depends on.
-inline void join_nodes(std::vector<node_ptr>& after, const std::vector<node_ptr>& more) {
-  for (const node_ptr& each : more)
-    if (std::find(after.begin(), after.end(), each) == after.end()) after.push_back(each);
+inline void join_nodes(std::vector<node_dependency>& after,
+                       const std::vector<node_dependency>& more) {
+  for (const node_dependency& each : more)
+    if (!has(after, each.node)) after.push_back(each);
 }
 
 /// Whether all that `stream` did in the capture comes before what the origin does next.
 inline bool is_joined(const stream_state& origin, const stream_state& stream,
-                      const std::vector<node_ptr>& let_go) {
-  for (const node_ptr& each : stream.capture_after) {
-    if (each->graph == nullptr || std::find(let_go.begin(), let_go.end(), each) != let_go.end())
-      continue;
-    const bool found = std::any_of(origin.capture_after.begin(), origin.capture_after.end(),
-                                   [&](const node_ptr& end) { return comes_after(end, each); });
+                      const std::vector<node_dependency>& let_go) {
+  for (const auto& [each, edge] : stream.capture_after) {
+    if (each->graph == nullptr || has(let_go, each)) continue;
+    const bool found = std::any_of(
+        origin.capture_after.begin(), origin.capture_after.end(),
+        [&node = each](const node_dependency& end) { return comes_after(end.node, node); });
     if (!found) return false;
   }
   return true;
@@ -89,13 +90,14 @@ inline CUresult stream_begin_capture(call& c, CUstream handle, CUstreamCaptureMo
 }
 
 inline CUresult stream_begin_capture_to_graph(call& c, CUstream handle, CUgraph graph_handle,
-                                              const CUgraphNode* after, const CUgraphEdgeData*,
-                                              std::size_t count, CUstreamCaptureMode mode) {
+                                              const CUgraphNode* after,
+                                              const CUgraphEdgeData* edges, std::size_t count,
+                                              CUstreamCaptureMode mode) {
   stream_ptr stream;
   graph_ptr graph;
-  std::vector<node_ptr> nodes;
+  std::vector<node_dependency> nodes;
   if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
-  if (const CUresult bad = find_nodes(c, *graph, after, count, nodes)) return bad;
+  if (const CUresult bad = find_nodes(c, *graph, after, edges, count, nodes)) return bad;
   if (const CUresult bad = check_begin(c, handle, mode, stream)) return bad;
   if (graph->captured_into) return CUDA_ERROR_INVALID_VALUE;
   const CUresult begun = begin_capture(c, stream, graph, mode, true);
@@ -154,27 +156,34 @@ inline CUresult stream_get_capture_info(call& c, CUstream handle, CUstreamCaptur
   if (const CUresult bad = stream_is_capturing(c, handle, status)) return bad;
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
   (void)c.find_stream(handle, stream);
+  bool plain = true;
+  for (const node_dependency& each : stream->capture_after) plain &= is_same(each.edge, {});
+  if (after != nullptr && edges == nullptr && !plain) return CUDA_ERROR_LOSSY_QUERY;
   stream->capture_handles.clear();
-  for (const node_ptr& each : stream->capture_after)
-    stream->capture_handles.push_back(each->handle);
+  stream->capture_edges.clear();
+  for (const node_dependency& each : stream->capture_after) {
+    stream->capture_handles.push_back(each.node->handle);
+    stream->capture_edges.push_back(each.edge);
+  }
   if (id != nullptr) *id = stream->capture->id;
   if (graph != nullptr) *graph = stream->capture->graph->handle;
   if (after != nullptr) *after = stream->capture_handles.data();
-  if (edges != nullptr) *edges = nullptr;
+  if (edges != nullptr) *edges = plain ? nullptr : stream->capture_edges.data();
   if (count != nullptr) *count = stream->capture_handles.size();
   return CUDA_SUCCESS;
 }
 
 inline CUresult stream_update_capture_dependencies(call& c, CUstream handle, CUgraphNode* list,
-                                                   const CUgraphEdgeData*, std::size_t count,
+                                                   const CUgraphEdgeData* edges, std::size_t count,
                                                    unsigned flags) {
   stream_ptr stream;
-  std::vector<node_ptr> nodes;
+  std::vector<node_dependency> nodes;
   if (flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
   if (!stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
   if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (const CUresult bad = find_nodes(c, *stream->capture->graph, list, count, nodes)) return bad;
+  if (const CUresult bad = find_nodes(c, *stream->capture->graph, list, edges, count, nodes))
+    return bad;
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
     join_nodes(stream->capture->let_go, stream->capture_after);
     stream->capture_after.clear();

@@ -125,7 +125,7 @@ struct driver_state {
     printed.clear();
   }
 
-  node_ptr make_node(graph_state& graph, node_work what, std::vector<node_ptr> after) {
+  node_ptr make_node(graph_state& graph, node_work what, std::vector<node_dependency> after) {
     auto made = std::make_shared<graph_node_state>();
     made->graph = &graph;
     made->what = std::move(what);
@@ -282,8 +282,8 @@ struct call {
   /// Adds what a captured stream does next to its graph.
   CUresult capture(const stream_ptr& stream, node_work what) {
     if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    stream->capture_after = {
-        driver.make_node(*stream->capture->graph, std::move(what), stream->capture_after)};
+    std::vector<node_dependency>& after = stream->capture_after;
+    after = {{driver.make_node(*stream->capture->graph, std::move(what), after)}};
     return CUDA_SUCCESS;
   }
   CUresult capture(const stream_ptr& stream, operation what) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace gpu::testing::cpu {
 
@@ -37,6 +38,20 @@ inline bool take_graph_memory(driver_state& driver, memory_block& block) {
   held.used_high = std::max(held.used_high, held.used);
   held.reserved_high = std::max(held.reserved_high, held.reserved);
   return true;
+}
+
+inline void list_memory_nodes(exec_body& body, std::vector<exec_node*>& all) {
+  for (exec_node& each : body.nodes) {
+    if (each.what.allocation) all.push_back(&each);
+    if (each.what.child) list_memory_nodes(*each.bodies[0], all);
+  }
+}
+
+/// The nodes that allocate or free memory, those of children too, in the order of the work.
+inline std::vector<exec_node*> memory_nodes(exec_body& body) {
+  std::vector<exec_node*> all;
+  list_memory_nodes(body, all);
+  return all;
 }
 
 /// Takes an allocation's share away; what it leaves is for others, until it is trimmed.

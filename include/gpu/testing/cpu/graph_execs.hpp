@@ -9,8 +9,8 @@
 #include <cuda.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -65,16 +65,25 @@ inline operation_ptr operation_of(const exec_node& node) {
   return made;
 }
 
-inline bool allocates(const exec_body& body) {
-  return std::any_of(body.nodes.begin(), body.nodes.end(),
-                     [](const exec_node& each) { return each.what.allocation != nullptr; });
+/// Whether there is an executable graph already for memory that a new one allocates.
+inline bool is_instantiated(driver_state& driver, exec_body& body) {
+  std::set<const graph_allocation*> own;
+  for (const exec_node* each : memory_nodes(body))
+    if (each->what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) own.insert(each->what.allocation.get());
+  if (own.empty()) return false;
+  for (const exec_ptr& exec : driver.graph_execs.all())
+    for (const exec_node* each : memory_nodes(*exec->body))
+      if (each->what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+          own.count(each->what.allocation.get()) != 0)
+        return true;
+  return false;
 }
 
 /// Sees to it that the memory that launches allocate is there.
-inline CUresult back_allocations(driver_state& driver, const exec_body& body) {
-  for (const exec_node& each : body.nodes) {
-    if (each.what.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC) continue;
-    const auto block = driver.blocks_of_memory.find(each.what.allocation->address);
+inline CUresult back_allocations(driver_state& driver, exec_body& body) {
+  for (const exec_node* each : memory_nodes(body)) {
+    if (each->what.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC) continue;
+    const auto block = driver.blocks_of_memory.find(each->what.allocation->address);
     if (block != driver.blocks_of_memory.end() && !take_graph_memory(driver, block->second))
       return CUDA_ERROR_OUT_OF_MEMORY;
   }
@@ -82,16 +91,23 @@ inline CUresult back_allocations(driver_state& driver, const exec_body& body) {
 }
 
 /// Takes or gives back the memory that a launch allocates or frees.
-inline CUresult pass_allocations(driver_state& driver, const exec_body& body, bool automatic) {
-  for (const exec_node& each : body.nodes)
-    if (!automatic && each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
-        each.what.allocation->in_use)
+inline CUresult pass_allocations(driver_state& driver, exec_body& body, bool automatic) {
+  const std::vector<exec_node*> nodes = memory_nodes(body);
+  for (const exec_node* each : nodes)
+    if (!automatic && each->what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC &&
+        each->what.allocation->in_use)
       return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = back_allocations(driver, body)) return bad;
-  for (const exec_node& each : body.nodes)
-    if (each.what.allocation)
-      each.what.allocation->in_use = each.what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
+  for (exec_node* each : nodes)
+    each->what.allocation->in_use = each->what.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
   return CUDA_SUCCESS;
+}
+
+/// What a graph keeps alive, and its children.
+inline void list_kept(const graph_state& graph, std::vector<std::shared_ptr<user_object>>& all) {
+  for (const kept_object& each : graph.kept) all.push_back(each.object);
+  for (const node_ptr& each : graph.nodes)
+    if (each->what.child) list_kept(*each->what.child, all);
 }
 
 /// All work of a body that has neither events nor host functions, to be done at once.
@@ -191,7 +207,7 @@ inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgrap
   params->hErrNode_out = nullptr;
   params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
   if (const CUresult bad = find_graph(c, handle, graph)) return bad;
-  if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+  if (graph->moved || (params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
     return CUDA_ERROR_NOT_SUPPORTED;
   if ((params->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) != 0)
     if (const CUresult bad = c.find_stream(params->hUploadStream, stream)) return bad;
@@ -205,6 +221,7 @@ inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgrap
     params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (is_instantiated(c.driver, *body)) return CUDA_ERROR_NOT_SUPPORTED;
   auto made = std::make_shared<graph_exec_state>();
   made->flags = params->flags;
   made->place = c.driver.place();
@@ -230,8 +247,9 @@ inline CUresult graph_exec_destroy(call& c, CUgraphExec handle) {
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
   (void)c.driver.graph_execs.take(handle);
   // What frees memory needs the driver's lock, which work that ends does not hold.
-  if (allocates(*exec->body)) c.driver.work.finish(exec->last, c.lock);
-  for (exec_node& each : exec->body->nodes) drop_allocation(c.driver, each.what);
+  const std::vector<exec_node*> nodes = memory_nodes(*exec->body);
+  if (!nodes.empty()) c.driver.work.finish(exec->last, c.lock);
+  for (exec_node* each : nodes) drop_allocation(c.driver, each->what);
   destroy_graph(c.driver, exec->snapshot);
   return CUDA_SUCCESS;
 }
@@ -265,86 +283,11 @@ inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle
   if (const CUresult bad = c.enqueue(stream, first)) return bad;
   if (const CUresult bad = enqueue_body(c, stream, exec->body)) return bad;
   std::vector<std::shared_ptr<user_object>> kept;
-  for (const kept_object& each : exec->snapshot->kept) kept.push_back(each.object);
+  list_kept(*exec->snapshot, kept);
   auto last = std::make_shared<operation>();
   last->work = [kept = std::move(kept)] {};
   exec->last = last;
   return c.enqueue(stream, last);
-}
-
-/// Compares the shape of a graph with that of the one that was instantiated; then takes over what
-/// the nodes do.
-inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_handle,
-                                  CUgraphExecUpdateResultInfo* info) {
-  exec_ptr exec;
-  graph_ptr graph;
-  if (info == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  *info = {};
-  info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
-  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
-  const auto refuse = [&](CUgraphExecUpdateResult why, CUgraphNode node,
-                          CUgraphNode from = nullptr) {
-    info->result = why;
-    info->errorNode = node;
-    info->errorFromNode = from;
-    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  };
-  const std::vector<node_ptr>& before = exec->snapshot->nodes;
-  const std::vector<node_ptr>& now = graph->nodes;
-  if (before.size() != now.size())
-    return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
-  std::map<const graph_node_state*, const graph_node_state*> twin;
-  for (std::size_t i = 0; i < now.size(); ++i) twin[now[i].get()] = before[i].get();
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (now[i]->after.size() != before[i]->after.size())
-      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, now[i]->handle);
-    for (const node_ptr& each : now[i]->after) {
-      const bool same = std::any_of(before[i]->after.begin(), before[i]->after.end(),
-                                    [&](const node_ptr& n) { return n.get() == twin[each.get()]; });
-      if (!same)
-        return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, now[i]->handle, each->handle);
-    }
-    if (now[i]->what.type != before[i]->what.type)
-      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, now[i]->handle);
-    if (now[i]->what.shape != before[i]->what.shape)
-      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, now[i]->handle);
-    if (now[i]->what.allocation)
-      return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED, now[i]->handle);
-    if (now[i]->what.context != before[i]->what.context)
-      return refuse(now[i]->what.type == CU_GRAPH_NODE_TYPE_KERNEL
-                        ? CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE
-                        : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
-                    now[i]->handle);
-  }
-  std::shared_ptr<exec_body> body = make_body(*graph);
-  if (!body) return refuse(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
-  for (exec_node& each : body->nodes) {
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      if (now[i]->handle != each.source) continue;
-      each.source = exec->sources[i];
-      if (const exec_node* old = find_in(c, *exec, each.source)) each.enabled = old->enabled;
-      break;
-    }
-  }
-  set_body(c, *exec, *graph, std::move(body));
-  info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  return CUDA_SUCCESS;
-}
-
-inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphNode source,
-                                           CUgraphNodeParams* params) {
-  exec_ptr exec;
-  if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  exec_node* node = find_in(c, *exec, source);
-  if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  node_work what = node->what;
-  what.child = nullptr;
-  if (const CUresult bad = redescribe(c, params, *exec->snapshot, what)) return bad;
-  if (what.context != node->what.context && node->what.context) return CUDA_ERROR_INVALID_VALUE;
-  if (what.shape != node->what.shape) return CUDA_ERROR_INVALID_VALUE;
-  set_work(*node, what);
-  return CUDA_SUCCESS;
 }
 
 inline bool can_be_disabled(CUgraphNodeType type) {

@@ -40,11 +40,15 @@ inline CUresult make_graph_memory(call& c, int device, std::set<int> peers, std:
   return CUDA_SUCCESS;
 }
 
-/// The node of a graph that allocates `pointer`, and whether another one frees it.
+/// The node of a graph, or of its children, that allocates `pointer`, and whether another one frees
+/// it.
 inline std::shared_ptr<graph_allocation> find_allocation(const graph_state& graph,
                                                          CUdeviceptr pointer, bool& freed) {
   std::shared_ptr<graph_allocation> found;
   for (const node_ptr& each : graph.nodes) {
+    if (each->what.child) {
+      if (auto inner = find_allocation(*each->what.child, pointer, freed)) found = std::move(inner);
+    }
     if (!each->what.allocation || each->what.allocation->address != pointer) continue;
     if (each->what.type == CU_GRAPH_NODE_TYPE_MEM_FREE) freed = true;
     found = each->what.allocation;
@@ -69,6 +73,8 @@ inline CUresult make_free_node(call& c, const graph_state& graph, CUdeviceptr po
 inline CUresult capture_allocation(call& c, const stream_ptr& stream, const pool_ptr& pool,
                                    std::size_t bytes, CUdeviceptr& pointer) {
   if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (stream->capture->graph->owned_by_node) return CUDA_ERROR_NOT_SUPPORTED;
+  if (pool->device < 0) return CUDA_ERROR_NOT_SUPPORTED;
   node_work what;
   std::set<int> peers;  // as the pool has them now
   for (const auto& [device, access] : pool->access)
@@ -81,6 +87,7 @@ inline CUresult capture_allocation(call& c, const stream_ptr& stream, const pool
 
 inline CUresult capture_free(call& c, const stream_ptr& stream, CUdeviceptr pointer) {
   if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (stream->capture->graph->owned_by_node) return CUDA_ERROR_NOT_SUPPORTED;
   node_work what;
   if (const CUresult bad = make_free_node(c, *stream->capture->graph, pointer, what)) return bad;
   return c.capture(stream, std::move(what));

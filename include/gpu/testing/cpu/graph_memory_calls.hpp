@@ -19,8 +19,7 @@ inline std::set<const graph_allocation*> running_allocations(driver_state& drive
   std::set<const graph_allocation*> all;
   for (const exec_ptr& exec : driver.graph_execs.all()) {
     if (!exec->last || exec->last->state == operation::progress::done) continue;
-    for (const exec_node& each : exec->body->nodes)
-      if (each.what.allocation) all.insert(each.what.allocation.get());
+    for (const exec_node* each : memory_nodes(*exec->body)) all.insert(each->what.allocation.get());
   }
   return all;
 }

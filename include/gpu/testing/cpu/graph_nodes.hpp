@@ -4,8 +4,8 @@
 
 #include <gpu/testing/cpu/copies_3d.hpp>
 #include <gpu/testing/cpu/fills.hpp>
+#include <gpu/testing/cpu/graph_edges.hpp>
 #include <gpu/testing/cpu/graph_memory.hpp>
-#include <gpu/testing/cpu/graph_structure.hpp>
 #include <gpu/testing/cpu/launches.hpp>
 #include <gpu/testing/cpu/pools.hpp>
 #include <gpu/testing/cpu/stream_memory_operations.hpp>
@@ -89,15 +89,31 @@ inline CUresult describe_fill(call& c, const CUDA_MEMSET_NODE_PARAMS_v2& from, n
   }
 }
 
+/// Whether a graph is another one, or is inside of it.
+inline bool contains(const graph_state& outer, const graph_state& inner) {
+  const auto has_inside = [&](const node_ptr& each) {
+    return (each->what.child && contains(*each->what.child, inner)) ||
+           std::any_of(each->what.bodies.begin(), each->what.bodies.end(),
+                       [&](const graph_ptr& body) { return contains(*body, inner); });
+  };
+  return &outer == &inner || std::any_of(outer.nodes.begin(), outer.nodes.end(), has_inside);
+}
+
+/// A child is a copy, or the graph itself, which from then on belongs to the node.
 inline CUresult describe_child(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& from,
                                const graph_state& parent, node_work& to) {
   graph_ptr child;
+  const bool move = from.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
   if (const CUresult bad = find_graph(c, from.graph, child)) return bad;
-  if (child.get() == &parent) return CUDA_ERROR_INVALID_VALUE;
+  if (move ? contains(*child, parent) : child.get() == &parent) return CUDA_ERROR_INVALID_VALUE;
+  if (child->moved || (move && (child->owned_by_node || child->captured_into)))
+    return CUDA_ERROR_NOT_SUPPORTED;
+  if (!move && allocates(*child)) return CUDA_ERROR_NOT_SUPPORTED;
   for (const node_ptr& each : child->nodes)
-    if (each->what.allocation || each->what.condition) return CUDA_ERROR_NOT_SUPPORTED;
-  to.child = clone_graph(c.driver, *child);
+    if (each->what.condition) return CUDA_ERROR_NOT_SUPPORTED;
+  to.child = move ? child : clone_graph(c.driver, *child);
   to.child->owned_by_node = true;
+  to.child->moved = move;
   return CUDA_SUCCESS;
 }
 
@@ -215,11 +231,17 @@ inline bool fits_body(CUgraphNodeType type) {
          type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
+/// What no child takes more of.
+inline bool is_memory_node(CUgraphNodeType type) {
+  return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
 /// Changes what a node does to something of the same kind.
 inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& graph,
                            node_work& what) {
   if (from == nullptr || from->type != what.type) return CUDA_ERROR_INVALID_VALUE;
   if (what.allocation || what.condition) return CUDA_ERROR_INVALID_VALUE;
+  if (allocates(what)) return CUDA_ERROR_NOT_SUPPORTED;
   node_work made;
   if (const CUresult bad = describe(c, *from, graph, made)) return bad;
   made.attributes = std::move(what.attributes);
@@ -233,15 +255,19 @@ inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& 
 namespace gpu::testing::cpu::entry {
 
 inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const CUgraphNode* after,
-                               const CUgraphEdgeData*, std::size_t count,
+                               const CUgraphEdgeData* edges, std::size_t count,
                                CUgraphNodeParams* params) {
   graph_ptr graph;
-  std::vector<node_ptr> nodes;
+  std::vector<node_dependency> nodes;
   node_work what;
   if (node == nullptr || params == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_graph(c, handle, graph)) return bad;
-  if (const CUresult bad = find_nodes(c, *graph, after, count, nodes)) return bad;
+  if (const CUresult bad = find_nodes(c, *graph, after, edges, count, nodes)) return bad;
+  for (const node_dependency& each : nodes)
+    if (!is_possible(each.edge, each.node->what.type, params->type))
+      return CUDA_ERROR_INVALID_VALUE;
   if (graph->conditional_body && !fits_body(params->type)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (graph->owned_by_node && is_memory_node(params->type)) return CUDA_ERROR_NOT_SUPPORTED;
   if (const CUresult bad = describe(c, *params, *graph, what)) return bad;
   const node_ptr made = c.driver.make_node(*graph, std::move(what), std::move(nodes));
   if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)

@@ -99,13 +99,28 @@ struct node_work {
   std::string label;                             // for people
 };
 
+/// A node that another one waits for, and what of it.
+struct node_dependency {
+  node_ptr node;
+  CUgraphEdgeData edge{};
+};
+
 struct graph_node_state {
   CUgraphNode handle = nullptr;
   graph_state* graph = nullptr;  // null once the node or the graph is destroyed
   node_work what;
-  std::vector<node_ptr> after;     // in the order in which they were added
-  CUgraphNode original = nullptr;  // of a clone: the node that it was made from
+  std::vector<node_dependency> after;  // in the order in which they were added
+  CUgraphNode original = nullptr;      // of a clone: the node that it was made from
 };
+
+/// Makes a kernel that comes next wait for no more of the kernels before it than they let it.
+inline void depend_programmatically(std::vector<node_dependency>& after) {
+  for (node_dependency& each : after) {
+    if (each.node->what.type != CU_GRAPH_NODE_TYPE_KERNEL || each.edge.type != 0) continue;
+    each.edge.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+    each.edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  }
+}
 
 struct graph_state {
   CUgraph handle = nullptr;
@@ -114,6 +129,7 @@ struct graph_state {
   std::vector<std::shared_ptr<conditional_value>> conditions;
   CUgraph original = nullptr;  // of a clone
   bool owned_by_node = false;  // a child graph or a conditional body
+  bool moved = false;          // a child graph that is no copy
   bool conditional_body = false;
   bool captured_into = false;  // by a capture that is going on
   std::string place;
@@ -154,7 +170,8 @@ struct capture_state {
   bool invalidated = false;
   bool ended = false;
   std::vector<std::shared_ptr<stream_state>> streams;  // the origin is the first
-  std::vector<node_ptr> let_go;  // nodes that the program itself took out of a stream's order
+  std::vector<node_dependency>
+      let_go;  // nodes that the program itself took out of a stream's order
 };
 using capture_ptr = std::shared_ptr<capture_state>;
 

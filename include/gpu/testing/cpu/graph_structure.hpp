@@ -26,16 +26,23 @@ inline CUresult find_node(call& c, CUgraphNode handle, node_ptr& node) {
   return node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/// The nodes of a list, which have to be different nodes of one graph.
+/// Whether a list has a node.
+inline bool has(const std::vector<node_dependency>& list, const node_ptr& node) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const node_dependency& each) { return each.node == node; });
+}
+
+/// The nodes of a list, which have to be different nodes of one graph, with the data of the edges
+/// to them, which may be null.
 inline CUresult find_nodes(call& c, const graph_state& graph, const CUgraphNode* list,
-                           std::size_t count, std::vector<node_ptr>& nodes) {
+                           const CUgraphEdgeData* edges, std::size_t count,
+                           std::vector<node_dependency>& nodes) {
   if (count != 0 && list == nullptr) return CUDA_ERROR_INVALID_VALUE;
   for (std::size_t i = 0; i < count; ++i) {
     node_ptr node;
     if (const CUresult bad = find_node(c, list[i], node)) return bad;
-    if (node->graph != &graph || std::find(nodes.begin(), nodes.end(), node) != nodes.end())
-      return CUDA_ERROR_INVALID_VALUE;
-    nodes.push_back(std::move(node));
+    if (node->graph != &graph || has(nodes, node)) return CUDA_ERROR_INVALID_VALUE;
+    nodes.push_back({std::move(node), edges == nullptr ? CUgraphEdgeData{} : edges[i]});
   }
   return CUDA_SUCCESS;
 }
@@ -55,7 +62,7 @@ inline bool comes_after(const node_ptr& last, const node_ptr& first) {
     open.pop_back();
     if (next == first.get()) return true;
     if (!seen.insert(next).second) continue;
-    for (const node_ptr& each : next->after) open.push_back(each.get());
+    for (const node_dependency& each : next->after) open.push_back(each.node.get());
   }
   return false;
 }
@@ -69,8 +76,9 @@ inline std::vector<node_ptr> in_order(const graph_state& graph) {
     progress = false;
     for (const node_ptr& each : graph.nodes) {
       if (done.count(each.get()) != 0) continue;
-      const bool ready = std::all_of(each->after.begin(), each->after.end(),
-                                     [&](const node_ptr& n) { return done.count(n.get()) != 0; });
+      const bool ready = std::all_of(
+          each->after.begin(), each->after.end(),
+          [&](const node_dependency& before) { return done.count(before.node.get()) != 0; });
       if (!ready) continue;
       done.insert(each.get());
       order.push_back(each);
@@ -78,6 +86,18 @@ inline std::vector<node_ptr> in_order(const graph_state& graph) {
     }
   }
   return order;
+}
+
+inline bool allocates(const graph_state& graph);
+
+/// Whether a node allocates or frees memory, or has a child that does.
+inline bool allocates(const node_work& what) {
+  return what.allocation || (what.child && allocates(*what.child));
+}
+
+inline bool allocates(const graph_state& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const node_ptr& each) { return allocates(each->what); });
 }
 
 /// Frees memory that no other node has, unless a launch left it in use: then it is the program's.
@@ -133,8 +153,8 @@ inline graph_ptr clone_graph(driver_state& driver, const graph_state& from) {
     twin[each.get()]->original = each->handle;
   }
   for (const node_ptr& each : from.nodes)
-    for (const node_ptr& before : each->after)
-      twin[each.get()]->after.push_back(twin[before.get()]);
+    for (const node_dependency& before : each->after)
+      twin[each.get()]->after.push_back({twin[before.node.get()], before.edge});
   return copy;
 }
 
@@ -177,8 +197,7 @@ inline CUresult graph_clone(call& c, CUgraph* clone, CUgraph handle) {
   graph_ptr graph;
   if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_graph(c, handle, graph)) return bad;
-  for (const node_ptr& each : graph->nodes)
-    if (each->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
+  if (allocates(*graph)) return CUDA_ERROR_NOT_SUPPORTED;
   const graph_ptr made = clone_graph(c.driver, *graph);
   made->place = c.driver.place();
   *clone = made->handle;
@@ -224,98 +243,14 @@ inline CUresult graph_get_root_nodes(call& c, CUgraph handle, CUgraphNode* list,
   return give_nodes(all, list, count);
 }
 
-inline CUresult graph_get_edges(call& c, CUgraph handle, CUgraphNode* from, CUgraphNode* to,
-                                CUgraphEdgeData* edges, std::size_t* count) {
-  graph_ptr graph;
-  std::vector<CUgraphNode> froms;
-  std::vector<CUgraphNode> tos;
-  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
-  if (count == nullptr || (from == nullptr) != (to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-  for (const node_ptr& each : graph->nodes) {
-    for (const node_ptr& before : each->after) {
-      froms.push_back(before->handle);
-      tos.push_back(each->handle);
-    }
-  }
-  std::size_t room = *count;
-  if (from != nullptr && edges != nullptr) std::fill_n(edges, room, CUgraphEdgeData{});
-  (void)give_nodes(froms, from, &room);
-  return give_nodes(tos, to, count);
-}
-
-inline CUresult graph_node_get_dependencies(call& c, CUgraphNode handle, CUgraphNode* list,
-                                            CUgraphEdgeData* edges, std::size_t* count) {
-  node_ptr node;
-  std::vector<CUgraphNode> all;
-  if (const CUresult bad = find_node(c, handle, node)) return bad;
-  for (const node_ptr& each : node->after) all.push_back(each->handle);
-  if (list != nullptr && edges != nullptr && count != nullptr)
-    std::fill_n(edges, *count, CUgraphEdgeData{});
-  return give_nodes(all, list, count);
-}
-
-inline CUresult graph_node_get_dependent_nodes(call& c, CUgraphNode handle, CUgraphNode* list,
-                                               CUgraphEdgeData* edges, std::size_t* count) {
-  node_ptr node;
-  std::vector<CUgraphNode> all;
-  if (const CUresult bad = find_node(c, handle, node)) return bad;
-  for (const node_ptr& each : node->graph->nodes)
-    if (std::find(each->after.begin(), each->after.end(), node) != each->after.end())
-      all.push_back(each->handle);
-  if (list != nullptr && edges != nullptr && count != nullptr)
-    std::fill_n(edges, *count, CUgraphEdgeData{});
-  return give_nodes(all, list, count);
-}
-
-/// Both ends of every edge have to be nodes of the graph, and different ones.
-inline CUresult find_edges(call& c, CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
-                           std::size_t count, std::vector<std::pair<node_ptr, node_ptr>>& edges) {
-  graph_ptr graph;
-  if (const CUresult bad = find_graph(c, handle, graph)) return bad;
-  if (count != 0 && (from == nullptr || to == nullptr)) return CUDA_ERROR_INVALID_VALUE;
-  for (std::size_t i = 0; i < count; ++i) {
-    node_ptr first, second;
-    if (const CUresult bad = find_node(c, from[i], first)) return bad;
-    if (const CUresult bad = find_node(c, to[i], second)) return bad;
-    if (first->graph != graph.get() || second->graph != graph.get() || first == second)
-      return CUDA_ERROR_INVALID_VALUE;
-    if (first->what.allocation || second->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
-    edges.emplace_back(std::move(first), std::move(second));
-  }
-  return CUDA_SUCCESS;
-}
-
-inline CUresult graph_add_dependencies(call& c, CUgraph graph, const CUgraphNode* from,
-                                       const CUgraphNode* to, const CUgraphEdgeData*,
-                                       std::size_t count) {
-  std::vector<std::pair<node_ptr, node_ptr>> edges;
-  if (const CUresult bad = find_edges(c, graph, from, to, count, edges)) return bad;
-  for (const auto& [first, second] : edges)
-    if (std::find(second->after.begin(), second->after.end(), first) != second->after.end())
-      return CUDA_ERROR_INVALID_VALUE;
-  for (const auto& [first, second] : edges) second->after.push_back(first);
-  return CUDA_SUCCESS;
-}
-
-inline CUresult graph_remove_dependencies(call& c, CUgraph graph, const CUgraphNode* from,
-                                          const CUgraphNode* to, const CUgraphEdgeData*,
-                                          std::size_t count) {
-  std::vector<std::pair<node_ptr, node_ptr>> edges;
-  if (const CUresult bad = find_edges(c, graph, from, to, count, edges)) return bad;
-  for (const auto& [first, second] : edges)
-    if (std::find(second->after.begin(), second->after.end(), first) == second->after.end())
-      return CUDA_ERROR_INVALID_VALUE;
-  for (const auto& [first, second] : edges) std::erase(second->after, first);
-  return CUDA_SUCCESS;
-}
-
 inline CUresult graph_destroy_node(call& c, CUgraphNode handle) {
   node_ptr node;
   if (const CUresult bad = find_node(c, handle, node)) return bad;
-  if (node->what.allocation) return CUDA_ERROR_NOT_SUPPORTED;
+  if (allocates(node->what)) return CUDA_ERROR_NOT_SUPPORTED;
   graph_state& graph = *node->graph;
   std::erase(graph.nodes, node);
-  for (const node_ptr& each : graph.nodes) std::erase(each->after, node);
+  for (const node_ptr& each : graph.nodes)
+    std::erase_if(each->after, [&](const node_dependency& before) { return before.node == node; });
   end_node(c.driver, node);
   return CUDA_SUCCESS;
 }

@@ -32,9 +32,9 @@ inline void write_dot(std::FILE* file, const graph_state& graph, int& number) {
                  name_of(each->what.type));
   }
   for (const node_ptr& each : graph.nodes)
-    for (const node_ptr& before : each->after)
+    for (const node_dependency& before : each->after)
       std::fprintf(file, "\"graph_%d_node_%zu\" -> \"graph_%d_node_%zu\";\n", own,
-                   index[before.get()], own, index[each.get()]);
+                   index[before.node.get()], own, index[each.get()]);
   std::fputs("}\n", file);
   for (const node_ptr& each : graph.nodes) {
     if (each->what.child) write_dot(file, *each->what.child, number);

@@ -28,6 +28,7 @@ struct launch_order {
   unsigned shared = 0;  // bytes, dynamic
   CUstream stream = nullptr;
   bool cooperative = false;
+  bool programmatic = false;  // it may begin before kernels ahead of it in the stream end
 };
 
 /// The code that a driver gives a context in which a kernel went wrong.
@@ -219,6 +220,7 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
     return bad;
   }
   if (made != nullptr) *made = what;
+  if (order.programmatic) depend_programmatically(stream->capture_after);
   return c.enqueue(stream, what);
 }
 
@@ -247,11 +249,13 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
         if (const CUresult bad = c.find_event(value.launchCompletionEvent.event, event)) return bad;
         events.push_back(event);
         break;
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        order.programmatic = value.programmaticStreamSerializationAllowed != 0;
+        break;
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:

@@ -107,8 +107,9 @@ struct stream_state : work_queue {
   bool is_default = false;
   std::map<int, CUstreamAttrValue> attributes;  // those that were set
   capture_ptr capture;                          // null: not being captured
-  std::vector<node_ptr> capture_after;          // what the next captured node depends on
+  std::vector<node_dependency> capture_after;   // what the next captured node depends on
   std::vector<CUgraphNode> capture_handles;     // the same, as the program was given them
+  std::vector<CUgraphEdgeData> capture_edges;
   std::string place;
 
   bool blocking() const noexcept { return (flags & CU_STREAM_NON_BLOCKING) == 0; }
@@ -118,11 +119,11 @@ struct event_state {
   CUevent handle = nullptr;
   context_ptr context;
   unsigned flags = 0;
-  operation_ptr recorded;                // null: never recorded
-  capture_ptr capture;                   // in which it was recorded last; null: in none
-  std::vector<node_ptr> captured_after;  // what it marks there
-  std::shared_ptr<shared_marks> shared;  // of an event for several processes
-  std::uint64_t own_mark = 0;            // among these, of `recorded`
+  operation_ptr recorded;                       // null: never recorded
+  capture_ptr capture;                          // in which it was recorded last; null: in none
+  std::vector<node_dependency> captured_after;  // what it marks there
+  std::shared_ptr<shared_marks> shared;         // of an event for several processes
+  std::uint64_t own_mark = 0;                   // among these, of `recorded`
   std::string place;
 };
 using event_ptr = std::shared_ptr<event_state>;

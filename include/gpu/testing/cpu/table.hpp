@@ -19,6 +19,7 @@
 #include <gpu/testing/cpu/functions.hpp>
 #include <gpu/testing/cpu/graph_execs.hpp>
 #include <gpu/testing/cpu/graph_memory_calls.hpp>
+#include <gpu/testing/cpu/graph_updates.hpp>
 #include <gpu/testing/cpu/graph_user_objects.hpp>
 #include <gpu/testing/cpu/host_memory.hpp>
 #include <gpu/testing/cpu/ipc.hpp>
