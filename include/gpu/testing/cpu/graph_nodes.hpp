@@ -103,7 +103,7 @@ inline bool contains(const graph_state& outer, const graph_state& inner) {
 inline CUresult describe_child(call& c, const CUDA_CHILD_GRAPH_NODE_PARAMS& from,
                                const graph_state& parent, node_work& to) {
   graph_ptr child;
-  const bool move = from.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+  const bool move = number_of(from.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
   if (const CUresult bad = find_graph(c, from.graph, child)) return bad;
   if (move ? contains(*child, parent) : child.get() == &parent) return CUDA_ERROR_INVALID_VALUE;
   if (child->moved || (move && (child->owned_by_node || child->captured_into)))

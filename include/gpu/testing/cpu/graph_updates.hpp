@@ -123,7 +123,7 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
   node_work what = node->what;
   what.child = nullptr;
   if (params != nullptr && params->type == CU_GRAPH_NODE_TYPE_GRAPH &&
-      params->graph.ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
+      number_of(params->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
     return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = redescribe(c, params, *exec->snapshot, what)) return bad;
   if (what.child) return set_child(c, *exec, *node, what);
