@@ -114,6 +114,9 @@ TEST_CASE("capture: what a capture forbids is refused by the driver", "[memory][
   check_refused_in_capture(f.stream, "pool access read", [&] { return pool.access(f.device); });
   check_refused_in_capture(f.stream, "current pool",
                            [&] { return gpu::set_current_pool(f.device, pool); });
+  check_refused_in_capture(f.stream, "current pool of a place", [&] {
+    return gpu::set_current_pool(f.device, gpu::allocation_type::pinned, pool);
+  });
   check_refused_in_capture(f.stream, "pool trim", [&] { return pool.trim(); });
   check_refused_in_capture(f.stream, "pool attribute", [&] {
     return gpu::attribute<gpu::memory_pool_attribute::used_mem_current>(pool);
@@ -135,6 +138,8 @@ TEST_CASE("capture: questions about memory leave it alone", "[memory][capture]")
     CHECK(registered.mapped_span().has_value());
     CHECK(gpu::memory_pool_ref::default_of(f.device).has_value());
     CHECK(gpu::memory_pool_ref::current_of(f.device).has_value());
+    CHECK(gpu::memory_pool_ref::default_of(f.device, gpu::allocation_type::managed).has_value());
+    CHECK(gpu::memory_pool_ref::current_of(f.device, gpu::allocation_type::managed).has_value());
     CHECK(gpu::attribute<gpu::pointer_attribute::memory_type>(f.a.data()).has_value());
     CHECK(gpu::pointer_info::of(f.a.data()).has_value());
     CHECK(gpu::attribute<gpu::memory_range_attribute::read_mostly>(managed).has_value());

@@ -6,6 +6,8 @@
 #include <gpu/memory/fill.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -144,6 +146,118 @@ TEST_CASE("memory_pool: a device has one from the start, and can be given anothe
   CHECK(says(error_of(gpu::set_current_pool(device, elsewhere)), "on the host", "device 0"));
 }
 
+TEST_CASE("memory_pool: places have pools from the start, and can be given others",
+          "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  using gpu::allocation_type;
+  const auto current = [](memory_location at, allocation_type type) {
+    return value_of(memory_pool_ref::current_of(at, type));
+  };
+  CHECK(value_of(memory_pool_ref::default_of(device, allocation_type::pinned)) ==
+        value_of(memory_pool_ref::default_of(device)));
+  std::vector<CUmemoryPool> seen;
+  for (const memory_location at : {memory_location(device), memory_location::host(),
+                                   memory_location::host_numa(0), memory_location{}}) {
+    for (const allocation_type type : {allocation_type::pinned, allocation_type::managed}) {
+      if (!at && type == allocation_type::pinned) continue;
+      const memory_pool_ref first = value_of(memory_pool_ref::default_of(at, type));
+      CHECK(first.location() == at);
+      CHECK(current(at, type) == first);
+      {
+        const memory_pool pool = value_of(memory_pool::create(at, {.type = type}));
+        value_of(gpu::set_current_pool(at, type, pool));
+        CHECK(current(at, type) == memory_pool_ref(pool));
+        value_of(gpu::set_current_pool(at, type, first));
+        CHECK(current(at, type) == first);
+        value_of(gpu::set_current_pool(at, type, pool));
+      }
+      CHECK(current(at, type) == first);  // which it is again when the other one has ended
+      for (const CUmemoryPool other : seen) CHECK(first.native() != other);
+      seen.push_back(first.native());
+    }
+  }
+  {
+    const memory_pool pool = value_of(memory_pool::create(device));
+    value_of(gpu::set_current_pool(device, allocation_type::pinned, pool));
+    CHECK(value_of(memory_pool_ref::current_of(device)) == memory_pool_ref(pool));
+  }
+  CHECK(value_of(memory_pool_ref::current_of(device)) ==
+        value_of(memory_pool_ref::default_of(device)));
+}
+
+TEST_CASE("memory_pool: managed memory of a pool is the host's too", "[memory][pool][managed]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool =
+      value_of(memory_pool::create(device, {.type = gpu::allocation_type::managed}));
+  auto buffer = value_of(pool.allocate<int>(stream, 1000));
+  value_of(fill(stream, buffer, 5));
+  value_of(stream.synchronize());
+  int* const elements = reinterpret_cast<int*>(static_cast<std::uintptr_t>(buffer.native()));
+  CHECK(std::count(elements, elements + 1000, 5) == 1000);
+  elements[999] = 6;
+  std::vector<int> back(1000);
+  value_of(copy(buffer, back));
+  CHECK(back[0] == 5);
+  CHECK(back[999] == 6);
+}
+
+TEST_CASE("memory_pool: memory of the host's pool is for those who were given access",
+          "[memory][pool][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool = value_of(memory_pool::create(memory_location::host()));
+  CHECK(value_of(pool.access(device)) == memory_access::none);
+  auto buffer = value_of(pool.allocate<int>(stream, 4));
+  value_of(pool.set_access(device, memory_access::read_write));
+  value_of(fill(stream, buffer, 1));
+  value_of(stream.synchronize());
+  CHECK(*reinterpret_cast<int*>(static_cast<std::uintptr_t>(buffer.native())) == 1);
+  CHECK(value_of(gpu::attribute<memory_pool_attribute::used_mem_current>(pool)) >= 16);
+}
+
+TEST_CASE("memory_pool: what is no place of pools is said", "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  using gpu::allocation_type;
+  const auto node = memory_location::host_numa_current();
+  const memory_pool_ref first = value_of(memory_pool_ref::default_of(device));
+  for (const gpu::cuda_error& error :
+       {error_of(memory_pool_ref::default_of(node, allocation_type::pinned)),
+        error_of(memory_pool_ref::current_of(node, allocation_type::managed)),
+        error_of(gpu::set_current_pool(node, allocation_type::pinned, first))}) {
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "a pool cannot be at the thread's NUMA node", "host_numa(node)"));
+  }
+  CHECK(says(error_of(memory_pool_ref::default_of(memory_location{}, allocation_type::pinned)),
+             "a pool cannot be at no location"));
+  CHECK(says(error_of(memory_pool_ref::current_of(device, allocation_type{9})),
+             "gpu::memory_pool_ref::current_of", "9 is no gpu::allocation_type"));
+  CHECK(error_of(memory_pool_ref::default_of(gpu::device::from_native(99), allocation_type::pinned))
+            .code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(
+      says(error_of(gpu::set_current_pool(memory_location::host(), allocation_type::pinned, first)),
+           "on device 0", "the one of the host", "Create a pool there"));
+  const gpu::cuda_error type =
+      error_of(gpu::set_current_pool(device, allocation_type::managed, first));
+  CHECK(type.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(type, "the pool's memory is not managed", "gpu::allocation_type"));
+  CHECK(error_of(gpu::set_current_pool(device, allocation_type::pinned, memory_pool_ref{})) ==
+        gpu::errc::empty_handle);
+
+  gpu::driver::entry_points older = test::driver();
+  older.mem_get_default_mem_pool = older.mem_get_mem_pool = nullptr;
+  older.mem_set_mem_pool = nullptr;
+  const gpu::driver::scoped_entry_points in_force(older);
+  for (const gpu::cuda_error& error :
+       {error_of(memory_pool_ref::default_of(device, allocation_type::pinned)),
+        error_of(memory_pool_ref::current_of(device, allocation_type::pinned)),
+        error_of(gpu::set_current_pool(device, allocation_type::pinned, first))}) {
+    CHECK(error == gpu::errc::not_supported);
+    CHECK(says(error, "came with CUDA 13.0"));
+  }
+}
+
 TEST_CASE("memory_pool: access is the own device's, and can be given to peers",
           "[memory][pool][cpu]") {
   test::own_cpu_driver driver({.devices = 2});
@@ -214,6 +328,12 @@ TEST_CASE("memory_pool: survives every failing call", "[memory][pool][cpu]") {
           GPU_TRY(pool.access(device));
           GPU_TRY(gpu::set_current_pool(device, GPU_TRY(memory_pool_ref::default_of(device))));
           GPU_TRY(memory_pool_ref::current_of(device));
+          const memory_location host = memory_location::host();
+          using gpu::allocation_type;
+          GPU_TRY(memory_pool_ref::current_of(host, allocation_type::managed));
+          GPU_TRY(gpu::set_current_pool(
+              host, allocation_type::pinned,
+              GPU_TRY(memory_pool_ref::default_of(host, allocation_type::pinned))));
           GPU_TRY(pool.trim());
           return stream.synchronize();
         }) == "");

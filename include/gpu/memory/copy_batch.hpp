@@ -2,7 +2,7 @@
 /// \file
 /// Batches: many copies queued by one call, each with hints of its own.
 
-#include <gpu/driver/host_call.hpp>
+#include <gpu/memory/batch.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_box.hpp>
 #include <gpu/memory/memory_location.hpp>
@@ -139,27 +139,6 @@ class box_copy {
 
 namespace detail {
 
-/// So many elements on the heap; null where there was no room.
-template <class T> struct scratch_array {
-  T* const data;
-
-  explicit scratch_array(std::size_t count) noexcept : data{new(std::nothrow) T[count]{}} {}
-  scratch_array(const scratch_array&) = delete;
-  scratch_array& operator=(const scratch_array&) = delete;
-  ~scratch_array() { delete[] data; }
-};
-
-/// What every batch asks of its stream. The driver takes none on the legacy default stream.
-inline result<> require_batch_stream(const stream_ref& stream, source_location where) noexcept {
-  GPU_TRY(require(stream, "gpu::copy", where));
-  if (stream.native() != nullptr && stream.native() != CU_STREAM_LEGACY) [[likely]]
-    return {};
-  return fail(refusal(errc::invalid_argument, "gpu::copy",
-                      text("the legacy default stream takes no batches of copies. Use a stream of "
-                           "your own."),
-                      where));
-}
-
 inline result<> check_hints(const copy_hints& hints, source_location where) noexcept {
   return require_enumerator(hints.source_order, "source_access_order", "gpu::copy", where);
 }
@@ -191,7 +170,7 @@ struct batch_access {
   /// (cuMemcpyBatchAsync)
   static result<> queue(const stream_ref& stream, const range_copy* copies, std::size_t count,
                         source_location where) noexcept {
-    GPU_TRY(require_batch_stream(stream, where));
+    GPU_TRY(require_batch_stream(stream, "gpu::copy", "copies", where));
     const scratch_array<CUdeviceptr> addresses(2 * count);
     const scratch_array<std::size_t> sizes(2 * count);
     const scratch_array<CUmemcpyAttributes> attributes(count);
@@ -230,7 +209,7 @@ struct batch_access {
   template <class Copy>
   static result<> queue(const stream_ref& stream, const Copy* copies, std::size_t count,
                         source_location where) noexcept {
-    GPU_TRY(require_batch_stream(stream, where));
+    GPU_TRY(require_batch_stream(stream, "gpu::copy", "copies", where));
     const scratch_array<CUDA_MEMCPY3D_BATCH_OP> natives(count);
     if (natives.data == nullptr)
       return batch_without_room(count * sizeof(CUDA_MEMCPY3D_BATCH_OP), where);

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Memory pools of the driver: `memory_pool` owns one, `memory_pool_ref` names one, such as a
-/// device's own. A pool hands out device memory in the order of streams.
+/// device's own. A pool hands out memory in the order of streams.
 
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
@@ -42,6 +42,21 @@ class memory_pool_ref;
 namespace detail {
 
 result<> require(const memory_pool_ref& pool, const char* function, source_location where) noexcept;
+
+/// `errc::invalid_argument` for a place that no pool can be at: at none there is managed memory
+/// only.
+template <class Builder = text_builder>
+result<> require_pool_place(const memory_location& at, allocation_type type, const char* function,
+                            source_location where) noexcept {
+  GPU_TRY(require_enumerator(type, "allocation_type", function, where));
+  const bool current_node = at.type() == memory_location_type::host_numa_current;
+  if (!current_node && (at || type == allocation_type::managed)) [[likely]]
+    return {};
+  Builder out;
+  out << "a pool cannot be at " << at
+      << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+}
 
 inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
                               device_memory& memory, source_location where) noexcept {
@@ -172,6 +187,24 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
     return Ref::from_native(native, on);
   }
 
+  /// The pools that a place has from the start and now, for memory of a type: of a device, of the
+  /// host, of one of its NUMA nodes, and at no place in particular for managed memory.
+  /// **Errors**: `errc::invalid_argument` for a place that pools cannot be at; the driver's
+  /// CUDA_ERROR_INVALID_VALUE for one that there is not; `errc::not_supported` before CUDA 13.0's
+  /// driver. **Capture**: not affected. (cuMemGetDefaultMemPool, cuMemGetMemPool)
+  template <class Ref = memory_pool_ref>
+  static result<Ref> default_of(memory_location at, allocation_type type,
+                                source_location where = source_location::current()) noexcept {
+    return at_place<&driver::entry_points::mem_get_default_mem_pool, Ref>(
+        at, type, "gpu::memory_pool_ref::default_of", where);
+  }
+  template <class Ref = memory_pool_ref>
+  static result<Ref> current_of(memory_location at, allocation_type type,
+                                source_location where = source_location::current()) noexcept {
+    return at_place<&driver::entry_points::mem_get_mem_pool, Ref>(
+        at, type, "gpu::memory_pool_ref::current_of", where);
+  }
+
   constexpr CUmemoryPool native() const noexcept { return native_; }
   /// Where the pool's memory is.
   constexpr memory_location location() const noexcept { return location_; }
@@ -183,6 +216,16 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
  private:
   constexpr memory_pool_ref(CUmemoryPool native, memory_location location) noexcept
       : native_{native}, location_{location} {}
+
+  template <auto Member, class Ref>
+  static result<Ref> at_place(memory_location at, allocation_type type, const char* function,
+                              source_location where) noexcept {
+    GPU_TRY(detail::require_pool_place(at, type, function, where));
+    CUmemLocation place = at.native();
+    CUmemoryPool native = nullptr;
+    GPU_TRY(driver::call<Member>(where, &native, &place, static_cast<CUmemAllocationType>(type)));
+    return Ref::from_native(native, at);
+  }
 
   CUmemoryPool native_ = nullptr;
   memory_location location_;
@@ -203,24 +246,51 @@ struct destroy_memory_pool {
   }
 };
 
+/// `errc::invalid_argument` for a pool whose memory is elsewhere.
+template <class Builder = text_builder>
+result<> require_pool_at(const memory_pool_ref& pool, const memory_location& at,
+                         source_location where) noexcept {
+  GPU_TRY(require(pool, "gpu::set_current_pool", where));
+  if (pool.location() == at) [[likely]]
+    return {};
+  Builder out;
+  out << "the pool's memory is on " << pool.location() << ", and cannot be the one of " << at
+      << ". Create a pool there.";
+  return fail(refusal(errc::invalid_argument, "gpu::set_current_pool", out.finish(), where));
+}
+
 }  // namespace detail
 
 /// Makes `pool` the one that `device_buffer::create(stream, count)` uses on its device, until
-/// another is set; it has to live until then. (cuDeviceSetMemPool)
+/// another is set, or it is destroyed. (cuDeviceSetMemPool)
 /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a pool of another device or of
 /// the host. **Capture**: not allowed.
 inline result<> set_current_pool(device on, memory_pool_ref pool,
                                  source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(pool, "gpu::set_current_pool", where));
-  if (!(pool.location() == memory_location(on))) {
-    detail::text_builder out;
-    out << "the pool's memory is on " << pool.location() << ", and cannot be the one of device "
-        << on.native() << ". Create a pool on that device.";
-    return detail::fail(
-        detail::refusal(errc::invalid_argument, "gpu::set_current_pool", out.finish(), where));
-  }
+  GPU_TRY(detail::require_pool_at(pool, on, where));
   return driver::call<&driver::entry_points::device_set_mem_pool>(where, on.native(),
                                                                   pool.native());
+}
+
+/// Makes `pool` the one that `current_of(at, type)` gives, until another is set, or it is
+/// destroyed.
+/// **Errors**: those of `default_of`; `errc::empty_handle`; `errc::invalid_argument` for a pool of
+/// another place; CUDA_ERROR_INVALID_VALUE, with a sentence, for one of another type.
+/// **Capture**: not allowed. (cuMemSetMemPool)
+template <class Builder = detail::text_builder>
+result<> set_current_pool(memory_location at, allocation_type type, memory_pool_ref pool,
+                          source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require_pool_place(at, type, "gpu::set_current_pool", where));
+  GPU_TRY(detail::require_pool_at(pool, at, where));
+  CUmemLocation place = at.native();
+  result<> done = driver::call<&driver::entry_points::mem_set_mem_pool>(
+      where, &place, static_cast<CUmemAllocationType>(type), pool.native());
+  if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) [[likely]]
+    return done;
+  Builder out;
+  out << "the pool's memory is not " << name_of(type)
+      << ", or there is no such place. Create the pool with that gpu::allocation_type.";
+  return detail::fail(detail::move(done).error().with_details(out.finish()));
 }
 
 /// Owns a pool. Move-only; empty after a move. Buffers of it may outlive it.
@@ -233,17 +303,10 @@ class memory_pool : public memory_pool_operations<memory_pool> {
   template <class Pool = memory_pool>
   static result<Pool> create(memory_location at, memory_pool_options options = {},
                              source_location where = source_location::current()) noexcept {
-    const bool managed_anywhere = !at && options.type == allocation_type::managed;
     constexpr const char* function = "gpu::memory_pool::create";
-    GPU_TRY(detail::require_enumerator(options.type, "allocation_type", function, where));
+    GPU_TRY(detail::require_pool_place(at, options.type, function, where));
     GPU_TRY(detail::require_flags(options.handle_types, detail::known_handle_types,
                                   "shareable_handle_types", function, where));
-    if (at.type() == memory_location_type::host_numa_current || (!at && !managed_anywhere)) {
-      detail::text_builder out;
-      out << "a pool cannot be at " << at
-          << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
-      return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where));
-    }
     CUmemPoolProps properties{};
     properties.allocType = static_cast<CUmemAllocationType>(options.type);
     properties.handleTypes = static_cast<CUmemAllocationHandleType>(options.handle_types);

@@ -112,9 +112,6 @@ class cpu_driver {
       device->primary->device = device.get();
       device->primary->primary = true;
       (void)state_->contexts.add(device->primary);
-      device->default_pool = cpu::make_pool(*state_, device->ordinal);
-      device->default_pool->is_default = true;
-      device->current_pool = device->default_pool;
       state_->devices.push_back(std::move(device));
     }
   }

@@ -32,6 +32,16 @@ inline constexpr counted_argument counted_arguments[] = {
     {"cuMemcpyBatchAsync", 4, 6},
     {"cuMemcpyBatchAsync", 5, 6},
     {"cuMemcpy3DBatchAsync", 1, 0},
+    {"cuMemPrefetchBatchAsync", 0, 2},
+    {"cuMemPrefetchBatchAsync", 1, 2},
+    {"cuMemPrefetchBatchAsync", 3, 5},
+    {"cuMemPrefetchBatchAsync", 4, 5},
+    {"cuMemDiscardBatchAsync", 0, 2},
+    {"cuMemDiscardBatchAsync", 1, 2},
+    {"cuMemDiscardAndPrefetchBatchAsync", 0, 2},
+    {"cuMemDiscardAndPrefetchBatchAsync", 1, 2},
+    {"cuMemDiscardAndPrefetchBatchAsync", 3, 5},
+    {"cuMemDiscardAndPrefetchBatchAsync", 4, 5},
     {"cuMemMapArrayAsync", 0, 1},
     {"cuMemPoolSetAccess", 1, 2},
     {"cuMemSetAccess", 2, 3},
@@ -80,7 +90,8 @@ inline constexpr launch_arguments launches[] = {{"cuLaunchKernel", 0, 9, 10},
 template <class T>
 inline constexpr bool is_read_all_the_same =
     std::is_same_v<T, CUgraphNodeParams> || std::is_same_v<T, CUDA_GRAPH_INSTANTIATE_PARAMS> ||
-    std::is_same_v<T, CUctxCreateParams> || std::is_same_v<T, CUmemPoolPtrExportData>;
+    std::is_same_v<T, CUctxCreateParams> || std::is_same_v<T, CUmemPoolPtrExportData> ||
+    std::is_same_v<T, CUmemLocation>;
 
 /// Collects ranges of host memory as JSON: ["0x7ffe01", "Zm9v"], ...
 class recorded_memory {

@@ -18,22 +18,28 @@ constexpr std::uint64_t charge_for(std::uint64_t size) noexcept {
   return (size + allocation_unit - 1) / allocation_unit * allocation_unit;
 }
 
+/// The device whose memory a pool takes; null for a pool of host memory, which nobody counts.
+inline device_state* device_of(driver_state& driver, const pool_state& pool) {
+  return pool.device < 0 ? nullptr : driver.devices[static_cast<std::size_t>(pool.device)].get();
+}
+
 /// Gives memory that a pool holds but does not use back to its device, down to `keep` bytes.
-inline void trim_pool(device_state& device, pool_state& pool, std::uint64_t keep) {
+inline void trim_pool(driver_state& driver, pool_state& pool, std::uint64_t keep) {
   const std::uint64_t target = std::max(pool.used, std::min(pool.reserved, keep));
-  device.used -= pool.reserved - target;
+  if (device_state* device = device_of(driver, pool)) device->used -= pool.reserved - target;
   pool.reserved = target;
 }
 
 inline void trim_all_pools(driver_state& driver, device_state& device) {
   for (const pool_ptr& pool : driver.pools.all())
-    if (pool->device == device.ordinal) trim_pool(device, *pool, 0);
+    if (pool->device == device.ordinal) trim_pool(driver, *pool, 0);
 }
 
 /// What a synchronisation does to pools: memory above the release threshold goes back.
 inline void settle_pools(driver_state& driver, device_state& device) {
   for (const pool_ptr& pool : driver.pools.all())
-    if (pool->device == device.ordinal) trim_pool(device, *pool, pool->release_threshold);
+    if (pool->device == device.ordinal || pool->device < 0)
+      trim_pool(driver, *pool, pool->release_threshold);
 }
 
 /// Takes memory of a device; false when it has too little, also after pools gave back theirs.
@@ -46,14 +52,15 @@ inline bool charge_device(driver_state& driver, device_state& device, std::uint6
 
 /// Takes memory of a pool, which grows if it has to.
 inline bool charge_pool(driver_state& driver, pool_state& pool, std::uint64_t bytes) {
-  device_state& device = *driver.devices[static_cast<std::size_t>(pool.device)];
-  if (bytes > device.memory) return false;
+  device_state* device = device_of(driver, pool);
+  if (device != nullptr && bytes > device->memory) return false;
   const std::uint64_t used = pool.used + bytes;
   if (pool.maximum != 0 && used > pool.maximum) return false;
   if (used > pool.reserved) {
     // Trimming changes what this pool holds too, so it comes before the difference is taken.
-    if (used - pool.reserved > device.memory - device.used) trim_all_pools(driver, device);
-    if (!charge_device(driver, device, used - pool.reserved)) return false;
+    if (device != nullptr && used - pool.reserved > device->memory - device->used)
+      trim_all_pools(driver, *device);
+    if (device != nullptr && !charge_device(driver, *device, used - pool.reserved)) return false;
     pool.reserved = used;
   }
   pool.used = used;
@@ -68,9 +75,7 @@ inline bool charge_pool(driver_state& driver, pool_state& pool, std::uint64_t by
 inline void credit_pool(driver_state& driver, const pool_ptr& pool, std::uint64_t bytes) {
   pool->used -= bytes;
   --pool->live;
-  if (!pool->destroyed) return;
-  device_state& device = *driver.devices[static_cast<std::size_t>(pool->device)];
-  trim_pool(device, *pool, 0);
+  if (pool->destroyed) trim_pool(driver, *pool, 0);
 }
 
 /// Gives an allocation back to its pool. Where it lies in a file, others may still have it mapped.

@@ -54,6 +54,11 @@ inline void begin_context(call& c, const context_ptr& context) {
     let_in(c.driver, *context, mapping);
 }
 
+/// Gives back the host memory that a block lies in.
+inline void free_host_block(const memory_block& block) {
+  std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(block.base)));
+}
+
 /// Ends a block: its device memory, or the host memory that backs it, is gone.
 inline void free_block(driver_state& driver, std::uint64_t base) {
   const auto found = driver.blocks_of_memory.find(base);
@@ -68,13 +73,14 @@ inline void free_block(driver_state& driver, std::uint64_t base) {
       break;
     case memory_block::origin::pool:
       return_to_pool(driver, block);
+      if (block.pool->device < 0) free_host_block(block);
       break;
     case memory_block::origin::graph:
       return_graph_memory(driver, block);
       break;
     case memory_block::origin::managed:
     case memory_block::origin::pinned:
-      std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(block.base)));
+      free_host_block(block);
       break;
     case memory_block::origin::registered:
     case memory_block::origin::imported:
@@ -171,6 +177,7 @@ inline void drop_everything(driver_state& driver) {
     free_block(driver, driver.blocks_of_memory.begin()->first);
   for (const auto& [base, mapping] : driver.virtual_memory.mappings) (void)driver.memory.free(base);
   driver.virtual_memory = {};
+  driver.pools_of_places.clear();
   driver.pools.clear();
   driver.contexts.clear();
 }

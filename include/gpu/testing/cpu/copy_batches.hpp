@@ -29,13 +29,17 @@ inline bool are_attributes(call& c, const CUmemcpyAttributes& all) {
          is_location(c, all.dstLocHint) && all.flags <= CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
 }
 
-/// The stream of a batch, which can be neither the legacy default one nor captured. A context has
-/// to be current.
-inline CUresult batch_stream(call& c, CUstream handle, stream_ptr& stream) {
+/// The stream of a batch, which cannot be the legacy default one. A context has to be current.
+inline CUresult find_batch_stream(call& c, CUstream handle, stream_ptr& stream) {
   context_ptr context;
   if (handle == nullptr || handle == CU_STREAM_LEGACY || c.current(context))
     return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = c.find_stream(handle, stream)) return bad;
+  return c.find_stream(handle, stream);
+}
+
+/// The stream of a batch of copies, which cannot be captured either.
+inline CUresult batch_stream(call& c, CUstream handle, stream_ptr& stream) {
+  if (const CUresult bad = find_batch_stream(c, handle, stream)) return bad;
   // Which spoils no capture.
   return stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }

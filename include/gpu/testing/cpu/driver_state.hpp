@@ -65,6 +65,7 @@ struct driver_state {
   handle_table<CUstream, stream_state, handle_kind::stream> streams;
   handle_table<CUevent, event_state, handle_kind::event> events;
   handle_table<CUmemoryPool, pool_state, handle_kind::pool> pools;
+  std::map<std::array<int, 3>, place_pools> pools_of_places;  // by type and number, type of memory
   handle_table<CUmodule, module_state, handle_kind::module> modules;
   handle_table<CUfunction, function_state, handle_kind::function> functions;
   handle_table<CUlibrary, library_state, handle_kind::library> libraries;

@@ -4,6 +4,7 @@
 /// checked and remembered, and change nothing else.
 
 #include <gpu/testing/cpu/driver_state.hpp>
+#include <gpu/testing/cpu/memory_places.hpp>
 
 #include <cuda.h>
 
@@ -29,22 +30,6 @@ inline CUresult find_managed(call& c, CUdeviceptr pointer, std::size_t bytes,
       bytes > block->end() - pointer)
     return CUDA_ERROR_INVALID_VALUE;
   return CUDA_SUCCESS;
-}
-
-/// Whether a location exists here. The host has one NUMA node, number 0.
-inline bool exists(call& c, const CUmemLocation& location) {
-  device_state* device = nullptr;
-  switch (location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      return c.find_device(location.id, device) == CUDA_SUCCESS;
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
-      return true;
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return location.id == 0;
-    default:
-      return false;
-  }
 }
 
 /// The number of a location from before there were types of them.

@@ -73,8 +73,10 @@ inline CUresult allocate(call& c, const context_ptr& context, std::uint64_t byte
   return CUDA_SUCCESS;
 }
 
-/// Makes host memory that the device sees at the same address.
-inline void* place_host_block(call& c, memory_block block, machine::memory_kind kind) {
+/// Makes host memory that devices see at the same address: all of them, or those that may touch
+/// what `owner` owns.
+inline void* place_host_block(call& c, memory_block block, machine::memory_kind kind,
+                              std::uint64_t owner = 0) {
   constexpr std::uint64_t page = 4096;
   if (block.size > (std::uint64_t{1} << 46)) return nullptr;
   const std::uint64_t bytes = (block.size + page - 1) / page * page;
@@ -83,9 +85,12 @@ inline void* place_host_block(call& c, memory_block block, machine::memory_kind 
   block.base = address_of(host);
   block.id = next_handle_number();
   block.place = c.driver.place();
-  const bool mapped = c.driver.memory.map_host(
-      host,
-      {.size = block.size, .kind = kind, .tracked = false, .counts = false, .site = block.place});
+  const bool mapped = c.driver.memory.map_host(host, {.size = block.size,
+                                                      .kind = kind,
+                                                      .owner = owner,
+                                                      .tracked = false,
+                                                      .counts = false,
+                                                      .site = block.place});
   if (!mapped) {
     std::free(host);
     return nullptr;

@@ -37,10 +37,12 @@ struct module_state;
 using context_ptr = std::shared_ptr<context_state>;
 using stream_ptr = std::shared_ptr<stream_state>;
 
-/// Memory that stream-ordered allocations of one device come from.
+/// Memory that stream-ordered allocations come from.
 struct pool_state {
   CUmemoryPool handle = nullptr;
-  int device = 0;
+  CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  CUmemLocation location{};
+  int device = -1;  // whose memory it takes; -1: the host's, managed memory included
   bool is_default = false;
   std::uint64_t owner = 0;  // in the address space
   std::uint64_t used = 0, used_high = 0;
@@ -50,7 +52,7 @@ struct pool_state {
   std::uint64_t live = 0;     // allocations
   bool destroyed = false;
   std::array<int, 3> reuse{1, 1, 1};        // follow events, opportunistic, internal dependencies
-  std::map<int, CUmemAccess_flags> access;  // of other devices
+  std::map<int, CUmemAccess_flags> access;  // of devices but its own
   shared_file_ptr file;                     // that its memory lies in; null: not to be shared
   std::uint64_t next_offset = 0;            // in the file; no part is used twice
   bool exported = false;                    // so its allocations can be, too
@@ -59,6 +61,12 @@ struct pool_state {
   std::string place;
 };
 using pool_ptr = std::shared_ptr<pool_state>;
+
+/// The pools of a place for memory of one type.
+struct place_pools {
+  pool_ptr standard;  // from the start
+  pool_ptr current;
+};
 
 /// What graphs hold of a device.
 struct graph_memory_state {
@@ -72,8 +80,6 @@ struct device_state {
   std::uint64_t used = 0;    // bytes of allocations and of what pools and graphs hold
   context_ptr primary;       // its handle stays the same when it is released and retained again
   unsigned primary_count = 0;
-  pool_ptr default_pool;
-  pool_ptr current_pool;
   graph_memory_state graph_memory;
 };
 

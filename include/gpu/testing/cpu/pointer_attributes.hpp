@@ -52,8 +52,9 @@ inline bool reached_here(call& c, CUdeviceptr pointer, const pointer_facts& fact
     return access_here(c, *facts.mapping) != CU_MEM_ACCESS_FLAGS_PROT_NONE;
   context_ptr context;
   if (c.current_in_any_state(context) != CUDA_SUCCESS) return true;
-  if (facts.info.kind != machine::memory_kind::device || facts.device == context->device->ordinal)
-    return true;
+  const bool open_to_all = facts.info.kind != machine::memory_kind::device &&
+                           facts.info.kind != machine::memory_kind::pinned_host;
+  if (open_to_all || facts.device == context->device->ordinal) return true;
   machine::memory_view view;
   return c.driver.memory.resolve(pointer, 1, context->owner, view) == machine::fault_kind::none;
 }
@@ -67,7 +68,8 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
   };
   const memory_block* block = facts.block;
   const bool managed = facts.info.kind == machine::memory_kind::managed;
-  const bool host = block != nullptr && block->on_host();
+  const bool host = facts.info.kind == machine::memory_kind::pinned_host ||
+                    facts.info.kind == machine::memory_kind::registered_host;
   const bool pool = block != nullptr && block->from == memory_block::origin::pool;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:

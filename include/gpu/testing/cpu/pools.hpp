@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/graph_memory.hpp>
 #include <gpu/testing/cpu/memory.hpp>
+#include <gpu/testing/cpu/memory_places.hpp>
 
 #include <cuda.h>
 
@@ -37,13 +38,58 @@ inline void set_reach(driver_state& driver, const pool_state& pool, int device, 
       driver.memory.allow(each->owner, pool.owner, allowed);
 }
 
-inline pool_ptr make_pool(driver_state& driver, int device) {
+/// A pool of memory at a place that exists.
+inline pool_ptr make_pool(driver_state& driver, const CUmemLocation& location,
+                          CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED) {
   auto pool = std::make_shared<pool_state>();
-  pool->device = device;
+  pool->type = type;
+  pool->location = location;
+  if (type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE)
+    pool->device = location.id;
   pool->owner = driver.next_owner();
   (void)driver.pools.add(pool);
-  set_reach(driver, *pool, device, true);
+  set_reach(driver, *pool, pool->device, true);
   return pool;
+}
+
+/// The pools of a place that exists, which has one from the start.
+inline place_pools& pools_at(driver_state& driver, const CUmemLocation& location,
+                             CUmemAllocationType type) {
+  const bool numbered = location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
+                        location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  place_pools& pools = driver.pools_of_places[{static_cast<int>(location.type),
+                                               numbered ? location.id : 0, static_cast<int>(type)}];
+  if (!pools.standard) {
+    pools.standard = pools.current = make_pool(driver, location, type);
+    pools.standard->is_default = true;
+  }
+  return pools;
+}
+/// The pools of a device's own memory.
+inline place_pools& pools_of(driver_state& driver, const device_state& device) {
+  return pools_at(driver, {CU_MEM_LOCATION_TYPE_DEVICE, {device.ordinal}},
+                  CU_MEM_ALLOCATION_TYPE_PINNED);
+}
+
+/// Whether a pool may be of memory of a type at a place, which has to exist.
+inline bool can_be_pool(call& c, const CUmemLocation& location, CUmemAllocationType type) {
+  if (type == CU_MEM_ALLOCATION_TYPE_MANAGED && location.type == CU_MEM_LOCATION_TYPE_NONE)
+    return true;
+  return (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED) &&
+         location.type != CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT && exists(c, location);
+}
+
+/// Host memory of a pool. Managed memory is every device's; other is the host's, and of the devices
+/// that were given access.
+inline std::optional<std::uint64_t> place_host_pool_block(call& c, memory_block block,
+                                                          const pool_state& pool) {
+  const bool managed = pool.type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  const void* host =
+      place_host_block(c, std::move(block),
+                       managed ? machine::memory_kind::managed : machine::memory_kind::pinned_host,
+                       managed ? 0 : pool.owner);
+  if (host == nullptr) return std::nullopt;
+  return address_of(host);
 }
 
 /// Makes a block of memory that lies in the pool's file, where others may have it too.
@@ -71,19 +117,21 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
   const std::uint64_t charge = charge_for(bytes);
   if (charge == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!charge_pool(c.driver, *pool, charge)) {
-    device_state& device = *c.driver.devices[static_cast<std::size_t>(pool->device)];
-    reclaim(c, device);
+    device_state* device = device_of(c.driver, *pool);
+    reclaim(c, device != nullptr ? *device : *stream->context->device);
     if (!charge_pool(c.driver, *pool, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
   }
   memory_block block;
   block.size = bytes;
   block.charged = charge;
   block.from = memory_block::origin::pool;
-  block.device = pool->device;
+  block.device = pool->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? pool->location.id : -2;
   block.pool = pool;
   block.seen_by_device = true;
   std::optional<std::uint64_t> base;
-  if (!pool->file) {
+  if (pool->device < 0) {
+    base = place_host_pool_block(c, std::move(block), *pool);
+  } else if (!pool->file) {
     base = place_block(c, std::move(block), pool->owner);
   } else if (pool->file->grow(pool->next_offset + in_pages(bytes))) {
     block.offset = pool->next_offset;
@@ -103,37 +151,12 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
 
 namespace gpu::testing::cpu::entry {
 
-inline CUresult device_get_default_mem_pool(call& c, CUmemoryPool* pool, CUdevice ordinal) {
-  device_state* device = nullptr;
-  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
-  *pool = device->default_pool->handle;
-  return CUDA_SUCCESS;
-}
-
-inline CUresult device_get_mem_pool(call& c, CUmemoryPool* pool, CUdevice ordinal) {
-  device_state* device = nullptr;
-  if (pool == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
-  *pool = device->current_pool->handle;
-  return CUDA_SUCCESS;
-}
-
-inline CUresult device_set_mem_pool(call& c, CUdevice ordinal, CUmemoryPool handle) {
-  device_state* device = nullptr;
-  pool_ptr pool;
-  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
-  if (const CUresult bad = find_pool(c, handle, pool)) return bad;
-  if (pool->device != ordinal) return CUDA_ERROR_INVALID_VALUE;
-  device->current_pool = pool;
-  return CUDA_SUCCESS;
-}
-
 inline CUresult mem_alloc_async(call& c, CUdeviceptr* pointer, std::size_t bytes, CUstream handle) {
   stream_ptr stream;
   if (pointer == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
-  return allocate_from_pool(c, pointer, bytes, stream->context->device->current_pool, stream);
+  return allocate_from_pool(c, pointer, bytes, pools_of(c.driver, *stream->context->device).current,
+                            stream);
 }
 
 inline CUresult mem_alloc_from_pool_async(call& c, CUdeviceptr* pointer, std::size_t bytes,
@@ -173,35 +196,28 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
 }
 
 inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProps* properties) {
-  device_state* device = nullptr;
   if (pool == nullptr || properties == nullptr ||
-      properties->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+      !can_be_pool(c, properties->location, properties->allocType))
     return CUDA_ERROR_INVALID_VALUE;
   constexpr int shareable = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
   if ((static_cast<int>(properties->handleTypes) & ~shareable) != 0)
     return CUDA_ERROR_INVALID_VALUE;
-  switch (properties->location.type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE:
-      if (c.find_device(properties->location.id, device)) return CUDA_ERROR_INVALID_VALUE;
-      break;
-    case CU_MEM_LOCATION_TYPE_HOST:
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-      return CUDA_ERROR_NOT_SUPPORTED;  // this driver has pools of devices only
-    default:
-      return CUDA_ERROR_INVALID_VALUE;
-  }
+  const bool of_device = properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
+                         properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (!of_device && properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
+    return CUDA_ERROR_INVALID_VALUE;
   shared_file_ptr file;
   if (properties->handleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
     shared_header header;
     header.content = shared_content::pool;
-    header.device = device->ordinal;
+    header.device = properties->location.id;
     header.number = shared_number();
     file = shared_file::create(header);
     if (!file) return CUDA_ERROR_OPERATING_SYSTEM;
   } else if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
     return CUDA_ERROR_NOT_SUPPORTED;  // there is no fabric
   }
-  const pool_ptr made = make_pool(c.driver, device->ordinal);
+  const pool_ptr made = make_pool(c.driver, properties->location, properties->allocType);
   made->file = std::move(file);
   made->maximum = properties->maxSize;
   made->place = c.driver.place();
@@ -214,10 +230,10 @@ inline CUresult mem_pool_destroy(call& c, CUmemoryPool handle) {
   pool_ptr pool;
   if (const CUresult bad = find_pool(c, handle, pool)) return bad;
   if (pool->is_default) return CUDA_ERROR_INVALID_VALUE;
-  device_state& device = *c.driver.devices[static_cast<std::size_t>(pool->device)];
-  if (device.current_pool == pool) device.current_pool = device.default_pool;
+  for (auto& [place, pools] : c.driver.pools_of_places)
+    if (pools.current == pool) pools.current = pools.standard;
   pool->destroyed = true;
-  trim_pool(device, *pool, 0);
+  trim_pool(c.driver, *pool, 0);
   (void)c.driver.pools.take(handle);
   return CUDA_SUCCESS;
 }
@@ -301,7 +317,8 @@ inline CUresult mem_pool_get_access(call& c, CUmemAccess_flags* flags, CUmemoryP
   if (const CUresult bad = find_pool(c, handle, pool)) return bad;
   if (const CUresult bad = c.find_device(location->id, device)) return bad;
   const auto found = pool->access.find(location->id);
-  *flags = pool->device == location->id  ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+  const bool own = pool->device == location->id || pool->type == CU_MEM_ALLOCATION_TYPE_MANAGED;
+  *flags = own                           ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
            : found != pool->access.end() ? found->second
                                          : CU_MEM_ACCESS_FLAGS_PROT_NONE;
   return CUDA_SUCCESS;
@@ -336,7 +353,7 @@ inline CUresult mem_pool_set_access(call& c, CUmemoryPool handle, const CUmemAcc
 inline CUresult mem_pool_trim_to(call& c, CUmemoryPool handle, std::size_t keep) {
   pool_ptr pool;
   if (const CUresult bad = find_own_pool(c, handle, pool)) return bad;
-  trim_pool(*c.driver.devices[static_cast<std::size_t>(pool->device)], *pool, keep);
+  trim_pool(c.driver, *pool, keep);
   return CUDA_SUCCESS;
 }
 

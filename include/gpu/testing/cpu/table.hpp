@@ -12,6 +12,7 @@
 #include <gpu/testing/cpu/copies.hpp>
 #include <gpu/testing/cpu/copies_3d.hpp>
 #include <gpu/testing/cpu/copy_batches.hpp>
+#include <gpu/testing/cpu/current_pools.hpp>
 #include <gpu/testing/cpu/devices.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/events.hpp>
@@ -27,6 +28,7 @@
 #include <gpu/testing/cpu/libraries.hpp>
 #include <gpu/testing/cpu/links.hpp>
 #include <gpu/testing/cpu/logs.hpp>
+#include <gpu/testing/cpu/managed_batches.hpp>
 #include <gpu/testing/cpu/managed_memory.hpp>
 #include <gpu/testing/cpu/memory.hpp>
 #include <gpu/testing/cpu/modules.hpp>
@@ -89,6 +91,7 @@ template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_create> = t
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_access> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_access> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::device_set_mem_pool> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_set_mem_pool> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_advise> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::pointer_set_attribute> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::profiler_start> = true;
