@@ -16,6 +16,20 @@ using error_reporter = void (*)(const cuda_error& error);
 
 namespace detail {
 
+struct shared_code;
+
+/// A kernel that a module has handed out, and what keeps it loaded: see kernel/shared_code.hpp.
+struct live_kernel {
+  CUkernel native;
+  shared_code* code;
+  live_kernel* next;
+};
+
+struct live_kernels {
+  mutex lock;
+  live_kernel* first[64];  // of lists, by the handle
+};
+
 struct process_state {
   const driver::entry_points* table;  // null until first use
   // cuLaunchKernel of the table, or a function that refuses, and null only before the first table:
@@ -29,6 +43,7 @@ struct process_state {
   driver::entry_points exiting;
   bool hooks_set;
   char detail[256];
+  live_kernels kernels;
   launch_ring launches;
 };
 
@@ -68,6 +83,7 @@ const driver::entry_points* put_in_force(State& state, const driver::entry_point
 /// Where the parent had no driver that could be used, the child has none for the same reason.
 template <class State> void leave_driver_to_parent() noexcept {
   State& state = state_of_process<State>();
+  state.kernels = {};  // another thread of the parent may have been at it
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table != nullptr && (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS)) {
     return;

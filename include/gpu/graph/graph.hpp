@@ -150,10 +150,11 @@ struct destroy_graph {
 
 /// Describes, keeps alive in `graph` what the description asks for, then does `work(parameters)`.
 template <class Description, class Work>
-result<> with_description(CUgraph graph, context_ref context, Description& description,
-                          source_location where, Work work) noexcept {
+result<> with_description(CUgraph graph, CUgraphNode existing, context_ref context,
+                          Description& description, source_location where, Work work) noexcept {
   node_parameters parameters;
   parameters.graph = graph;
+  parameters.existing = existing;
   GPU_TRY(node_access::describe(description, parameters, context, where));
   if (parameters.kept != nullptr)
     GPU_TRY(keep_in_graph(graph, parameters.kept, parameters.destroy_kept, where));
@@ -281,7 +282,8 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
   const context_ref context = self().context();
   CUgraphNode made = nullptr;
   GPU_TRY(detail::with_description(
-      graph, context, description, where, [&](detail::node_parameters& parameters) -> result<> {
+      graph, nullptr, context, description, where,
+      [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
             where, &made, graph, after.native(), static_cast<const CUgraphEdgeData*>(nullptr),
             after.size(), &parameters.native));
@@ -308,7 +310,7 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
   GPU_TRY(detail::require(graph, "gpu::set", where));
   GPU_TRY(detail::require(node, "gpu::set", where));
   return detail::with_description(
-      graph.native(), graph.context(), description, where,
+      graph.native(), node.native(), graph.context(), description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
                                                                            &parameters.native));

@@ -6,11 +6,12 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel_limits.hpp>
+#include <gpu/kernel/shared_code.hpp>
 #include <gpu/kernel/signature.hpp>
 
 namespace gpu::detail {
 
-/// Shared by all handles of a kernel; lives as long as the module.
+/// Shared by all handles of a kernel; lives as long as its code.
 struct kernel_record {
   /// By `limits_place`. First, since the launch path looks here.
   const kernel_limits* limits[most_limits_places];
@@ -24,6 +25,7 @@ struct kernel_record {
   std::size_t parameter_count = 0;
   bool parameters_known = false;  ///< drivers before CUDA 12.4 cannot tell
   kernel_record* next = nullptr;
+  live_kernel live{};  ///< without code where no module has it
 
   constexpr kernel_record() noexcept {
     for (const kernel_limits*& of_device : limits) of_device = &no_limits;

@@ -209,7 +209,7 @@ template <class Self> class module_operations {
 
 /// Owns loaded device code. It belongs to no context: a kernel of it runs on every device that the
 /// image has code for. Move-only; empty after a move; kernels stay valid when it moves and end with
-/// it.
+/// it. A graph that has a kernel of it keeps the code loaded: the module can go before the graph.
 class module : public module_operations<module> {
  public:
   /// Empty.
@@ -229,9 +229,11 @@ class module : public module_operations<module> {
     made.handle_.reset(state);
     return made;
   }
-  /// Gives the library up; the caller unloads it. Kernels looked up here end all the same.
+  /// Gives the library up; the caller unloads it, after the graphs that have its kernels. Kernels
+  /// looked up here end all the same.
   [[nodiscard]] CUlibrary release() noexcept {
     if (!handle_) return nullptr;
+    handle_.get()->forget_kernels();
     CUlibrary library = detail::exchange(handle_.get()->library, nullptr);
     handle_.reset();
     return library;

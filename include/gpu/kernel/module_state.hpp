@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a module owns: the driver's library, the records of its kernels, and the names by which
-/// instances of templates can be asked for.
+/// What a module owns, together with the graphs that have its kernels: the driver's library, the
+/// records of its kernels, and the names by which instances of templates can be asked for.
 
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -21,19 +21,26 @@ struct module_name {
   module_name* next = nullptr;
 };
 
-struct module_state {
+struct module_state : shared_code {
   CUlibrary library = nullptr;
   kernel_list kernels;
   module_name* names = nullptr;  ///< complete before the module is handed out
   jit_log* log = nullptr;        ///< where the driver may still write, or null
 
-  module_state() noexcept = default;
+  module_state() noexcept : shared_code{&unload_state} {}
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
     while (kernels.first != nullptr) delete exchange(kernels.first, kernels.first->next);
     while (names != nullptr) delete exchange(names, names->next);
     jit_log::destroy(log);
+  }
+
+  /// Has graphs find the kernels of the library no more.
+  void forget_kernels() noexcept {
+    for (kernel_record* each = kernels.first; each != nullptr; each = each->next) {
+      remove_live_kernel(each->live);
+    }
   }
 
   /// The name that the driver knows for `written`.
@@ -50,10 +57,11 @@ struct module_state {
     if (name != nullptr) names = name;
     return name != nullptr;
   }
-};
 
-struct unload_module {
-  void operator()(module_state* state) const noexcept {
+ private:
+  static void unload_state(shared_code* self) noexcept {
+    auto* const state = static_cast<module_state*>(self);
+    state->forget_kernels();
     if (state->library != nullptr) {
       driver::destroy<&driver::entry_points::library_unload>(state->library);
     }
@@ -61,7 +69,13 @@ struct unload_module {
   }
 };
 
-using owned_module_state = unique_handle<module_state*, unload_module>;
+struct drop_module {
+  void operator()(module_state* state) const noexcept {
+    if (state->drop_share()) state->unload(state);
+  }
+};
+
+using owned_module_state = unique_handle<module_state*, drop_module>;
 
 /// Adds to `error`, which PTX was refused with, what the driver's compiler says about it. It is
 /// asked apart from the library, which the driver may read, and log about, at any later time. To be
@@ -168,6 +182,8 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   }
   owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
   record = made.release();
+  record->live = {native, &state, nullptr};
+  add_live_kernel(record->live);
   state.kernels.add(record);
   return {};
 }

@@ -299,6 +299,7 @@ struct call {
     node.reads = std::move(what.reads);
     node.reads_any_host_memory = what.reads_any_host_memory;
     node.reads_mapped_host_memory = what.reads_mapped_host_memory;
+    node.kernel = std::move(what.kernel);
     return capture(stream, std::move(node));
   }
 

@@ -4,6 +4,7 @@
 /// other, in an order that the dependencies allow.
 
 #include <gpu/testing/cpu/event_marks.hpp>
+#include <gpu/testing/cpu/graph_kernels.hpp>
 #include <gpu/testing/cpu/graph_nodes.hpp>
 
 #include <cuda.h>
@@ -216,6 +217,7 @@ inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgrap
     params->result_out = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
     return CUDA_ERROR_INVALID_VALUE;
   }
+  if (const CUresult bad = refuse_unloaded(c, *graph)) return bad;
   std::shared_ptr<exec_body> body = make_body(*graph);
   if (!body) {
     params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;

@@ -50,6 +50,7 @@ inline CUresult describe_kernel(call& c, const CUDA_KERNEL_NODE_PARAMS_v3& from,
   to.work = std::move(made->work);
   to.reads = std::move(made->reads);
   to.reads_mapped_host_memory = true;
+  to.kernel = std::move(made->kernel);
   return CUDA_SUCCESS;
 }
 

@@ -88,6 +88,7 @@ struct node_work {
   /// Done when a launch enqueues the work as an operation; null where there is nothing to do then.
   std::function<void(call&, operation&)> when_enqueued;
   std::vector<int> shape;                     // what of the node an executable graph cannot change
+  std::shared_ptr<kernel_launch> kernel;      // of a kernel
   std::vector<CUlaunchAttribute> attributes;  // of a kernel
   graph_ptr child;                            // of a child graph
   std::vector<graph_ptr> bodies;              // of a conditional node

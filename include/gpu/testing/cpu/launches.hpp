@@ -31,6 +31,15 @@ struct launch_order {
   bool programmatic = false;  // it may begin before kernels ahead of it in the stream end
 };
 
+/// What a launch was asked for, as the node of a graph tells it.
+struct kernel_launch {
+  CUDA_KERNEL_NODE_PARAMS asked{};  // without the parameters
+  code_ptr code;
+  const machine::executable* kernel = nullptr;
+  std::vector<std::byte> parameters;
+  std::vector<void*> pointers;  // to each of them, once the program has asked
+};
+
 /// The code that a driver gives a context in which a kernel went wrong.
 inline CUresult code_of(machine::fault_kind kind) {
   using machine::fault_kind;
@@ -150,9 +159,8 @@ inline void note_host_reads(call& c, const std::vector<std::byte>& parameters, o
 }
 
 /// Runs a kernel to its end. Without the lock.
-inline void run_kernel(driver_state& driver, context_state& context, const code_ptr& code,
-                       machine::launch what, const std::vector<std::byte>& parameters) {
-  (void)code;  // keeps what the launch points to alive
+inline void run_kernel(driver_state& driver, context_state& context, machine::launch what,
+                       const std::vector<std::byte>& parameters) {
   what.parameters = parameters;
   what.heap = context.heap.get();
   what.images = &driver.images;
@@ -181,8 +189,21 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   if (function->context != context->handle) return CUDA_ERROR_INVALID_HANDLE;
   const machine::executable& kernel = *function->kernel;
   if (const CUresult bad = check_shape(kernel, *function->settings, order)) return bad;
-  std::vector<std::byte> parameters;
-  if (const CUresult bad = pack_parameters(*kernel.entry, pointers, extra, parameters)) return bad;
+  auto asked = std::make_shared<kernel_launch>();
+  if (const CUresult bad = pack_parameters(*kernel.entry, pointers, extra, asked->parameters))
+    return bad;
+  asked->asked.func = function->handle;
+  if (handle != function->handle) asked->asked.kern = reinterpret_cast<CUkernel>(handle);
+  asked->asked.ctx = context->handle;
+  asked->asked.gridDimX = order.grid.x;
+  asked->asked.gridDimY = order.grid.y;
+  asked->asked.gridDimZ = order.grid.z;
+  asked->asked.blockDimX = order.block.x;
+  asked->asked.blockDimY = order.block.y;
+  asked->asked.blockDimZ = order.block.z;
+  asked->asked.sharedMemBytes = order.shared;
+  asked->code = function->code;
+  asked->kernel = &kernel;
 
   machine::launch what;
   what.kernel = &kernel;
@@ -199,11 +220,11 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   what.check = c.driver.options.checks;
 
   auto enqueued = std::make_shared<operation>();
-  note_host_reads(c, parameters, *enqueued);
-  enqueued->work = [&driver = c.driver, context, code = function->code, what,
-                    parameters = std::move(parameters)] {
-    do_work(*context, [&] { run_kernel(driver, *context, code, what, parameters); });
+  note_host_reads(c, asked->parameters, *enqueued);
+  enqueued->work = [&driver = c.driver, context, what, asked] {
+    do_work(*context, [&] { run_kernel(driver, *context, what, asked->parameters); });
   };
+  enqueued->kernel = std::move(asked);
   enqueued->node_type = CU_GRAPH_NODE_TYPE_KERNEL;
   made = std::move(enqueued);
   return CUDA_SUCCESS;
@@ -219,6 +240,7 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
     if (stream->capture) stream->capture->invalidated = true;
     return bad;
   }
+  if (!stream->capture) what->kernel.reset();
   if (made != nullptr) *made = what;
   if (order.programmatic) depend_programmatically(stream->capture_after);
   return c.enqueue(stream, what);

@@ -26,6 +26,8 @@ struct host_range {
 };
 
 /// One piece of work in a queue. All members belong to the driver's lock.
+struct kernel_launch;
+
 struct operation {
   enum class progress : std::uint8_t { waiting, running, done };
 
@@ -41,7 +43,8 @@ struct operation {
   bool reads_mapped_host_memory = false;          // a kernel
   /// The kind of a graph's node that stands for it (a CUgraphNodeType); -1: a capture refuses it.
   int node_type = -1;
-  bool wanted = false;  // somebody waits for it
+  std::shared_ptr<kernel_launch> kernel;  // of a kernel
+  bool wanted = false;                    // somebody waits for it
   progress state = progress::waiting;
   std::chrono::steady_clock::time_point finished{};
 };

@@ -1,0 +1,353 @@
+// Graphs keep the modules of their kernels loaded: until the last of them is gone, and no longer.
+
+#include "graph/graph_fixture.hpp"
+#include "support/host_memory.hpp"
+#include "support/noted_calls.hpp"
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+namespace keep_modules_test {
+
+using test::error_of;
+using test::graph_fixture;
+using test::value_of;
+
+using noted_unloads = test::noted_calls<&gpu::driver::entry_points::library_unload>;
+using noted_objects = test::noted_calls<&gpu::driver::entry_points::user_object_create>;
+
+namespace {
+
+/// A module of its own, with the kernels that tests take from it.
+struct other_module {
+  std::optional<gpu::module> code = value_of(gpu::module::load(test::graph_kernels));
+  gpu::kernel<unsigned*, unsigned> add = value_of(code->kernel<unsigned*, unsigned>("add"));
+  gpu::kernel<unsigned*> twice = value_of(code->kernel<unsigned*>("twice"));
+  CUlibrary native = code->native();
+};
+
+/// Whether the library comes to be unloaded, alone. A device's driver may tell late that a graph is
+/// gone; the next operation on any graph unloads then.
+bool is_unloaded(const noted_unloads& unloads, CUlibrary library) {
+  for (int i = 0; i < 1000 && unloads.count() == 0; ++i) {
+    value_of(gpu::graph::create(test::first_device()));
+    if (unloads.count() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return unloads.count() == 1 && unloads.last<0>() == library;
+}
+
+TEST_CASE("graph: a module that nobody's graph has is unloaded at once", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  value_of(f.stream.synchronize());
+  other.code.reset();
+  REQUIRE(unloads.count() == 1);
+  CHECK(unloads.last<0>() == other.native);
+}
+
+TEST_CASE("graph: a kernel node keeps its module loaded", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  other.code.reset();
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(f.run(*exec) == 3);
+  f.graph = value_of(gpu::graph::create(f.device));
+  CHECK(f.run(*exec) == 6);
+  CHECK(unloads.count() == 0);
+  exec.reset();
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a module that outlives the graph is unloaded by itself", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  f.graph = value_of(gpu::graph::create(f.device));
+  CHECK(unloads.count() == 0);
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  CHECK(f.first() == 3);
+  other.code.reset();
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a launch keeps the modules of its graph until it is over", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  other.code.reset();
+  {
+    const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+    f.graph = value_of(gpu::graph::create(f.device));
+    value_of(gpu::launch(f.stream, exec));
+  }
+  value_of(f.stream.synchronize());
+  CHECK(f.first() == 3);
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a clone and a child keep the modules of the original", "[graph][module]") {
+  graph_fixture f;
+  for (const bool as_child : {false, true}) {
+    CAPTURE(as_child);
+    f.set(0);
+    other_module other;
+    const noted_unloads unloads;
+    value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+    other.code.reset();
+    gpu::graph copy =
+        as_child ? value_of(gpu::graph::create(f.device)) : value_of(gpu::graph::clone(f.graph));
+    if (as_child) value_of(copy.add({}, gpu::child_graph_node(f.graph)));
+    f.graph = value_of(gpu::graph::create(f.device));
+    std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(copy));
+    copy = value_of(gpu::graph::create(f.device));
+    CHECK(f.run(*exec) == 3);
+    CHECK(unloads.count() == 0);
+    exec.reset();
+    CHECK(is_unloaded(unloads, other.native));
+  }
+}
+
+TEST_CASE("graph: the body of a conditional node keeps the modules of its kernels",
+          "[graph][module][conditional]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const auto condition = value_of(gpu::graph_condition::create(f.graph, 1));
+  gpu::conditional_node once(gpu::conditional_kind::if_, condition);
+  value_of(f.graph.add({}, once));
+  value_of(once.body().add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  other.code.reset();
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  f.graph = value_of(gpu::graph::create(f.device));
+  CHECK(f.run(*exec) == 3);
+  CHECK(unloads.count() == 0);
+  exec.reset();
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a node that is set to another kernel keeps that one's module",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const auto node = value_of(f.graph.add({}, f.adds(1)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  {
+    const noted_objects objects;
+    // A loop that sets and updates must not have the graph grow.
+    for (unsigned i = 0; i < 3; ++i) value_of(gpu::set(f.graph, node, f.adds(i)));
+    value_of(gpu::set(f.graph, node, f.doubles()));
+    CHECK(objects.count() == 0);
+    value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+    value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, other.add, f.x, 5u)));
+    CHECK(objects.count() == 1);
+  }
+  other.code.reset();
+  value_of(exec.update(f.graph));
+  f.graph = value_of(gpu::graph::create(f.device));
+  CHECK(f.run(exec) == 5);
+  CHECK(unloads.count() == 0);
+  exec = gpu::graph_exec::adopt(nullptr, f.stream.context());
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: an executable graph takes kernels of modules that it does not keep",
+          "[graph][module]") {
+  graph_fixture f;
+  const auto node = value_of(f.graph.add({}, f.adds(1)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  other_module other;
+  const noted_unloads unloads;
+  const noted_objects objects;
+  value_of(exec.set(node, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  CHECK(f.run(exec) == 3);
+  CHECK(objects.count() == 0);
+  other.code.reset();
+  CHECK(unloads.count() == 1);
+}
+
+TEST_CASE("capture: the graph keeps each module of its kernels, once", "[graph][capture][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  for (unsigned i = 0; i < 3; ++i) {
+    value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+    value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
+    value_of(gpu::launch(f.stream, {1, 1}, other.twice, f.x));
+    value_of(gpu::fill(f.stream, f.x, 7u));
+  }
+  std::optional<gpu::graph> graph;
+  {
+    const noted_objects objects;
+    graph = value_of(capture.end());
+    CHECK(objects.count() == 1);
+  }
+  other.code.reset();
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(*graph));
+  graph.reset();
+  CHECK(f.run(*exec) == 7);
+  CHECK(unloads.count() == 0);
+  exec.reset();
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("capture: a graph that is captured into keeps the modules, also of a dropped capture",
+          "[graph][capture][module]") {
+  graph_fixture f;
+  for (const bool dropped : {false, true}) {
+    CAPTURE(dropped);
+    f.set(1);
+    other_module other;
+    const noted_unloads unloads;
+    {
+      auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
+      value_of(gpu::launch(f.stream, {1, 1}, other.twice, f.x));
+      if (!dropped) value_of(capture.end());
+    }
+    other.code.reset();
+    std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
+    CHECK(f.run(*exec) == 2);
+    CHECK(unloads.count() == 0);
+    f.graph = value_of(gpu::graph::create(f.device));
+    exec.reset();
+    CHECK(is_unloaded(unloads, other.native));
+  }
+}
+
+TEST_CASE("capture: into the body of a conditional node", "[graph][capture][module][conditional]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const auto condition = value_of(gpu::graph_condition::create(f.graph, 1));
+  gpu::conditional_node once(gpu::conditional_kind::if_, condition);
+  value_of(f.graph.add({}, once));
+  auto capture = value_of(gpu::stream_capture::begin(f.stream, once.body()));
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  value_of(capture.end());
+  other.code.reset();
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  CHECK(f.run(*exec) == 3);
+  CHECK(unloads.count() == 0);
+  f.graph = value_of(gpu::graph::create(f.device));
+  exec.reset();
+  CHECK(is_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: what a module released is the caller's, whatever graphs have",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  value_of(gpu::launch(f.stream, {1, 1}, other.twice, f.x));
+  CHECK(other.code->release() == other.native);
+  {
+    // The module knows nothing of the kernel any more.
+    const noted_objects objects;
+    value_of(capture.end());
+    CHECK(objects.count() == 0);
+  }
+  f.graph = value_of(gpu::graph::create(f.device));
+  other.code.reset();
+  CHECK(unloads.count() == 0);
+  CHECK(test::driver().library_unload(other.native) == CUDA_SUCCESS);
+}
+
+TEST_CASE("graph: threads that let go of a module unload it once", "[graph][module]") {
+  graph_fixture f;
+  for (int round = 0; round < 20; ++round) {
+    other_module other;
+    const noted_unloads unloads;
+    std::vector<gpu::graph> graphs;
+    for (int i = 0; i < 3; ++i) {
+      graphs.push_back(value_of(gpu::graph::create(f.device)));
+      value_of(graphs.back().add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+    }
+    std::vector<std::thread> threads;
+    for (gpu::graph& each : graphs)
+      threads.emplace_back([&each] { const gpu::graph gone = std::move(each); });
+    threads.emplace_back([&other] { other.code.reset(); });
+    for (std::thread& each : threads) each.join();
+    CHECK(is_unloaded(unloads, other.native));
+  }
+}
+
+TEST_CASE("graph: captures find kernels while modules come and go", "[graph][capture][module]") {
+  graph_fixture f;
+  std::thread loading([] {
+    for (int i = 0; i < 50; ++i) {
+      const auto module = gpu::module::load(test::graph_kernels);
+      if (module.has_value()) (void)module->kernel("add").has_value();
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    auto capture = value_of(gpu::stream_capture::begin(f.stream, gpu::capture_mode::thread_local_));
+    value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
+    const noted_objects objects;
+    value_of(capture.end());
+    CHECK(objects.count() == 1);
+  }
+  loading.join();
+}
+
+gpu::result<> use_modules_in_graphs() {
+  const gpu::device device = GPU_TRY(gpu::device::get(0));
+  const gpu::stream stream = GPU_TRY(gpu::stream::create(device));
+  auto x = GPU_TRY(gpu::device_buffer<unsigned>::create(stream, 4));
+  gpu::module first = GPU_TRY(gpu::module::load(test::graph_kernels));
+  gpu::module second = GPU_TRY(gpu::module::load(test::graph_kernels));
+  const auto twice = GPU_TRY(first.kernel<unsigned*>("twice"));
+  const auto other = GPU_TRY(second.kernel<unsigned*>("twice"));
+  const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+  const auto node = GPU_TRY(graph.add({}, gpu::kernel_node({1, 1}, twice, x)));
+  GPU_TRY(gpu::set(graph, node, gpu::kernel_node({1, 1}, other, x)));
+  auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
+  GPU_TRY(gpu::launch(stream, {1, 1}, twice, x));
+  GPU_TRY(gpu::launch(stream, {1, 1}, other, x));
+  const gpu::graph captured = GPU_TRY(capture.end());
+  auto into = GPU_TRY(gpu::stream_capture::begin(stream, graph));
+  GPU_TRY(gpu::launch(stream, {1, 1}, twice, x));
+  GPU_TRY(into.end());
+  first = gpu::module();
+  second = gpu::module();
+  const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(captured));
+  return {};
+}
+
+TEST_CASE("graph: each driver call that keeps a module may fail",
+          "[graph][capture][module][faults][cpu]") {
+  CHECK(test::sweep(use_modules_in_graphs, {"cuCtxGetDevice"}) == "");
+}
+
+TEST_CASE("graph: each allocation that keeps a module may fail", "[graph][capture][module][cpu]") {
+  CHECK(test::sweep_host_memory(use_modules_in_graphs) == "");
+}
+
+TEST_CASE("capture: a dropped one that cannot keep its modules says so",
+          "[graph][capture][module][faults][cpu]") {
+  graph_fixture f;
+  gpu::driver::entry_points table = test::driver();
+  table.graph_kernel_node_get_params = [](CUgraphNode, CUDA_KERNEL_NODE_PARAMS*) {
+    return CUDA_ERROR_UNKNOWN;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  test::reported_errors reported;
+  {
+    const auto into = value_of(gpu::stream_capture::begin(f.stream, f.graph));
+    value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
+  }
+  CHECK(reported.count() == 1);
+  CHECK(reported.last().find("cuGraphKernelNodeGetParams") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace keep_modules_test
