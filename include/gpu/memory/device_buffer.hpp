@@ -22,6 +22,7 @@ class device_elements : public element_owner<T, Memory> {
 
   operator device_span<T>() & noexcept { return span(); }
   operator device_span<const T>() const& noexcept { return span(); }
+  operator device_span<const T>() & noexcept { return span(); }  // before that of a host range
   operator device_span<T>() && = delete;
   operator device_span<const T>() const&& = delete;
 
