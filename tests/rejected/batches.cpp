@@ -1,9 +1,10 @@
-// What batches of copies, waiting streams and peers do not let through, beside what they do.
+// What batches, waiting streams and peers do not let through, beside what they do.
 
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/memory_operation_node.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_batch.hpp>
+#include <gpu/memory/managed_batch.hpp>
 #include <gpu/memory/peer_memory.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 #include <gpu/texture/copy_array_batch.hpp>
@@ -18,6 +19,8 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   auto buffer = GPU_TRY(gpu::device_buffer<unsigned>::create(device, 4));
   auto shorts = GPU_TRY(gpu::device_buffer<short>::create(device, 4));
   auto array = GPU_TRY(gpu::cuda_array<unsigned>::create(device, {.width = 4}));
+  auto managed = GPU_TRY(gpu::managed_buffer<unsigned>::create(device, 4));
+  const gpu::device_span<const unsigned> constant = managed;
   std::vector<unsigned> host(4);
   using op = gpu::memory_operation;
 
@@ -60,11 +63,16 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   const auto box = gpu::pitched_host_span<unsigned>::from_native(host.data(), {2, 2});
   // expect 12: a copy of a batch needs page-locked host memory
   GPU_TRY(gpu::copy(stream, {gpu::box_copy::read_now(box, box)}));
+#elif GPU_REJECTED == 13
+  // expect 13: the range's elements are const, and to discard them is to change them
+  GPU_TRY(gpu::discard(stream, {managed, constant}));
 #else
   GPU_TRY(gpu::copy(stream, {gpu::range_copy::read_now(host, buffer)}));
   GPU_TRY(gpu::copy(stream, {gpu::array_copy::read_now(host, array)}));
   GPU_TRY(gpu::perform(stream, {op::wait(buffer.span(), 1u), op::write(buffer, 2u)}));
   GPU_TRY(gpu::peer(device, buffer.span()));
+  GPU_TRY(gpu::prefetch(stream, {{managed, device}, {constant, device}}));
+  GPU_TRY(gpu::discard(stream, {managed, managed.span().first(2)}));
 #endif
   return {};
 }
