@@ -40,11 +40,10 @@ TEST_CASE("pools of places answer as an H200's driver does", "[cpu]") {
   driver_fixture f(small_device());
   // Nothing of this asks for a current context.
   REQUIRE(f.cu.ctx_set_current(nullptr) == CUDA_SUCCESS);
-  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
-      ninth{CU_MEM_LOCATION_TYPE_DEVICE, {9}}, none{CU_MEM_LOCATION_TYPE_NONE, {0}},
-      host{CU_MEM_LOCATION_TYPE_HOST, {0}}, node{CU_MEM_LOCATION_TYPE_HOST_NUMA, {0}},
-      far_node{CU_MEM_LOCATION_TYPE_HOST_NUMA, {99}},
-      current_node{CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, {0}};
+  const CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0}, ninth{CU_MEM_LOCATION_TYPE_DEVICE, 9},
+      none{CU_MEM_LOCATION_TYPE_NONE, 0}, host{CU_MEM_LOCATION_TYPE_HOST, 0},
+      node{CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}, far_node{CU_MEM_LOCATION_TYPE_HOST_NUMA, 99},
+      current_node{CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0};
   constexpr auto pinned = CU_MEM_ALLOCATION_TYPE_PINNED, managed = CU_MEM_ALLOCATION_TYPE_MANAGED;
   CUmemoryPool pool = nullptr, standard = nullptr, current = nullptr;
   const auto ask = [&](CUmemLocation at, CUmemAllocationType type) {
@@ -124,7 +123,7 @@ TEST_CASE("memory of the host's pools costs no device anything", "[cpu]") {
       properties.maxSize = 32 * mebibyte;
       CUmemoryPool pool = nullptr;
       REQUIRE(f.cu.mem_pool_create(&pool, &properties) == CUDA_SUCCESS);
-      const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
+      const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
       REQUIRE(f.cu.mem_pool_set_access(pool, &access, 1) == CUDA_SUCCESS);
       CUdeviceptr memory = 0, more = 0;
@@ -179,7 +178,7 @@ TEST_CASE("a kernel reaches memory of the host's pools where it was given access
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_HOST_NUMA;
     REQUIRE(f.cu.mem_pool_create(&pool, &properties) == CUDA_SUCCESS);
-    CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {0}};
+    CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0};
     CUmemAccess_flags access{};
     CHECK(f.cu.mem_pool_get_access(&access, pool, &device) == CUDA_SUCCESS);
     CHECK(access == CU_MEM_ACCESS_FLAGS_PROT_NONE);

@@ -12,8 +12,7 @@ using test::driver_fixture;
 namespace {
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, {0}},
-    host{CU_MEM_LOCATION_TYPE_HOST, {0}};
+constexpr CUmemLocation device{CU_MEM_LOCATION_TYPE_DEVICE, 0}, host{CU_MEM_LOCATION_TYPE_HOST, 0};
 
 /// Two ranges of managed memory, and the calls of a batch about them.
 struct batch_fixture : driver_fixture {
@@ -68,7 +67,7 @@ TEST_CASE("batches for managed memory take what an H200's driver takes", "[cpu]"
     CHECK(f.discard(CU_STREAM_PER_THREAD) == CUDA_SUCCESS);
     for (const CUmemLocationType type :
          {CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT}) {
-      f.locations[0] = {type, {0}};
+      f.locations[0] = {type, 0};
       CHECK(f.prefetch(f.stream) == CUDA_SUCCESS);
     }
     f.ranges[0] += 3;
@@ -96,7 +95,7 @@ TEST_CASE("batches for managed memory refuse what an H200's driver refuses", "[c
   CHECK(f.prefetch(f.stream, 2, 2) == refused);
   f.firsts[0] = 0;
   for (const CUmemLocation bad :
-       {CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, {99}}, CUmemLocation{}}) {
+       {CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, 99}, CUmemLocation{}}) {
     f.locations[0] = bad;
     CHECK(f.prefetch(f.stream) == refused);
   }

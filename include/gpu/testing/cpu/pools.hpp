@@ -67,7 +67,7 @@ inline place_pools& pools_at(driver_state& driver, const CUmemLocation& location
 }
 /// The pools of a device's own memory.
 inline place_pools& pools_of(driver_state& driver, const device_state& device) {
-  return pools_at(driver, {CU_MEM_LOCATION_TYPE_DEVICE, {device.ordinal}},
+  return pools_at(driver, {CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal},
                   CU_MEM_ALLOCATION_TYPE_PINNED);
 }
 

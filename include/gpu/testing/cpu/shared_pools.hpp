@@ -46,7 +46,7 @@ inline CUresult mem_pool_import_from_shareable_handle(call& c, CUmemoryPool* poo
   shared_file_ptr file;
   if (const CUresult bad = open_shared(handle, shared_content::pool, c.driver.devices.size(), file))
     return bad;
-  const pool_ptr made = make_pool(c.driver, {CU_MEM_LOCATION_TYPE_DEVICE, {file->header().device}});
+  const pool_ptr made = make_pool(c.driver, {CU_MEM_LOCATION_TYPE_DEVICE, file->header().device});
   made->file = std::move(file);
   made->imported = true;
   made->place = c.driver.place();
