@@ -1,5 +1,6 @@
 // Recordings are played again on a driver of their own; traces, faults and the CPU driver together.
 #include <gpu/gpu.hpp>
+#include <gpu/memory/managed_batch.hpp>
 #include <gpu/testing/call_trace.hpp>
 #include <gpu/testing/fault_injection.hpp>
 
@@ -124,6 +125,38 @@ TEST_CASE("the calls of a recording can be made again on another driver", "[cpu]
   std::vector<float> again(6);
   std::memcpy(again.data(), replay.copied_to_host[0].data(), 24);
   CHECK(again == expected);
+}
+
+TEST_CASE("a recording has the lists of batches for managed memory, and the places of pools",
+          "[cpu]") {
+  const std::string recording = trace_of(trace_format::recording, [](auto&) {
+    const gpu::device device = test::first_device();
+    const gpu::stream stream = value_of(gpu::stream::create(device));
+    auto a = value_of(gpu::managed_buffer<int>::create(device, 4));
+    value_of(gpu::prefetch(stream, {{a, device}}));
+    value_of(gpu::discard(stream, {a}));
+    value_of(gpu::discard_and_prefetch(stream, {{a, device}}));
+    value_of(gpu::memory_pool_ref::current_of(device, gpu::allocation_type::managed));
+    value_of(stream.synchronize());
+  });
+  const struct {
+    const char* call;
+    int ranges;  // of memory that the call reads
+  } expected_of[] = {{"cuMemPrefetchBatchAsync", 4},
+                     {"cuMemDiscardBatchAsync", 2},
+                     {"cuMemDiscardAndPrefetchBatchAsync", 4},
+                     {"cuMemGetMemPool", 1}};
+  for (const auto& each : expected_of) {
+    INFO(each.call);
+    const std::size_t line = recording.find("\"call\": \"" + std::string(each.call) + '"');
+    REQUIRE(line != recording.npos);
+    const std::string whole = recording.substr(line, recording.find('\n', line) - line);
+    int ranges = 0;
+    for (std::size_t at = whole.find("\"memory\""); at != whole.npos;
+         at = whole.find("[\"0x", at + 1))
+      ++ranges;
+    CHECK(ranges - 1 == each.ranges);
+  }
 }
 
 TEST_CASE("a trace over faults over the CPU driver shows the call that failed", "[cpu]") {
