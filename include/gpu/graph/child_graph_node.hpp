@@ -2,24 +2,55 @@
 /// \file
 /// `child_graph_node`: a graph inside a graph.
 
+#include <gpu/driver/driver_version.hpp>
 #include <gpu/graph/graph.hpp>
 
 namespace gpu {
 
-/// A copy of a graph as one node. The graph itself can be changed or destroyed afterwards.
-/// **Errors**: `errc::invalid_argument` for the graph that it is added to; CUDA_ERROR_NOT_SUPPORTED
-/// for a graph that allocates memory or has conditions.
+namespace detail {
+
+/// Refuses a driver that would make a copy of a graph that is to be moved.
+template <class Builder = text_builder>
+result<> require_moving_graphs(source_location where) noexcept {
+  const version driver = GPU_TRY(driver_version(where));
+  if (driver >= version{12, 9}) return {};
+  Builder out;
+  out << "the driver is for CUDA " << driver.major << '.' << driver.minor
+      << ", and moves graphs into others from CUDA 12.9 on. Pass the graph as a gpu::graph_ref, "
+         "which copies it, or update the NVIDIA driver.";
+  return fail(refusal(errc::not_supported, "gpu::child_graph_node", out.finish(), where,
+                      static_cast<std::uint64_t>(driver.major * 1000 + driver.minor * 10), 12090));
+}
+
+}  // namespace detail
+
+/// A graph as one node:
+///
+///     GPU_TRY(graph.add({}, gpu::child_graph_node(steps)));             // a copy of it
+///     GPU_TRY(graph.add({}, gpu::child_graph_node(std::move(steps))));  // the graph itself
+///
+/// A graph that was copied can be changed or destroyed afterwards. One that was moved belongs to
+/// the node, with the nodes that the program knows. It may allocate memory, which the parent or the
+/// program may free after the node has run. It takes no more nodes that allocate or free, is not
+/// instantiated by itself, and is no child of another graph; `child_of` names it.
+/// **Ownership**: a graph that was moved in and could not be added stays the description's, and is
+/// destroyed with it.
+/// **Errors**: `errc::invalid_argument` for the graph that it is added to, and for moving a graph
+/// into a node that is there, with `set`; `errc::not_supported` for moving with a driver before
+/// CUDA 12.9; CUDA_ERROR_NOT_SUPPORTED for a graph that has conditions or was moved already, and
+/// for a copy of one that allocates memory. A graph must not be moved into what is inside of it.
 class child_graph_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::child_graph;
 
   explicit child_graph_node(graph_ref child) noexcept : child_{child} {}
+  explicit child_graph_node(graph&& child) noexcept
+      : owned_{static_cast<graph&&>(child)}, child_{owned_} {}
 
  private:
   friend struct detail::node_access;
   template <class Builder = detail::text_builder>
-  result<> describe(detail::node_parameters& to, context_ref,
-                    source_location where) const noexcept {
+  result<> describe(detail::node_parameters& to, context_ref, source_location where) noexcept {
     GPU_TRY(detail::require(child_, "gpu::child_graph_node", where));
     if (child_.native() == to.graph) {
       return detail::fail(detail::refusal(
@@ -27,9 +58,23 @@ class child_graph_node {
           text("a graph cannot hold itself. Add a clone of it: see gpu::graph::clone."), where));
     }
     to.native.graph.graph = child_.native();
+    if (owned_.native() == nullptr) return {};
+    if (to.graph == nullptr || to.existing != nullptr) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::child_graph_node",
+          text("a graph cannot be moved into a node that is there. Pass it as a gpu::graph_ref, "
+               "which copies it, or remove the node and add another."),
+          where));
+    }
+    GPU_TRY(detail::require_moving_graphs(where));
+    to.native.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     return {};
   }
+  void made(const detail::node_parameters&, context_ref) noexcept {
+    if (owned_.release()) child_ = {};
+  }
 
+  graph owned_ = graph::adopt({});  // empty where a copy is made
   graph_ref child_;
 };
 

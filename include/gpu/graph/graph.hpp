@@ -11,6 +11,8 @@ namespace gpu {
 
 class graph_ref;
 class graph_condition;
+class graph_edge_list;
+enum class graph_dependency : int;
 
 namespace detail {
 result<> require(const graph_ref& graph, const char* function, source_location where) noexcept;
@@ -52,6 +54,12 @@ template <class Self> class graph_operations {
     return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
                                                                where);
   }
+  /// The same for kernels of which the second may begin earlier: see graph_edge.hpp.
+  /// **Errors**: also `errc::invalid_argument` for a node of another kind than `kernel`, unless the
+  /// dependency is `full`, and for a value that is no dependency. (cuGraphAddDependencies,
+  /// cuGraphNodeGetType)
+  result<> connect(graph_node first, graph_node second, graph_dependency dependency,
+                   source_location where = source_location::current()) const noexcept;
   /// Removes the edge from `first` to `second`. (cuGraphRemoveDependencies)
   result<> disconnect(graph_node first, graph_node second,
                       source_location where = source_location::current()) const noexcept {
@@ -73,6 +81,9 @@ template <class Self> class graph_operations {
     return detail::list_nodes<&driver::entry_points::graph_get_root_nodes, List>(
         self().native(), self().context(), where);
   }
+  /// All edges: see graph_edge.hpp. (cuGraphGetEdges)
+  template <class List = graph_edge_list>
+  result<List> edges(source_location where = source_location::current()) const noexcept;
   /// The node of this graph that was copied from `original` when it was cloned.
   /// (cuGraphNodeFindInClone)
   template <class Node = graph_node>
@@ -113,14 +124,13 @@ template <class Self> class graph_operations {
     return detail::require(self(), function, where);
   }
   template <auto Member>
-  result<> edge(const char* function, graph_node first, graph_node second,
-                source_location where) const noexcept {
+  result<> edge(const char* function, graph_node first, graph_node second, source_location where,
+                const CUgraphEdgeData* data = nullptr) const noexcept {
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require(first, function, where));
     GPU_TRY(detail::require(second, function, where));
     const CUgraphNode from = first.native(), to = second.native();
-    return driver::call<Member>(where, self().native(), &from, &to,
-                                static_cast<const CUgraphEdgeData*>(nullptr), std::size_t{1});
+    return driver::call<Member>(where, self().native(), &from, &to, data, std::size_t{1});
   }
 };
 

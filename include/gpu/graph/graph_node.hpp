@@ -189,9 +189,10 @@ inline result<> require(const graph_node& node, const char* function,
 
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] cuda_error no_room_for_nodes(const char* function, std::size_t count,
-                                                          source_location where) noexcept {
+                                                          source_location where,
+                                                          const char* what = "nodes") noexcept {
   Builder out;
-  out << "the host had no room for " << count << " nodes. Free host memory.";
+  out << "the host had no room for " << count << ' ' << what << ". Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, count);
 }
 
@@ -211,11 +212,12 @@ result<List> list_nodes(Of of, context_ref context, source_location where, More.
   auto* nodes = new (std::nothrow) CUgraphNode[count];
   if (nodes == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
   List list = List::adopt(nodes, count, context);
-  // With an array for edge data, the driver need not refuse to leave it out.
+  // Without an array for edge data, the driver refuses to leave out what is not plain.
   if constexpr (sizeof...(More) == 0) {
     GPU_TRY(driver::call<Member>(where, of, nodes, &count));
   } else {
     auto* edges = new (std::nothrow) CUgraphEdgeData[count];
+    if (edges == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
     result<> told = driver::call<Member>(where, of, nodes, edges, &count);
     delete[] edges;
     GPU_TRY(detail::move(told));

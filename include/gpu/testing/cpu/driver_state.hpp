@@ -127,10 +127,8 @@ struct driver_state {
   }
 
   node_ptr make_node(graph_state& graph, node_work what, std::vector<node_dependency> after) {
-    auto made = std::make_shared<graph_node_state>();
-    made->graph = &graph;
-    made->what = std::move(what);
-    made->after = std::move(after);
+    auto made = std::make_shared<graph_node_state>(
+        graph_node_state{nullptr, &graph, std::move(what), std::move(after)});
     (void)graph_nodes.add(made);
     graph.nodes.push_back(made);
     return made;
