@@ -95,10 +95,12 @@ class [[nodiscard]] stream_capture {
     friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
   };
   struct abandon {
-    void operator()(const state& open) const noexcept { drop(open); }
+    template <class State> void operator()(const State& open) const noexcept { drop(open); }
   };
 
-  explicit stream_capture(const state& begun) noexcept : state_{begun} {}
+  // A template, as `drop` is: the destructor that it might have to call is compiled where it is
+  // used.
+  template <class State> explicit stream_capture(const State& begun) noexcept : state_{begun} {}
 
   static result<> check(stream_ref stream, capture_mode mode, source_location where) noexcept {
     GPU_TRY(detail::require(stream, "gpu::stream_capture::begin", where));
@@ -112,7 +114,7 @@ class [[nodiscard]] stream_capture {
   }
   /// Ends a capture that nobody wants; one that is spoiled, or over, is no news. What went into a
   /// graph that was there stays.
-  static void drop(const state& open) noexcept {
+  template <class State> static void drop(const State& open) noexcept {
     CUgraph native = nullptr;
     const result<> done = detail::on_stream(open.stream, source_location{}, [&] {
       return driver::call<&driver::entry_points::stream_end_capture>(source_location{},

@@ -33,7 +33,7 @@ inline live_kernel*& list_of(live_kernels& all, CUkernel native) noexcept {
 }
 
 /// From now on `code_of` finds the kernel.
-inline void add_live_kernel(live_kernel& kernel) noexcept {
+template <class Kernel> void add_live_kernel(Kernel& kernel) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
   live_kernel*& first = list_of(all, kernel.native);
@@ -41,7 +41,7 @@ inline void add_live_kernel(live_kernel& kernel) noexcept {
 }
 
 /// To be called before the kernel ends, for its handle can be another's afterwards.
-inline void remove_live_kernel(live_kernel& kernel) noexcept {
+template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
   live_kernel** at = &list_of(all, kernel.native);
@@ -50,23 +50,23 @@ inline void remove_live_kernel(live_kernel& kernel) noexcept {
 }
 
 /// The code of a kernel, or null where no module has it. To be called with the lock.
-inline shared_code* code_of(live_kernels& all, CUkernel native) noexcept {
+template <class Kernels> shared_code* code_of(Kernels& all, CUkernel native) noexcept {
   const live_kernel* each = list_of(all, native);
   while (each != nullptr && each->native != native) each = each->next;
   return each != nullptr ? each->code : nullptr;
 }
 
-inline bool is_kernel_of(const shared_code* code, CUkernel native) noexcept {
+template <class Code> bool is_kernel_of(const Code* code, CUkernel native) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
   return code_of(all, native) == code;
 }
 
 /// The code of a kernel, with a share in it for the caller; null where no module has it.
-inline shared_code* take_share_of(CUkernel native) noexcept {
+template <class Code = shared_code> Code* take_share_of(CUkernel native) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
-  shared_code* const code = code_of(all, native);
+  Code* const code = code_of(all, native);
   return code != nullptr && code->take_share() ? code : nullptr;
 }
 

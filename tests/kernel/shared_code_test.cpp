@@ -1,0 +1,121 @@
+// Code that modules and graphs share: finding it by its kernels, and the edges of a process.
+
+#include "support/results.hpp"
+#include "support/subprocess.hpp"
+
+#include <gpu/kernel.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace shared_code_test {
+
+using test::value_of;
+
+namespace {
+
+constexpr const char* two_kernels = R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry first() { ret; }
+.visible .entry second() { ret; }
+)";
+
+TEST_CASE("the code of a kernel is found as long as its module has it", "[kernel][module]") {
+  CUlibrary native = nullptr;
+  CUkernel first = nullptr, second = nullptr;
+  {
+    gpu::module code = value_of(gpu::module::load(two_kernels));
+    native = code.native();
+    first = value_of(code.kernel<>("first")).native();
+    second = value_of(code.kernel<>("second")).native();
+    gpu::detail::shared_code* const shared = gpu::detail::take_share_of(first);
+    REQUIRE(shared != nullptr);
+    CHECK(shared->shares == 2);
+    CHECK(gpu::detail::is_kernel_of(shared, second));
+    CHECK_FALSE(gpu::detail::is_kernel_of(shared, nullptr));
+    const gpu::module moved = std::move(code);
+    CHECK(gpu::detail::take_share_of(second) == shared);
+    CHECK_FALSE(shared->drop_share());
+    CHECK_FALSE(shared->drop_share());
+  }
+  CHECK(gpu::detail::take_share_of(first) == nullptr);
+  CHECK(gpu::detail::take_share_of(second) == nullptr);
+  CHECK(gpu::detail::take_share_of(nullptr) == nullptr);
+
+  gpu::module code = value_of(gpu::module::load(two_kernels));
+  const auto kernel = value_of(code.kernel<>("first")).native();
+  native = code.release();
+  CHECK(gpu::detail::take_share_of(kernel) == nullptr);
+  // Whoever has a library has its kernels found again.
+  code = gpu::module::adopt(native);
+  CHECK(value_of(code.kernel<>("first")).native() == kernel);
+  gpu::detail::shared_code* const again = gpu::detail::take_share_of(kernel);
+  REQUIRE(again != nullptr);
+  CHECK_FALSE(again->drop_share());
+}
+
+TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
+  gpu::detail::shared_code code{[](gpu::detail::shared_code*) noexcept {}};
+  CHECK(code.take_share());
+  CHECK_FALSE(code.drop_share());
+  CHECK(code.drop_share());
+  CHECK_FALSE(code.take_share());
+}
+
+TEST_CASE("modules: child that forks while another thread looks for kernels", "[.child]") {
+  std::optional<gpu::module> code = value_of(gpu::module::load(two_kernels));
+  value_of(code->kernel<>("first"));
+  auto& lock = gpu::detail::state_of_process().kernels.lock;
+  pid_t child = -1;
+  {
+    const gpu::detail::scoped_lock held(lock);  // as by a thread that the child does not have
+    child = ::fork();
+    if (child == 0) {
+      ::alarm(20);
+      code.reset();
+      std::_Exit(0);
+    }
+  }
+  REQUIRE(child > 0);
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+}
+
+TEST_CASE("modules: a forked child can let go of them", "[kernel][module][process]") {
+  const test::program_outcome outcome =
+      test::run_child("modules: child that forks while another thread looks for kernels");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+}
+
+// Destroyed after what the library does at exit.
+std::optional<gpu::module> static_module;
+
+TEST_CASE("modules: child with a static one", "[.child]") {
+  static gpu::driver::entry_points watched = test::driver();
+  static_module = value_of(gpu::module::load(two_kernels));
+  value_of(static_module->kernel<>("first"));
+  watched.library_unload = [](CUlibrary) {
+    std::printf("CALLED\n");
+    std::fflush(stdout);
+    return CUDA_SUCCESS;
+  };
+  gpu::driver::use_entry_points(&watched);
+  gpu::set_error_reporter([](const gpu::cuda_error&) { std::printf("REPORTED\n"); });
+}
+
+TEST_CASE("modules: static ones are destroyed after main in silence", "[kernel][module][process]") {
+  const test::program_outcome outcome = test::run_child("modules: child with a static one");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("CALLED") == std::string::npos);
+  CHECK(outcome.output.find("REPORTED") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace shared_code_test
