@@ -219,7 +219,7 @@ TEST_CASE("graph: no room for edges on the host", "[graph][refusals][faults][cpu
   const gpu::graph graph = value_of(gpu::graph::create(test::first_device()));
   const auto a = value_of(graph.add({}, gpu::empty_node{}));
   value_of(graph.add(a, gpu::empty_node{}));
-  for (const int which : {0, 1}) {
+  for (const std::size_t which : {0u, 1u}) {
     const test::failing_allocation failing(which);
     const gpu::cuda_error error = error_of(graph.edges());
     CHECK(error == gpu::errc::out_of_host_memory);

@@ -152,7 +152,9 @@ class graph_exec {
  public:
   /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards.
   /// **Errors**: where nodes depend on each other in a circle, and the like, `asked()` is the
-  /// `graph_instantiate_result`. (cuGraphInstantiateWithParams)
+  /// `graph_instantiate_result`; CUDA_ERROR_NOT_SUPPORTED for a graph that was moved into another,
+  /// and for one that allocates memory while there is an executable graph of it.
+  /// (cuGraphInstantiateWithParams)
   template <class Exec = graph_exec>
   static result<Exec> instantiate(graph_ref from, graph_exec_options options = {},
                                   source_location where = source_location::current()) noexcept {
@@ -195,7 +197,7 @@ class graph_exec {
   /// keeps alive. Launches under way are not affected.
   /// **Errors**: where the graphs differ in more than parameters,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE; `asked()` is the `graph_update_result`, and nothing has
-  /// changed. (cuGraphExecUpdate)
+  /// changed. CUDA_ERROR_INVALID_VALUE for a graph that was moved into another. (cuGraphExecUpdate)
   template <class Info = CUgraphExecUpdateResultInfo>
   result<> update(graph_ref from, source_location where = source_location::current()) noexcept {
     detail::destroy_put_aside();
