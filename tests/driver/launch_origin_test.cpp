@@ -29,7 +29,9 @@ std::string origins(CUstream stream) { return gpu::detail::launch_origins(stream
 /// Rules out all that other tests launched.
 void forget_all() {
   for (CUdevice device : {0, 100, 101}) {
-    gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, device, true);
+    gpu::detail::note_synchronization(gpu::detail::launches(),
+                                      gpu::detail::launches_so_far(gpu::detail::launches()),
+                                      nullptr, device, true);
   }
 }
 
@@ -58,16 +60,18 @@ TEST_CASE("a synchronisation rules out what was launched before it", "[launch_or
   forget_all();
   CHECK(origins(stream_number(1)).empty());
   note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
-  const std::uint64_t before = gpu::detail::launches_so_far();
+  const std::uint64_t before = gpu::detail::launches_so_far(gpu::detail::launches());
   note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 2));
   note_launch(launches(), &beta, stream_number(2), at("b.cpp", 3));
-  gpu::detail::note_synchronization(before, stream_number(1), -1, false);
+  gpu::detail::note_synchronization(gpu::detail::launches(), before, stream_number(1), -1, false);
   const std::string words = origins(stream_number(1));
   INFO(words);
   CHECK(words.find("a.cpp:1") == std::string::npos);
   CHECK(words.find("a.cpp:2") != std::string::npos);
   CHECK(words.find("b.cpp:3") != std::string::npos);
-  gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, 100, true);
+  gpu::detail::note_synchronization(gpu::detail::launches(),
+                                    gpu::detail::launches_so_far(gpu::detail::launches()), nullptr,
+                                    100, true);
   CHECK(origins(stream_number(1)).empty());
 }
 
@@ -84,7 +88,9 @@ TEST_CASE("copies and fills are listed among launches, with the device of their 
                   "times)") != std::string::npos);
   CHECK(origins(stream_number(3)).find("earliest first: a fill at c.cpp:30") != std::string::npos);
   // A context's synchronisation rules out the work of its device alone.
-  gpu::detail::note_synchronization(gpu::detail::launches_so_far(), nullptr, 100, true);
+  gpu::detail::note_synchronization(gpu::detail::launches(),
+                                    gpu::detail::launches_so_far(gpu::detail::launches()), nullptr,
+                                    100, true);
   const std::string words = origins(stream_number(2));
   CHECK(words.find("a copy") == std::string::npos);
   CHECK(origins(stream_number(3)).find("a fill at c.cpp:30") != std::string::npos);
@@ -94,7 +100,9 @@ TEST_CASE("polling does not push launches out, and a full ring says so", "[launc
   forget_all();
   note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
   for (int i = 0; i < 2000; ++i) {
-    gpu::detail::note_synchronization(gpu::detail::launches_so_far(), stream_number(9), -1, false);
+    gpu::detail::note_synchronization(gpu::detail::launches(),
+                                      gpu::detail::launches_so_far(gpu::detail::launches()),
+                                      stream_number(9), -1, false);
   }
   CHECK(origins(stream_number(1)).find("a.cpp:1") != std::string::npos);
   for (int i = 0; i < 300; ++i) {

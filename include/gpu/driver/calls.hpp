@@ -71,6 +71,19 @@ template <class Builder = gpu::detail::text_builder>
 
 namespace detail {
 
+/// What becomes of a call that failed, or of which the driver has no function. Calls of their own,
+/// which make the whole result: so that a call that succeeds is little code, and can be inlined.
+template <class Result, class Builder = gpu::detail::text_builder>
+[[gnu::cold, gnu::noinline]] Result failed(CUresult code, std::size_t index, source_location where,
+                                           CUstream stream) noexcept {
+  return gpu::detail::fail(error_of<Builder>(code, index, where, stream));
+}
+template <class Result, class Builder = gpu::detail::text_builder>
+[[gnu::cold, gnu::noinline]] Result unavailable(const entry_points& table, std::size_t index,
+                                                source_location where) noexcept {
+  return gpu::detail::fail(unavailable_error<Builder>(table, index, where));
+}
+
 /// The first stream among the arguments of a call, or null.
 constexpr CUstream stream_among() noexcept { return nullptr; }
 template <class First, class... Rest>
@@ -88,16 +101,25 @@ template <> inline constexpr bool is_synchronization<&entry_points::stream_synch
 template <> inline constexpr bool is_synchronization<&entry_points::stream_query> = true;
 template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
 
-/// Rules out the launches before `finished` as the origin of later faults.
-template <class Number>
-void note_success(const entry_points& table, Number finished, bool all_streams,
-                  CUstream stream) noexcept {
-  // The default streams have one name for all contexts; 1 and 2 are their explicit names.
+/// For a synchronisation of which the current context is part of the name.
+template <class Ring>
+[[gnu::noinline]] void note_success_of_context(Ring& ring, const entry_points& table,
+                                               std::uint64_t finished, bool all_streams,
+                                               CUstream stream) noexcept {
   CUdevice device = -1;
-  if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) {
-    if (table.ctx_get_device == nullptr || table.ctx_get_device(&device) != CUDA_SUCCESS) return;
-  }
-  gpu::detail::note_synchronization(finished, stream, device, all_streams);
+  if (table.ctx_get_device == nullptr || table.ctx_get_device(&device) != CUDA_SUCCESS) return;
+  gpu::detail::note_synchronization(ring, finished, stream, device, all_streams);
+}
+
+/// Rules out the launches before `finished` as the origin of later faults.
+template <class Ring>
+[[gnu::always_inline]] inline void note_success(Ring& ring, const entry_points& table,
+                                                std::uint64_t finished, bool all_streams,
+                                                CUstream stream) noexcept {
+  // The default streams have one name for all contexts; 1 and 2 are their explicit names.
+  if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) [[unlikely]]
+    return note_success_of_context(ring, table, finished, all_streams, stream);
+  gpu::detail::note_synchronization(ring, finished, stream, CUdevice{-1}, false);
 }
 
 }  // namespace detail
@@ -108,21 +130,24 @@ void note_success(const entry_points& table, Number finished, bool all_streams,
 ///
 /// Errors: the driver's code with the call's name; or why there is no such function.
 template <auto Member, class... Arguments>
-inline result<> call(source_location where, Arguments... arguments) noexcept {
-  const entry_points& table = current_entry_points();
+[[gnu::always_inline]] inline result<> call(source_location where,
+                                            Arguments... arguments) noexcept {
+  auto& process = gpu::detail::state_of_process();
+  const entry_points& table = detail::current_entry_points_of(process);
   const auto function = table.*Member;
-  if (function == nullptr) [[unlikely]] {
-    return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
-  }
+  if (function == nullptr) [[unlikely]]
+    return detail::unavailable<result<>>(table, entry_point_index(Member), where);
   std::uint64_t finished = 0;
-  if constexpr (detail::is_synchronization<Member>) finished = gpu::detail::launches_so_far();
+  if constexpr (detail::is_synchronization<Member>) {
+    finished = gpu::detail::launches_so_far(process.launches);
+  }
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS) [[unlikely]] {
-    return gpu::detail::fail(
-        error_of(code, entry_point_index(Member), where, detail::stream_among(arguments...)));
+    return detail::failed<result<>>(code, entry_point_index(Member), where,
+                                    detail::stream_among(arguments...));
   }
   if constexpr (detail::is_synchronization<Member>) {
-    detail::note_success(table, finished, sizeof...(arguments) == 0,
+    detail::note_success(process.launches, table, finished, sizeof...(arguments) == 0,
                          detail::stream_among(arguments...));
   }
   return {};
@@ -131,25 +156,28 @@ inline result<> call(source_location where, Arguments... arguments) noexcept {
 /// The same where one more code is an answer, not an error: `query<&...::stream_query>(
 /// CUDA_ERROR_NOT_READY, where, stream)` yields false for that code and true for success.
 template <auto Member, class... Arguments, class Answer = bool>
-inline result<Answer> query(CUresult negative, source_location where,
-                            Arguments... arguments) noexcept {
-  const entry_points& table = current_entry_points();
+[[gnu::always_inline]] inline result<Answer> query(CUresult negative, source_location where,
+                                                   Arguments... arguments) noexcept {
+  auto& process = gpu::detail::state_of_process();
+  const entry_points& table = detail::current_entry_points_of(process);
   const auto function = table.*Member;
-  if (function == nullptr) [[unlikely]] {
-    return gpu::detail::fail(detail::unavailable_error(table, entry_point_index(Member), where));
-  }
+  if (function == nullptr) [[unlikely]]
+    return detail::unavailable<result<Answer>>(table, entry_point_index(Member), where);
   std::uint64_t finished = 0;
-  if constexpr (detail::is_synchronization<Member>) finished = gpu::detail::launches_so_far();
-  const CUresult code = function(arguments...);
-  if (code == CUDA_SUCCESS) {
-    if constexpr (detail::is_synchronization<Member>) {
-      detail::note_success(table, finished, false, detail::stream_among(arguments...));
-    }
-    return true;
+  if constexpr (detail::is_synchronization<Member>) {
+    finished = gpu::detail::launches_so_far(process.launches);
   }
-  if (code == negative) return false;
-  return gpu::detail::fail(
-      error_of(code, entry_point_index(Member), where, detail::stream_among(arguments...)));
+  const CUresult code = function(arguments...);
+  if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
+    return detail::failed<result<Answer>>(code, entry_point_index(Member), where,
+                                          detail::stream_among(arguments...));
+  }
+  if constexpr (detail::is_synchronization<Member>) {
+    if (code == CUDA_SUCCESS)
+      detail::note_success(process.launches, table, finished, false,
+                           detail::stream_among(arguments...));
+  }
+  return code == CUDA_SUCCESS;
 }
 
 /// Calls a function that destroys, from a destructor: failures go to the error reporter. Silent

@@ -18,7 +18,8 @@ class event_ref;
 
 namespace detail {
 template <class Builder = text_builder>
-result<> require(const event_ref& event, const char* function, source_location where) noexcept;
+[[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
+                                               source_location where) noexcept;
 }
 
 /// What `event` and `event_ref` can both do.
@@ -72,9 +73,10 @@ class event_ref : public event_operations<event_ref> {
 namespace detail {
 
 template <class Builder>
-result<> require(const event_ref& event, const char* function, source_location where) noexcept {
+[[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
+                                               source_location where) noexcept {
   if (!event) [[unlikely]]
-    return fail(empty_handle_error<Builder>(function, "event", where));
+    return refuse_empty_handle<Builder>(function, "event", where);
   return {};
 }
 
@@ -174,9 +176,10 @@ template <class Result = result<>>
                                                     stream.device().native(), "event",
                                                     event.context().device().native(), where));
   }
-  return detail::on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::event_record>(where, event.native(),
-                                                             stream.native());
+  const CUstream on = stream.native();
+  const CUevent native = event.native();
+  return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
+    return driver::call<&driver::entry_points::event_record>(where, native, on);
   });
 }
 
@@ -190,9 +193,11 @@ template <class Result = result<>>
     source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::wait", where));
   GPU_TRY(detail::require(event, "gpu::wait", where));
-  return detail::on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::stream_wait_event>(
-        where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
+  const CUstream on = stream.native();
+  const CUevent native = event.native();
+  return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
+    return driver::call<&driver::entry_points::stream_wait_event>(where, on, native,
+                                                                  unsigned{CU_EVENT_WAIT_DEFAULT});
   });
 }
 

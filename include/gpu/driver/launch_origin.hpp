@@ -12,30 +12,19 @@ namespace gpu::detail {
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
 /// no more than the origin of faults that cross from one library to another.
-template <class Ring = launch_ring> inline Ring& launches() noexcept {
+template <class Ring = launch_ring> [[gnu::always_inline]] inline Ring& launches() noexcept {
   return state_of_process().launches;
 }
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
-template <class Number = std::uint64_t> Number launches_so_far() noexcept {
-  return __atomic_load_n(&launches().next, __ATOMIC_ACQUIRE);
+template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
+  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
 }
 
-/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
-/// `device`) with a ticket below `finished` is done and cannot fault any more.
-template <class Number>
-void note_synchronization(Number finished, CUstream stream, CUdevice device,
-                          bool all_streams) noexcept {
-  launch_ring& ring = launches();
-  const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
-  if (newest == 0) return;
-  // Polling must not push the launches out of the ring.
-  if (__atomic_load_n(&ring.synchronization, __ATOMIC_ACQUIRE) == newest &&
-      __atomic_load_n(&ring.stream, __ATOMIC_RELAXED) == stream &&
-      __atomic_load_n(&ring.device, __ATOMIC_RELAXED) == device &&
-      __atomic_load_n(&ring.all_streams, __ATOMIC_RELAXED) == all_streams) {
-    return;
-  }
+template <class Ring>
+[[gnu::noinline]] void enter_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
+                                             CUdevice device, bool all_streams) noexcept {
+  if (launches_so_far(ring) == 1) return;
   const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
@@ -49,6 +38,23 @@ void note_synchronization(Number finished, CUstream stream, CUdevice device,
   __atomic_store_n(&ring.device, device, __ATOMIC_RELAXED);
   __atomic_store_n(&ring.all_streams, all_streams, __ATOMIC_RELAXED);
   __atomic_store_n(&ring.synchronization, ticket, __ATOMIC_RELEASE);
+}
+
+/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
+/// `device`) with a ticket below `finished` is done and cannot fault any more.
+template <class Ring>
+[[gnu::always_inline]] inline void note_synchronization(Ring& ring, std::uint64_t finished,
+                                                        CUstream stream, CUdevice device,
+                                                        bool all_streams) noexcept {
+  const std::uint64_t newest = launches_so_far(ring) - 1;
+  // Polling must not push the launches out of the ring.
+  if (__atomic_load_n(&ring.synchronization, __ATOMIC_ACQUIRE) == newest &&
+      __atomic_load_n(&ring.stream, __ATOMIC_RELAXED) == stream &&
+      __atomic_load_n(&ring.device, __ATOMIC_RELAXED) == device &&
+      __atomic_load_n(&ring.all_streams, __ATOMIC_RELAXED) == all_streams) [[likely]] {
+    return;
+  }
+  enter_synchronization(ring, finished, stream, device, all_streams);
 }
 
 /// Whether a code of the driver is a fault of a kernel, which arrives some time after its launch.

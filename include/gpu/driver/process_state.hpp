@@ -59,9 +59,21 @@ template <class State> State* find_process_state() noexcept {
   return found;
 }
 
-/// The state of the process; the same object in all its shared libraries.
-template <class State = process_state> inline State& state_of_process() noexcept {
+/// Beside the variable that guards itself, whose test is longer.
+template <class State> inline State* known_process_state = nullptr;
+
+template <class State> [[gnu::cold, gnu::noinline]] State* process_state_on_first_use() noexcept {
   static State* const state = find_process_state<State>();
+  __atomic_store_n(&known_process_state<State>, state, __ATOMIC_RELEASE);
+  return state;
+}
+
+/// The state of the process; the same object in all its shared libraries.
+template <class State = process_state>
+[[gnu::always_inline]] inline State& state_of_process() noexcept {
+  State* state = __atomic_load_n(&known_process_state<State>, __ATOMIC_ACQUIRE);
+  if (state == nullptr) [[unlikely]]
+    state = process_state_on_first_use<State>();
   return *state;
 }
 
@@ -206,15 +218,25 @@ Reporter set_error_reporter(error_reporter reporter) noexcept {
 
 namespace driver {
 
+namespace detail {
+
+template <class State, class Table = entry_points>
+[[gnu::always_inline]] inline const Table& current_entry_points_of(const State& state) noexcept {
+  const Table* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  if (table == nullptr) [[unlikely]]
+    table = gpu::detail::entry_points_on_first_use();
+  return *table;
+}
+
+}  // namespace detail
+
 /// The table in force; the first call loads the driver, where no table was put in its place.
 /// Never fails: without a driver all members are null, and `unavailable` or `start_failure` says
 /// why.
 /// **Threads**: any number may call it at once; the driver is loaded once.
-template <class Table = entry_points> inline const Table& current_entry_points() noexcept {
-  const Table* table = __atomic_load_n(&gpu::detail::state_of_process().table, __ATOMIC_ACQUIRE);
-  if (table == nullptr) [[unlikely]]
-    table = gpu::detail::entry_points_on_first_use();
-  return *table;
+template <class Table = entry_points>
+[[gnu::always_inline]] inline const Table& current_entry_points() noexcept {
+  return detail::current_entry_points_of(gpu::detail::state_of_process());
 }
 
 /// Tells tables apart that follow each other, even at one address. What the library remembers about

@@ -21,6 +21,14 @@ template <class Builder = text_builder>
   return refusal(errc::empty_handle, function, out.finish(), where);
 }
 
+/// The same as a whole result: one call, so that what asks for a handle can be inlined.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> refuse_empty_handle(const char* function,
+                                                                 const char* what,
+                                                                 source_location where) noexcept {
+  return fail(empty_handle_error<Builder>(function, what, where));
+}
+
 /// `first` and `second` belong to different contexts. The values are the two devices.
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error wrong_context_error(

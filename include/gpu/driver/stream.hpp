@@ -33,7 +33,8 @@ class stream_ref;
 namespace detail {
 
 template <class Builder = text_builder>
-result<> require(const stream_ref& stream, const char* function, source_location where) noexcept;
+[[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
+                                               source_location where) noexcept;
 
 /// The default streams are named by small numbers and mean "of the current context".
 inline bool is_default_stream(CUstream stream) noexcept {
@@ -81,9 +82,10 @@ template <class Self> class stream_operations {
   result<Answer> is_done(source_location where = source_location::current()) const noexcept {
     const Self& stream = self();
     GPU_TRY(detail::require(stream, "gpu::stream::is_done", where));
-    return detail::on_stream(stream, where, [&] {
+    const CUstream native = stream.native();
+    return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
       return driver::query<&driver::entry_points::stream_query>(CUDA_ERROR_NOT_READY, where,
-                                                                stream.native());
+                                                                native);
     });
   }
 
@@ -124,8 +126,10 @@ template <class Self> class stream_operations {
   result<> on(const char* function, source_location where, Arguments... arguments) const noexcept {
     const Self& stream = self();
     GPU_TRY(detail::require(stream, function, where));
-    return detail::on_stream(
-        stream, where, [&] { return driver::call<Member>(where, stream.native(), arguments...); });
+    const CUstream native = stream.native();
+    return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
+      return driver::call<Member>(where, native, arguments...);
+    });
   }
 };
 
@@ -194,24 +198,26 @@ struct stream_access {
 };
 
 template <class Builder>
-result<> require(const stream_ref& stream, const char* function, source_location where) noexcept {
+[[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
+                                               source_location where) noexcept {
   if (!stream) [[unlikely]]
-    return fail(empty_handle_error<Builder>(function, "stream", where));
+    return refuse_empty_handle<Builder>(function, "stream", where);
   return {};
 }
 
 /// Apart, so that the path of other streams is short.
 template <class Work>
-[[gnu::cold, gnu::noinline]] auto on_default_stream(const stream_ref& stream, source_location where,
+[[gnu::cold, gnu::noinline]] auto on_default_stream(CUcontext context, source_location where,
                                                     Work& work) noexcept -> decltype(work()) {
-  return driver::in_context(stream.context().native(), where, [&] { return work(); });
+  return driver::in_context(context, where, [&] { return work(); });
 }
 
 template <class Work>
 [[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
                                              Work work) noexcept -> decltype(work()) {
   if (is_default_stream(stream.native())) [[unlikely]] {
-    return on_default_stream(stream, where, work);
+    Work copy = work;  // so that the original can stay in registers
+    return on_default_stream(stream.context().native(), where, copy);
   }
   return work();
 }
@@ -232,7 +238,9 @@ template <class Work>
 template <class Work>
 [[gnu::always_inline]] inline result<> queue_on(const stream_ref& stream, const launch_label& label,
                                                 source_location where, Work work) noexcept {
-  return on_stream(stream, where, [&] { return noted(stream, label, where, work); });
+  return on_stream(stream, where, [=, &label]() __attribute__((always_inline)) {
+    return noted(stream, label, where, work);
+  });
 }
 
 struct destroy_stream {

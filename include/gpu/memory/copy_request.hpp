@@ -114,7 +114,7 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
   const CUstream native = stream.native();
   const std::uintptr_t from = source.address, to = destination.address;
   const bool from_device = source.on_device, to_device = destination.on_device;
-  return noted(stream, copy_label, where, [=] {
+  return noted(stream, copy_label, where, [=]() __attribute__((always_inline)) {
     const auto device_from = static_cast<CUdeviceptr>(from);
     const auto device_to = static_cast<CUdeviceptr>(to);
     if (from_device && to_device) {

@@ -15,7 +15,7 @@ namespace detail {
                                                   std::size_t element_size,
                                                   source_location where) noexcept {
   const CUstream native = stream.native();
-  return noted(stream, fill_label, where, [=] {
+  return noted(stream, fill_label, where, [=]() __attribute__((always_inline)) {
     switch (element_size) {
       case 1:
         return driver::call<&driver::entry_points::memset_d8_async>(
