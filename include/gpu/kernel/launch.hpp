@@ -33,6 +33,7 @@ template <class Record>
   const prepared_launch* otherwise = nullptr;
   CUresult code = CUDA_SUCCESS;
   std::uint64_t ticket = 0;
+  bool extended = false;
   if (is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
     ticket = note_launch(process->launches, &limits.label, stream.native(), where);
@@ -43,17 +44,31 @@ template <class Record>
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
     if constexpr (!failures_have_one_call) return launch_failed(code, ticket, where.line());
+  } else if (is_known_shape(config) && are_plain(config.attributes) &&
+             is_plain_shape(config, limits.plain)) {
+    // What the compiler knows of the shape saves most of the work of the way below.
+    const CUlaunchConfig native = native_config(config, stream.native(), config.attributes.native(),
+                                                config.attributes.size());
+    std::uint64_t entered = 0;
+    code = call_launch_kernel_ex(native, kernel, limits.label, arguments, where, entered);
+    if (code == CUDA_SUCCESS) [[likely]]
+      return {};
+    if constexpr (!failures_have_one_call) return launch_failed(code, entered, where.line(), true);
+    ticket = entered;
+    extended = true;
   } else {
-    // Copies, so that the originals can stay in registers on the path above.
+    // Copies, so that the originals can stay in registers on the paths above.
     otherwise = ::new (static_cast<void*>(room)) prepared_launch{
         stream,
         {config.grid, config.block, config.shared_bytes, config.cluster, config.attributes},
         kernel,
         arguments,
         where};
-    if constexpr (!failures_have_one_call) return launch_otherwise(*otherwise);
+    if constexpr (!failures_have_one_call) {
+      return is_known_shape(config) ? launch_carefully(*otherwise) : launch_otherwise(*otherwise);
+    }
   }
-  return launch_unsuccessful(otherwise, code, ticket, where.line());
+  return launch_unsuccessful(otherwise, code, ticket, where.line(), extended);
 }
 
 template <class... P, class... A>

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// The launch off its fast path: exact checks with their messages, larger shared memory, clusters
-/// and attributes, the default streams, and what happens when the driver refuses.
+/// and attributes, and the default streams.
 ///
 /// What is not on the fast path is a template on the text builder that writes its messages: so it
 /// is compiled where something is launched, and costs next to nothing where this is only included.
@@ -9,6 +9,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
+#include <gpu/kernel/launch_failure.hpp>
 #include <gpu/kernel/shared_memory_opt_in.hpp>
 
 namespace gpu::detail {
@@ -253,68 +254,33 @@ template <class Limits = const kernel_limits*>
   return limits;
 }
 
-/// Without a driver, or in a forked child, says why there is no launch.
-template <class Builder = text_builder>
-result<> require_launch_function(source_location where) noexcept {
-  if (driver::current_entry_points().launch_kernel != nullptr) return {};
-  return driver::call<&driver::entry_points::launch_kernel>(
-      where, CUfunction{}, 0u, 0u, 0u, 0u, 0u, 0u, 0u, CUstream{}, static_cast<void**>(nullptr),
-      static_cast<void**>(nullptr));
+/// Notes the launch, as `ticket`, and makes it with cuLaunchKernelEx.
+template <class Record>
+[[gnu::always_inline]] inline CUresult call_launch_kernel_ex(
+    const CUlaunchConfig& native, const Record* kernel, const launch_label& label, void** arguments,
+    source_location where, std::uint64_t& ticket) noexcept {
+  process_state& process = *kernel->process;
+  ticket = note_launch(process.launches, &label, native.hStream, where);
+  const auto function = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE)->launch_kernel_ex;
+  if (function == nullptr) [[unlikely]]
+    return CUDA_ERROR_NOT_INITIALIZED;
+  return function(&native, reinterpret_cast<CUfunction>(kernel->native), arguments, nullptr);
 }
 
-/// Turns what the driver said to a launch into an error, and takes the record of it back. With
-/// CUDA_LAUNCH_BLOCKING=1 a fault comes from this very launch; else from one before it. What has to
-/// be known is read from the record, so that the launch path need not keep it: even the name of the
-/// file, which is lost where 256 other launches were made since.
+/// Launches with these attributes.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> launch_failed(
-    int code, std::uint64_t ticket, std::uint32_t line,
-    std::size_t call = driver::entry_point_index(&driver::entry_points::launch_kernel)) noexcept {
-  launch_ring& ring = launches();
-  const launch_record& record = ring.records[ticket % launch_ring::size];
-  const launch_label* label = __atomic_load_n(&record.label, __ATOMIC_RELAXED);
-  const char* file = __atomic_load_n(&record.file, __ATOMIC_RELAXED);
-  CUstream stream = __atomic_load_n(&record.stream, __ATOMIC_RELAXED);
-  // Whether the record is still that of this launch, after so many others.
-  if (!forget_launch(ring, ticket)) {
-    label = nullptr;
-    file = "";
-    stream = nullptr;
-  }
-  const auto where = source_location::current(file, static_cast<int>(line));
-  GPU_TRY(require_launch_function(where));
-  const char* blocking = environment_variable("CUDA_LAUNCH_BLOCKING");
-  if (label == nullptr || !is_kernel_fault(code) || blocking == nullptr ||
-      __builtin_strcmp(blocking, "1") != 0) {
-    return fail(driver::error_of(static_cast<CUresult>(code), call, where, stream));
-  }
-  Builder out;
-  out << "The fault comes from kernel " << label->kernel << ", which this launch ran to its end.";
-  return fail(
-      noted_error(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)
-                      .with_details(out.finish())));
-}
-
-/// Launches with cuLaunchKernelEx and these attributes.
-template <class Builder = text_builder>
-inline result<> launch_extended(const prepared_launch& launch, const kernel_limits& limits,
-                                const CUlaunchAttribute* attributes, std::size_t count) noexcept {
+[[gnu::always_inline]] inline result<> launch_extended(const prepared_launch& launch,
+                                                       const kernel_limits& limits,
+                                                       const CUlaunchAttribute* attributes,
+                                                       std::size_t count) noexcept {
   const CUlaunchConfig native =
       native_config(launch.config, launch.stream.native(), attributes, count);
-  constexpr auto member = &driver::entry_points::launch_kernel_ex;
-  process_state& process = *launch.kernel->process;
-  const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
-  const auto function = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE)->*member;
-  if (function == nullptr) [[unlikely]] {
-    return driver::call<member>(launch.where, &native, kernel, launch.arguments,
-                                static_cast<void**>(nullptr));
-  }
-  const std::uint64_t ticket =
-      note_launch(process.launches, &limits.label, native.hStream, launch.where);
-  const CUresult code = function(&native, kernel, launch.arguments, nullptr);
+  std::uint64_t ticket = 0;
+  const CUresult code = call_launch_kernel_ex(native, launch.kernel, limits.label, launch.arguments,
+                                              launch.where, ticket);
   if (code == CUDA_SUCCESS) [[likely]]
     return {};
-  return launch_failed(code, ticket, launch.where.line(), driver::entry_point_index(member));
+  return launch_failed(code, ticket, launch.where.line(), true);
 }
 
 /// The same for a cluster, which is an attribute more.
@@ -349,7 +315,7 @@ template <class Builder = text_builder>
   if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
   // In a forked child this stays away from the lock.
-  GPU_TRY(require_launch_function(launch.where));
+  GPU_TRY(require_launch_function(false, launch.where));
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
   GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
   return on_stream(launch.stream, launch.where, [&] {
@@ -361,15 +327,17 @@ template <class Builder = text_builder>
   });
 }
 
-/// Whether attributes are there, no more than there can be, and nothing that they ask depends on
+/// Whether there are attributes, no more than there can be, and nothing that they ask depends on
 /// the shape.
-template <class Attributes> bool are_plain(const Attributes& attributes) noexcept {
+template <class Attributes>
+[[gnu::always_inline]] inline bool are_plain(const Attributes& attributes) noexcept {
   const CUlaunchAttribute* const all = attributes.native();
   const std::size_t count = attributes.size();
-  if (all == nullptr || count > most_launch_attributes) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (all[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
-  }
+  if (all == nullptr || count - 1 >= most_launch_attributes) return false;
+  const CUlaunchAttribute* each = all;
+  do {
+    if (each->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
+  } while (++each != all + count);
   return true;
 }
 
@@ -380,7 +348,7 @@ template <class Builder = text_builder>
   const launch_config& config = launch.config;
   const std::size_t place = stream_access::limits_place(launch.stream);
   const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
-  if (!is_plain_shape(config, limits.plain) || !are_plain(config.attributes))
+  if (!are_plain(config.attributes) || !is_plain_shape(config, limits.plain)) [[unlikely]]
     return launch_carefully(launch);
   return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
 }
@@ -389,9 +357,10 @@ template <class Builder = text_builder>
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(const prepared_launch* otherwise,
                                                                  int code, std::uint64_t ticket,
-                                                                 std::uint32_t line) noexcept {
+                                                                 std::uint32_t line,
+                                                                 bool extended) noexcept {
   if (otherwise != nullptr) return launch_otherwise(*otherwise);
-  return launch_failed(code, ticket, line);
+  return launch_failed(code, ticket, line, extended);
 }
 
 }  // namespace gpu::detail

@@ -52,6 +52,11 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
          within(config.cluster, dims{1, 1, 1});
 }
 
+/// Whether the compiler knows something of the shape.
+[[gnu::always_inline]] inline bool is_known_shape(const launch_config& config) noexcept {
+  return __builtin_constant_p(config.block.y);
+}
+
 #if defined(__SSE2__) && defined(__GNUC__) && !defined(__CUDACC__)
 
 /// For a shape of which the compiler knows nothing: four numbers at a time.
@@ -98,9 +103,8 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const plain_launch_limits& limits) noexcept {
-  return __builtin_constant_p(config.block.y)
-             ? is_plain_shape(config, limits) && config.attributes.size() == 0
-             : is_plain_vector(config, limits);
+  return is_known_shape(config) ? is_plain_shape(config, limits) && config.attributes.size() == 0
+                                : is_plain_vector(config, limits);
 }
 
 #else
