@@ -406,7 +406,7 @@ TEST_CASE("graph: each driver call may fail", "[graph][faults][cpu]") {
               }
               return done;
             },
-            {"cuCtxGetDevice"}) == "");
+            {"cuCtxGetDevice", "cuThreadExchangeStreamCaptureMode"}) == "");
 }
 
 TEST_CASE("graph: each driver call about nodes, memory and pictures may fail",

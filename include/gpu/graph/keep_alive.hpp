@@ -34,14 +34,21 @@ template <class T> struct kept_value : kept_object {
         value(static_cast<T&&>(from)) {}
 };
 
-/// Destroys what graphs have let go of.
+/// Destroys what graphs have let go of. A capture may be going on, that forbids what destroys a
+/// buffer, say, to threads that heed it.
 inline void destroy_put_aside() noexcept {
   if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr) return;
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const auto exchange = driver::current_entry_points().thread_exchange_stream_capture_mode;
+  const bool exchanged = exchange != nullptr && exchange(&mode) == CUDA_SUCCESS;
   kept_object* each = __atomic_exchange_n(&kept_object::put_aside, nullptr, __ATOMIC_ACQUIRE);
   while (each != nullptr) {
     kept_object* const next = each->next;
     each->destroy(each);
     each = next;
+  }
+  if (exchanged) {
+    driver::destroy<&driver::entry_points::thread_exchange_stream_capture_mode>(&mode);
   }
 }
 
