@@ -28,7 +28,7 @@ namespace gpu::driver {
 /// Pointers to the driver's functions. A null member is a function that the driver does not have;
 /// calling it is `errc::not_supported`, for that call alone.
 struct entry_points {
-#define GPU_DRIVER_ENTRY(member, function, version) decltype(&::function) member;
+#define GPU_DRIVER_ENTRY(member, function, version) decltype(::function)* member;
 #include <gpu/driver/entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
