@@ -1,6 +1,7 @@
 // Compiled into two shared libraries with hidden symbols and into a program that opens both. The
-// table that one library puts in force is the one that the other sees, and so is the reporter.
-#include <gpu/driver/process_state.hpp>
+// table that one library puts in force is the one that the other sees, and so is the reporter; a
+// kernel that one has looked up is found by the other, which has a graph keep its code.
+#include <gpu/kernel/shared_code.hpp>
 
 #if defined(GPU_LIBRARY)
 
@@ -12,6 +13,13 @@ extern "C" __attribute__((visibility("default"))) const void* current_table() {
 }
 extern "C" __attribute__((visibility("default"))) void set_reporter(gpu::error_reporter reporter) {
   gpu::set_error_reporter(reporter);
+}
+extern "C" __attribute__((visibility("default"))) void add_kernel(
+    gpu::detail::live_kernel* kernel) {
+  gpu::detail::add_live_kernel(*kernel);
+}
+extern "C" __attribute__((visibility("default"))) void* take_share(CUkernel kernel) {
+  return gpu::detail::take_share_of(kernel);
 }
 
 #else
@@ -42,6 +50,13 @@ int main(int, char** argv) {
   }
   if (gpu::set_error_reporter(nullptr) != &quiet) {
     std::puts("the libraries do not share one error reporter");
+    return 1;
+  }
+  gpu::detail::shared_code code{[](gpu::detail::shared_code*) noexcept {}};
+  gpu::detail::live_kernel kernel{reinterpret_cast<CUkernel>(&code), &code, nullptr};
+  find_symbol<void (*)(gpu::detail::live_kernel*)>(first, "add_kernel")(&kernel);
+  if (find_symbol<void* (*)(CUkernel)>(second, "take_share")(kernel.native) != &code) {
+    std::puts("one library does not find the kernels of the other");
     return 1;
   }
   return 0;
