@@ -19,10 +19,10 @@ namespace gpu::fallback::inline abi {
 #if defined(__cpp_exceptions)
 template <class E, class G>
 [[noreturn, gnu::cold, gnu::noinline]] constexpr void throw_bad_access(G&& error) {
-  throw bad_expected_access<E>(detail::forward<G>(error));
+  throw bad_expected_access<E>(static_cast<G&&>(error));
 }
 template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&& error) {
-  throw_bad_access<E>(detail::forward<G>(error));
+  throw_bad_access<E>(static_cast<G&&>(error));
 }
 #else
 template <class E>
@@ -122,7 +122,7 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class U = remove_cv_t<T>>
     requires value_source<U, T, E>
   constexpr explicit(!convertible<U, T>) expected(U&& value) noexcept(nothrow_constructible<T, U>)
-      : base(built_t{}, value_t{}, detail::forward<U>(value)) {}
+      : base(built_t{}, value_t{}, static_cast<U&&>(value)) {}
 
   /// Holds the error.
   template <class G>
@@ -141,28 +141,28 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
     requires constructible<T, Args...>
   constexpr explicit expected(const std::in_place_t&,
                               Args&&... args) noexcept(nothrow_constructible<T, Args...>)
-      : base(built_t{}, value_t{}, detail::forward<Args>(args)...) {}
+      : base(built_t{}, value_t{}, static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<T, U, Args...>
   constexpr explicit expected(const std::in_place_t&, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, value_t{}, list, detail::forward<Args>(args)...) {}
+      : base(built_t{}, value_t{}, list, static_cast<Args&&>(args)...) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(built_t{}, error_t{}, detail::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, error_t{}, list, detail::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, list, static_cast<Args&&>(args)...) {}
 
   /// Assigns a value. If that throws from an error, the error is kept.
   template <class U = remove_cv_t<T>>
     requires assigns_value<U, T, E>
   constexpr expected& operator=(U&& value) {
-    fallback::assign_value(this->held, detail::forward<U>(value));
+    fallback::assign_value(this->held, static_cast<U&&>(value));
     return *this;
   }
 
@@ -184,13 +184,13 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   template <class... Args>
     requires nothrow_constructible<T, Args...>
   constexpr T& emplace(Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, detail::forward<Args>(args)...);
+    fallback::replace_by_value(this->held, static_cast<Args&&>(args)...);
     return **this;
   }
   template <class U, class... Args>
     requires nothrow_constructible<T, list_reference<U>, Args...>
   constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, list, detail::forward<Args>(args)...);
+    fallback::replace_by_value(this->held, list, static_cast<Args&&>(args)...);
     return **this;
   }
 
@@ -246,19 +246,19 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   /// The value, or `T(otherwise)`.
   template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
-    return has_value() ? **this : static_cast<T>(detail::forward<U>(otherwise));
+    return has_value() ? **this : static_cast<T>(static_cast<U&&>(otherwise));
   }
   template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
-    return has_value() ? *detail::move(*this) : static_cast<T>(detail::forward<U>(otherwise));
+    return has_value() ? *detail::move(*this) : static_cast<T>(static_cast<U&&>(otherwise));
   }
 
   /// The error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return detail::forward<G>(otherwise);
+    if (has_value()) return static_cast<G&&>(otherwise);
     return error();
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return detail::forward<G>(otherwise);
+    if (has_value()) return static_cast<G&&>(otherwise);
     return detail::move(*this).error();
   }
 
@@ -282,10 +282,10 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
 
   template <class F>
   constexpr explicit expected(value_of_t which, F&& call)
-      : base(built_t{}, which, detail::forward<F>(call)) {}
+      : base(built_t{}, which, static_cast<F&&>(call)) {}
   template <class F>
   constexpr explicit expected(error_of_t which, F&& call)
-      : base(built_t{}, which, detail::forward<F>(call)) {}
+      : base(built_t{}, which, static_cast<F&&>(call)) {}
 };
 
 }  // namespace gpu::fallback::inline abi

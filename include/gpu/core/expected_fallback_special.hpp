@@ -83,10 +83,10 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct storage 
   payload<T, E> held;
 
   template <class... Args>
-  constexpr explicit storage(built_t, Args&&... args) : held(detail::forward<Args>(args)...) {}
+  constexpr explicit storage(built_t, Args&&... args) : held(static_cast<Args&&>(args)...) {}
   template <class Source>
   constexpr explicit storage(converted_t, Source&& source)
-      : held(payload_from<T, E>(detail::forward<Source>(source))) {}
+      : held(payload_from<T, E>(static_cast<Source&&>(source))) {}
 
   constexpr storage(const storage& other) noexcept(nothrow_copy_constructible<T, E>)
     requires copy_constructible<T, E>
@@ -115,13 +115,13 @@ template <class T, class E> struct bare_storage {
   payload<T, E> held;
 
   template <class... Args>
-  constexpr explicit bare_storage(built_t, Args&&... args) : held(detail::forward<Args>(args)...) {}
+  constexpr explicit bare_storage(built_t, Args&&... args) : held(static_cast<Args&&>(args)...) {}
   template <class Source>
   constexpr explicit bare_storage(converted_t, Source&& source)
-      : held(payload_from<T, E>(detail::forward<Source>(source))) {}
+      : held(payload_from<T, E>(static_cast<Source&&>(source))) {}
   template <class Other>
   constexpr explicit bare_storage(copied_t, Other&& other)
-      : held(payload_like<payload<T, E>>(detail::forward<Other>(other).held)) {}
+      : held(payload_like<payload<T, E>>(static_cast<Other&&>(other).held)) {}
 };
 
 // One class for each special member that may have to be written. Members of the union that cannot

@@ -45,16 +45,16 @@ template <class T, class E, bool = trivially_destructible<T, E>> struct payload 
 
   template <class... Args>
   constexpr explicit payload(value_t, Args&&... args)
-      : value(detail::forward<Args>(args)...), has_value(true) {}
+      : value(static_cast<Args&&>(args)...), has_value(true) {}
   template <class... Args>
   constexpr explicit payload(error_t, Args&&... args)
-      : error(detail::forward<Args>(args)...), has_value(false) {}
+      : error(static_cast<Args&&>(args)...), has_value(false) {}
   template <class F>
   constexpr explicit payload(value_of_t, F&& call)
-      : value(detail::forward<F>(call)()), has_value(true) {}
+      : value(static_cast<F&&>(call)()), has_value(true) {}
   template <class F>
   constexpr explicit payload(error_of_t, F&& call)
-      : error(detail::forward<F>(call)()), has_value(false) {}
+      : error(static_cast<F&&>(call)()), has_value(false) {}
 };
 
 template <class T, class E> struct payload<T, E, false> {
@@ -66,16 +66,16 @@ template <class T, class E> struct payload<T, E, false> {
 
   template <class... Args>
   constexpr explicit payload(value_t, Args&&... args)
-      : value(detail::forward<Args>(args)...), has_value(true) {}
+      : value(static_cast<Args&&>(args)...), has_value(true) {}
   template <class... Args>
   constexpr explicit payload(error_t, Args&&... args)
-      : error(detail::forward<Args>(args)...), has_value(false) {}
+      : error(static_cast<Args&&>(args)...), has_value(false) {}
   template <class F>
   constexpr explicit payload(value_of_t, F&& call)
-      : value(detail::forward<F>(call)()), has_value(true) {}
+      : value(static_cast<F&&>(call)()), has_value(true) {}
   template <class F>
   constexpr explicit payload(error_of_t, F&& call)
-      : error(detail::forward<F>(call)()), has_value(false) {}
+      : error(static_cast<F&&>(call)()), has_value(false) {}
 
   payload(const payload&) = delete;
   payload& operator=(const payload&) = delete;
@@ -90,17 +90,17 @@ template <class T, class E> struct payload<T, E, false> {
 
 /// What `other` holds, copied or moved into a payload of the same type.
 template <class Payload, class Other> constexpr Payload payload_like(Other&& other) {
-  if (other.has_value) return Payload(value_t{}, detail::forward<Other>(other).value);
-  return Payload(error_t{}, detail::forward<Other>(other).error);
+  if (other.has_value) return Payload(value_t{}, static_cast<Other&&>(other).value);
+  return Payload(error_t{}, static_cast<Other&&>(other).error);
 }
 
 /// What the `expected` `source` holds, converted.
 template <class T, class E, class Source> constexpr payload<T, E> payload_from(Source&& source) {
-  if (!source.has_value()) return payload<T, E>(error_t{}, detail::forward<Source>(source).error());
+  if (!source.has_value()) return payload<T, E>(error_t{}, static_cast<Source&&>(source).error());
   if constexpr (same<T, nothing>) {
     return payload<T, E>(value_t{});
   } else {
-    return payload<T, E>(value_t{}, *detail::forward<Source>(source));
+    return payload<T, E>(value_t{}, *static_cast<Source&&>(source));
   }
 }
 
@@ -116,15 +116,15 @@ template <class T, class E> constexpr void end(payload<T, E>& held) noexcept {
 template <class T, class E, class Which, class... Args>
 constexpr void restart(payload<T, E>& held, Which which, Args&&... args) {
   if constexpr (assigned_whole<T, E>) {
-    held = payload<T, E>(which, detail::forward<Args>(args)...);
+    held = payload<T, E>(which, static_cast<Args&&>(args)...);
   } else {
     if (__builtin_is_constant_evaluated()) {
-      if constexpr (requires { construct_at(&held, which, detail::forward<Args>(args)...); }) {
-        construct_at(&held, which, detail::forward<Args>(args)...);
+      if constexpr (requires { construct_at(&held, which, static_cast<Args&&>(args)...); }) {
+        construct_at(&held, which, static_cast<Args&&>(args)...);
         return;
       }
     }
-    ::new (static_cast<void*>(&held)) payload<T, E>(which, detail::forward<Args>(args)...);
+    ::new (static_cast<void*>(&held)) payload<T, E>(which, static_cast<Args&&>(args)...);
   }
 }
 
@@ -144,16 +144,16 @@ template <class T, class E, class... Args>
 constexpr void become_value(payload<T, E>& held, Args&&... args) {
   if constexpr (nothrow_constructible<T, Args...>) {
     fallback::end(held);
-    fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
+    fallback::restart(held, value_t{}, static_cast<Args&&>(args)...);
   } else if constexpr (nothrow_constructible<T, T>) {
-    T made(detail::forward<Args>(args)...);
+    T made(static_cast<Args&&>(args)...);
     fallback::end(held);
     fallback::restart(held, value_t{}, detail::move(made));
   } else {
     E kept(detail::move(held.error));
     fallback::end(held);
     restoration<error_t, payload<T, E>, E> guard{held, kept};
-    fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
+    fallback::restart(held, value_t{}, static_cast<Args&&>(args)...);
     guard.armed = false;
   }
 }
@@ -163,44 +163,44 @@ template <class T, class E, class... Args>
 constexpr void become_error(payload<T, E>& held, Args&&... args) {
   if constexpr (nothrow_constructible<E, Args...>) {
     fallback::end(held);
-    fallback::restart(held, error_t{}, detail::forward<Args>(args)...);
+    fallback::restart(held, error_t{}, static_cast<Args&&>(args)...);
   } else if constexpr (nothrow_constructible<E, E>) {
-    E made(detail::forward<Args>(args)...);
+    E made(static_cast<Args&&>(args)...);
     fallback::end(held);
     fallback::restart(held, error_t{}, detail::move(made));
   } else {
     T kept(detail::move(held.value));
     fallback::end(held);
     restoration<value_t, payload<T, E>, T> guard{held, kept};
-    fallback::restart(held, error_t{}, detail::forward<Args>(args)...);
+    fallback::restart(held, error_t{}, static_cast<Args&&>(args)...);
     guard.armed = false;
   }
 }
 
 template <class T, class E, class U> constexpr void assign_value(payload<T, E>& held, U&& value) {
   if (held.has_value) {
-    held.value = detail::forward<U>(value);
+    held.value = static_cast<U&&>(value);
   } else {
-    fallback::become_value(held, detail::forward<U>(value));
+    fallback::become_value(held, static_cast<U&&>(value));
   }
 }
 
 template <class T, class E, class G> constexpr void assign_error(payload<T, E>& held, G&& error) {
   if (held.has_value) {
-    fallback::become_error(held, detail::forward<G>(error));
+    fallback::become_error(held, static_cast<G&&>(error));
   } else {
-    held.error = detail::forward<G>(error);
+    held.error = static_cast<G&&>(error);
   }
 }
 
 /// Takes over the state of `other`, moving from it if it is an rvalue.
 template <class T, class E, class Other> constexpr void assign(payload<T, E>& held, Other&& other) {
   if (!other.has_value) {
-    fallback::assign_error(held, detail::forward<Other>(other).error);
+    fallback::assign_error(held, static_cast<Other&&>(other).error);
   } else if constexpr (same<T, nothing>) {
     if (!held.has_value) fallback::become_value(held);
   } else {
-    fallback::assign_value(held, detail::forward<Other>(other).value);
+    fallback::assign_value(held, static_cast<Other&&>(other).value);
   }
 }
 
@@ -208,7 +208,7 @@ template <class T, class E, class Other> constexpr void assign(payload<T, E>& he
 template <class T, class E, class... Args>
 constexpr void replace_by_value(payload<T, E>& held, Args&&... args) noexcept {
   fallback::end(held);
-  fallback::restart(held, value_t{}, detail::forward<Args>(args)...);
+  fallback::restart(held, value_t{}, static_cast<Args&&>(args)...);
 }
 
 /// Swaps the value in `a` with the error in `b`.

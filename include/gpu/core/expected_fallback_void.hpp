@@ -63,11 +63,11 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(built_t{}, error_t{}, detail::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, error_t{}, list, detail::forward<Args>(args)...) {}
+      : base(built_t{}, error_t{}, list, static_cast<Args&&>(args)...) {}
 
   /// Assigns an error.
   template <class G>
@@ -124,11 +124,11 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
 
   /// The error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return detail::forward<G>(otherwise);
+    if (has_value()) return static_cast<G&&>(otherwise);
     return error();
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return detail::forward<G>(otherwise);
+    if (has_value()) return static_cast<G&&>(otherwise);
     return detail::move(*this).error();
   }
 
@@ -149,7 +149,7 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
 
   template <class F>
   constexpr explicit expected(error_of_t which, F&& call)
-      : base(built_t{}, which, detail::forward<F>(call)) {}
+      : base(built_t{}, which, static_cast<F&&>(call)) {}
 };
 
 }  // namespace gpu::fallback::inline abi

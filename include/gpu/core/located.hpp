@@ -16,7 +16,7 @@ template <class T> struct located {
   template <class U>
     requires detail::convertible<U&&, T>
   constexpr located(U&& source, source_location place = source_location::current()) noexcept
-      : value(detail::forward<U>(source)), where{place} {}
+      : value(static_cast<U&&>(source)), where{place} {}
 };
 
 }  // namespace gpu

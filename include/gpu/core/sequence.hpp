@@ -78,11 +78,11 @@ template <class T> class sequence {
       // The new element comes first, because the arguments may lie in the old memory.
       sequence grown;
       grown.allocate(size_ < 4 ? 8 : size_ * 2);
-      ::new (static_cast<void*>(grown.data_ + size_)) T(detail::forward<Arguments>(arguments)...);
+      ::new (static_cast<void*>(grown.data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
       grown.take(*this);
       swap(grown);
     } else {
-      ::new (static_cast<void*>(data_ + size_)) T(detail::forward<Arguments>(arguments)...);
+      ::new (static_cast<void*>(data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
     }
     return data_[size_++];
   }

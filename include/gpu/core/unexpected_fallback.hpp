@@ -107,19 +107,19 @@ template <class E> class unexpected {
   template <class G = E>
     requires error_source<G, E>
   constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
-      : error_(detail::forward<G>(error)) {}
+      : error_(static_cast<G&&>(error)) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit unexpected(const std::in_place_t&,
                                 Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : error_(detail::forward<Args>(args)...) {}
+      : error_(static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
     requires list_constructible<E, U, Args...>
   constexpr explicit unexpected(const std::in_place_t&, std::initializer_list<U> list,
                                 Args&&... args)
-      : error_(list, detail::forward<Args>(args)...) {}
+      : error_(list, static_cast<Args&&>(args)...) {}
 
   constexpr unexpected& operator=(const unexpected&) = default;
   constexpr unexpected& operator=(unexpected&&) = default;

@@ -10,7 +10,7 @@ namespace gpu::detail {
 /// As `std::exchange`.
 template <class T, class U = T> constexpr T exchange(T& object, U&& replacement) noexcept {
   T old = detail::move(object);
-  object = detail::forward<U>(replacement);
+  object = static_cast<U&&>(replacement);
   return old;
 }
 
