@@ -261,7 +261,9 @@ template <class Record>
     source_location where, std::uint64_t& ticket) noexcept {
   process_state& process = *kernel->process;
   ticket = note_launch(process.launches, &label, native.hStream, where);
-  const auto function = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE)->launch_kernel_ex;
+  // In two steps, or nvcc 13.0's front end ends with a segmentation fault.
+  const driver::entry_points* table = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE);
+  const auto function = table->launch_kernel_ex;
   if (function == nullptr) [[unlikely]]
     return CUDA_ERROR_NOT_INITIALIZED;
   return function(&native, reinterpret_cast<CUfunction>(kernel->native), arguments, nullptr);
