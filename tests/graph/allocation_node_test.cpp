@@ -42,7 +42,7 @@ gpu::result<> double_on(const graph_fixture& f, const gpu::stream& stream,
 }  // namespace
 
 TEST_CASE("graph: memory that a graph allocates is reached by the peers that it names",
-          "[graph][two_devices][no_memcheck]") {
+          "[graph][two_devices][no_sanitizer]") {
   graph_fixture f;
   const gpu::device second = value_of(gpu::device::get(1));
   if (!value_of(gpu::can_access_peer(second, f.device))) {

@@ -94,7 +94,8 @@ TEST_CASE("graph: a child that is a copy leaves the graph to the program", "[gra
   // A node takes over a graph of another shape, an executable graph does not.
   value_of(child.add(inside, f.adds(100)));
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
-  CHECK(error_of(exec.set(node, gpu::child_graph_node(child))).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(exec.set(node, gpu::child_graph_node(child))).code() ==
+        CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   value_of(gpu::set(f.graph, node, gpu::child_graph_node(child)));
   CHECK(run_once(f, f.graph) == 153);
 }

@@ -1,8 +1,11 @@
-// Graphs keep the modules of their kernels loaded: until the last of them is gone, and no longer.
+// Graphs that keep the modules of their kernels loaded: until the last of them is gone, no longer.
 
 #include "graph/graph_fixture.hpp"
+#include "support/captured.hpp"
 #include "support/host_memory.hpp"
 #include "support/noted_calls.hpp"
+
+#include <gpu/graph/keep_modules.hpp>
 
 #include <chrono>
 #include <optional>
@@ -48,11 +51,12 @@ TEST_CASE("graph: a module that nobody's graph has is unloaded at once", "[graph
   CHECK(unloads.last<0>() == other.native);
 }
 
-TEST_CASE("graph: a kernel node keeps its module loaded", "[graph][module]") {
+TEST_CASE("graph: the modules of its kernels can be kept loaded", "[graph][module]") {
   graph_fixture f;
   other_module other;
   const noted_unloads unloads;
   value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(f.graph));
   other.code.reset();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
   CHECK(f.run(*exec) == 3);
@@ -68,6 +72,7 @@ TEST_CASE("graph: a module that outlives the graph is unloaded by itself", "[gra
   other_module other;
   const noted_unloads unloads;
   value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(f.graph));
   f.graph = value_of(gpu::graph::create(f.device));
   CHECK(unloads.count() == 0);
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
@@ -81,6 +86,7 @@ TEST_CASE("graph: a launch keeps the modules of its graph until it is over", "[g
   other_module other;
   const noted_unloads unloads;
   value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(f.graph));
   other.code.reset();
   {
     const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
@@ -100,6 +106,7 @@ TEST_CASE("graph: a clone and a child keep the modules of the original", "[graph
     other_module other;
     const noted_unloads unloads;
     value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+    value_of(gpu::keep_modules(f.graph));
     other.code.reset();
     gpu::graph copy =
         as_child ? value_of(gpu::graph::create(f.device)) : value_of(gpu::graph::clone(f.graph));
@@ -123,6 +130,7 @@ TEST_CASE("graph: the body of a conditional node keeps the modules of its kernel
   gpu::conditional_node once(gpu::conditional_kind::if_, condition);
   value_of(f.graph.add({}, once));
   value_of(once.body().add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(once.body()));
   other.code.reset();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
   f.graph = value_of(gpu::graph::create(f.device));
@@ -132,23 +140,15 @@ TEST_CASE("graph: the body of a conditional node keeps the modules of its kernel
   CHECK(is_unloaded(unloads, other.native));
 }
 
-TEST_CASE("graph: a node that is set to another kernel keeps that one's module",
+TEST_CASE("graph: an updated executable graph keeps the modules of the other graph",
           "[graph][module]") {
   graph_fixture f;
   other_module other;
   const noted_unloads unloads;
   const auto node = value_of(f.graph.add({}, f.adds(1)));
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
-  {
-    const noted_objects objects;
-    // A loop that sets and updates must not have the graph grow.
-    for (unsigned i = 0; i < 3; ++i) value_of(gpu::set(f.graph, node, f.adds(i)));
-    value_of(gpu::set(f.graph, node, f.doubles()));
-    CHECK(objects.count() == 0);
-    value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
-    value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, other.add, f.x, 5u)));
-    CHECK(objects.count() == 1);
-  }
+  value_of(gpu::set(f.graph, node, gpu::kernel_node({1, 1}, other.add, f.x, 5u)));
+  value_of(gpu::keep_modules(f.graph));
   other.code.reset();
   value_of(exec.update(f.graph));
   f.graph = value_of(gpu::graph::create(f.device));
@@ -158,22 +158,24 @@ TEST_CASE("graph: a node that is set to another kernel keeps that one's module",
   CHECK(is_unloaded(unloads, other.native));
 }
 
-TEST_CASE("graph: an executable graph takes kernels of modules that it does not keep",
-          "[graph][module]") {
+TEST_CASE("graph: nothing is kept that nobody asked for", "[graph][capture][module]") {
   graph_fixture f;
-  const auto node = value_of(f.graph.add({}, f.adds(1)));
-  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
   other_module other;
   const noted_unloads unloads;
   const noted_objects objects;
+  const auto node = value_of(f.graph.add({}, f.adds(1)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
   value_of(exec.set(node, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
   CHECK(f.run(exec) == 3);
+  auto capture = value_of(gpu::stream_capture::begin(f.stream));
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  value_of(capture.end());
   CHECK(objects.count() == 0);
   other.code.reset();
   CHECK(unloads.count() == 1);
 }
 
-TEST_CASE("capture: the graph keeps each module of its kernels, once", "[graph][capture][module]") {
+TEST_CASE("graph: each module of captured kernels is kept, once", "[graph][capture][module]") {
   graph_fixture f;
   other_module other;
   const noted_unloads unloads;
@@ -188,6 +190,7 @@ TEST_CASE("capture: the graph keeps each module of its kernels, once", "[graph][
   {
     const noted_objects objects;
     graph = value_of(capture.end());
+    value_of(gpu::keep_modules(*graph));
     CHECK(objects.count() == 1);
   }
   other.code.reset();
@@ -199,61 +202,21 @@ TEST_CASE("capture: the graph keeps each module of its kernels, once", "[graph][
   CHECK(is_unloaded(unloads, other.native));
 }
 
-TEST_CASE("capture: a graph that is captured into keeps the modules, also of a dropped capture",
-          "[graph][capture][module]") {
-  graph_fixture f;
-  for (const bool dropped : {false, true}) {
-    CAPTURE(dropped);
-    f.set(1);
-    other_module other;
-    const noted_unloads unloads;
-    {
-      auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
-      value_of(gpu::launch(f.stream, {1, 1}, other.twice, f.x));
-      if (!dropped) value_of(capture.end());
-    }
-    other.code.reset();
-    std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
-    CHECK(f.run(*exec) == 2);
-    CHECK(unloads.count() == 0);
-    f.graph = value_of(gpu::graph::create(f.device));
-    exec.reset();
-    CHECK(is_unloaded(unloads, other.native));
-  }
-}
-
-TEST_CASE("capture: into the body of a conditional node", "[graph][capture][module][conditional]") {
-  graph_fixture f;
-  other_module other;
-  const noted_unloads unloads;
-  const auto condition = value_of(gpu::graph_condition::create(f.graph, 1));
-  gpu::conditional_node once(gpu::conditional_kind::if_, condition);
-  value_of(f.graph.add({}, once));
-  auto capture = value_of(gpu::stream_capture::begin(f.stream, once.body()));
-  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
-  value_of(capture.end());
-  other.code.reset();
-  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
-  CHECK(f.run(*exec) == 3);
-  CHECK(unloads.count() == 0);
-  f.graph = value_of(gpu::graph::create(f.device));
-  exec.reset();
-  CHECK(is_unloaded(unloads, other.native));
-}
-
 TEST_CASE("graph: what a module released is the caller's, whatever graphs have",
           "[graph][module]") {
   graph_fixture f;
   other_module other;
   const noted_unloads unloads;
   value_of(f.graph.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(f.graph));
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
   value_of(gpu::launch(f.stream, {1, 1}, other.twice, f.x));
   CHECK(other.code->release() == other.native);
   {
     // The module knows nothing of the kernel any more.
     const noted_objects objects;
-    value_of(capture.end());
+    const gpu::graph captured = value_of(capture.end());
+    value_of(gpu::keep_modules(captured));
     CHECK(objects.count() == 0);
   }
   f.graph = value_of(gpu::graph::create(f.device));
@@ -271,6 +234,7 @@ TEST_CASE("graph: threads that let go of a module unload it once", "[graph][modu
     for (int i = 0; i < 3; ++i) {
       graphs.push_back(value_of(gpu::graph::create(f.device)));
       value_of(graphs.back().add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+      value_of(gpu::keep_modules(graphs.back()));
     }
     std::vector<std::thread> threads;
     for (gpu::graph& each : graphs)
@@ -281,7 +245,7 @@ TEST_CASE("graph: threads that let go of a module unload it once", "[graph][modu
   }
 }
 
-TEST_CASE("graph: captures find kernels while modules come and go", "[graph][capture][module]") {
+TEST_CASE("graph: modules are found while others come and go", "[graph][capture][module]") {
   graph_fixture f;
   const noted_objects objects;
   std::thread loading([] {
@@ -293,17 +257,20 @@ TEST_CASE("graph: captures find kernels while modules come and go", "[graph][cap
   for (std::size_t i = 0; i < 50; ++i) {
     auto capture = value_of(gpu::stream_capture::begin(f.stream, gpu::capture_mode::thread_local_));
     value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
-    value_of(capture.end());
+    const gpu::graph captured = value_of(capture.end());
+    value_of(gpu::keep_modules(captured));
     CHECK(objects.count() == i + 1);
   }
   loading.join();
 }
 
-TEST_CASE("capture: what graphs let go of does not spoil it", "[graph][capture][module]") {
+TEST_CASE("capture: what graphs let go of does not spoil it",
+          "[graph][capture][module][no_sanitizer]") {
   graph_fixture f;
   other_module other;
   gpu::graph gone = value_of(gpu::graph::create(f.device));
   value_of(gone.add({}, gpu::kernel_node({1, 1}, other.add, f.x, 3u)));
+  value_of(gpu::keep_modules(gone));
   value_of(gone.keep(value_of(gpu::device_buffer<unsigned>::create(f.device, 16))));
   other.code.reset();
   test::noted_calls<&gpu::driver::entry_points::mem_free> frees;
@@ -333,18 +300,13 @@ gpu::result<> use_modules_in_graphs() {
   const auto twice = GPU_TRY(first.kernel<unsigned*>("twice"));
   const auto other = GPU_TRY(second.kernel<unsigned*>("twice"));
   const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
-  const auto node = GPU_TRY(graph.add({}, gpu::kernel_node({1, 1}, twice, x)));
-  GPU_TRY(gpu::set(graph, node, gpu::kernel_node({1, 1}, other, x)));
-  auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
-  GPU_TRY(gpu::launch(stream, {1, 1}, twice, x));
-  GPU_TRY(gpu::launch(stream, {1, 1}, other, x));
-  const gpu::graph captured = GPU_TRY(capture.end());
-  auto into = GPU_TRY(gpu::stream_capture::begin(stream, graph));
-  GPU_TRY(gpu::launch(stream, {1, 1}, twice, x));
-  GPU_TRY(into.end());
+  GPU_TRY(graph.add({}, gpu::kernel_node({1, 1}, twice, x)));
+  GPU_TRY(graph.add({}, gpu::fill_node(x, 0u)));
+  GPU_TRY(graph.add({}, gpu::kernel_node({1, 1}, other, x)));
+  GPU_TRY(gpu::keep_modules(graph));
   first = gpu::module();
   second = gpu::module();
-  const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(captured));
+  const gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));
   return {};
 }
 
@@ -358,21 +320,22 @@ TEST_CASE("graph: each allocation that keeps a module may fail", "[graph][captur
   CHECK(test::sweep_host_memory(use_modules_in_graphs) == "");
 }
 
-TEST_CASE("capture: a dropped one that cannot keep its modules says so",
-          "[graph][capture][module][faults][cpu]") {
+TEST_CASE("graph: an empty one keeps no modules", "[graph][module][refusals]") {
+  const gpu::cuda_error error = error_of(gpu::keep_modules(gpu::graph_ref{}));
+  CHECK(error == gpu::errc::empty_handle);
+  CHECK(test::says(error, "gpu::keep_modules", "graph", "keep_modules_test.cpp"));
+}
+
+TEST_CASE("graph: modules can be kept during a capture", "[graph][capture][module]") {
   graph_fixture f;
-  gpu::driver::entry_points table = test::driver();
-  table.graph_kernel_node_get_params = [](CUgraphNode, CUDA_KERNEL_NODE_PARAMS*) {
-    return CUDA_ERROR_UNKNOWN;
-  };
-  const gpu::driver::scoped_entry_points in_force(table);
-  test::reported_errors reported;
-  {
-    const auto into = value_of(gpu::stream_capture::begin(f.stream, f.graph));
-    value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));
+  value_of(f.graph.add({}, f.adds(1)));
+  for (const auto mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                          CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    const test::captured made =
+        test::capture(f.stream, [&] { value_of(gpu::keep_modules(f.graph)); }, mode);
+    CHECK(made.unharmed());
+    CHECK(made.nodes == 0);
   }
-  CHECK(reported.count() == 1);
-  CHECK(reported.last().find("cuGraphKernelNodeGetParams") != std::string::npos);
 }
 
 }  // namespace

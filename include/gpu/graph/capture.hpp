@@ -4,7 +4,6 @@
 
 #include <gpu/driver/stream_capture.hpp>
 #include <gpu/graph/graph.hpp>
-#include <gpu/graph/keep_modules.hpp>
 
 namespace gpu {
 
@@ -17,10 +16,9 @@ namespace gpu {
 ///
 /// Other streams join where they `wait` for an event that was recorded in the capture, and have to
 /// be joined again, by an event that the first stream waits for, before it ends. What is queued
-/// names buffers, modules and callables: callables are the graph's, which also keeps the modules of
-/// its kernels loaded from the end of the capture on; buffers have to live as long as it does (see
-/// `graph::keep`). Move-only. The destructor of one that was not ended ends it, and drops what was
-/// captured, unless that went into a graph that was there.
+/// names buffers, modules and callables: callables are the graph's, the others have to live as long
+/// as it does (see `graph::keep` and `keep_modules`). Move-only. The destructor of one that was not
+/// ended ends it, and drops what was captured.
 /// **Threads**: ended in the thread that began it, unless its mode is `relaxed`.
 class [[nodiscard]] stream_capture {
  public:
@@ -36,7 +34,7 @@ class [[nodiscard]] stream_capture {
       return driver::call<&driver::entry_points::stream_begin_capture>(
           where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
     }));
-    return Capture{state{stream, nullptr}};
+    return Capture{state{stream, false}};
   }
 
   /// Begins a capture that adds to a graph, after the nodes in `after`.
@@ -54,7 +52,7 @@ class [[nodiscard]] stream_capture {
           static_cast<const CUgraphEdgeData*>(nullptr), after.size(),
           static_cast<CUstreamCaptureMode>(mode));
     }));
-    return Capture{state{stream, into.native()}};
+    return Capture{state{stream, true}};
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }
@@ -62,9 +60,7 @@ class [[nodiscard]] stream_capture {
   /// Ends the capture and gives the graph that was made; empty where it was captured into a graph
   /// that was there. The stream is an ordinary one again, also where this fails.
   /// **Errors**: the driver's, such as CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in
-  /// between spoiled the capture, and CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-  /// `errc::out_of_host_memory`. (cuStreamEndCapture, and cuGraphNodeGetType and
-  /// cuGraphKernelNodeGetParams for each node, to find the modules)
+  /// between spoiled the capture, and CUDA_ERROR_STREAM_CAPTURE_UNJOINED. (cuStreamEndCapture)
   template <class Graph = graph>
   result<Graph> end(source_location where = source_location::current()) noexcept {
     const state ended = state_.release();
@@ -74,33 +70,28 @@ class [[nodiscard]] stream_capture {
       return driver::call<&driver::entry_points::stream_end_capture>(where, ended.stream.native(),
                                                                      &native);
     });
-    if (ended.into != nullptr) native = nullptr;
+    if (ended.into_existing) native = nullptr;
     Graph owner = Graph::adopt(
         native == nullptr ? graph_ref{} : graph_ref::from_native(native, ended.stream.context()));
-    if (!done.has_value()) [[unlikely]] {
-      // Where the call was not even made the stream is still being captured.
-      drop(ended);
-      return detail::fail(detail::move(done).error());
-    }
-    GPU_TRY(detail::keep_modules(ended.into != nullptr ? ended.into : native,
-                                 "gpu::stream_capture::end", where));
-    return owner;
+    if (done.has_value()) [[likely]]
+      return owner;
+    // Where the call was not even made the stream is still being captured.
+    drop(ended);
+    return detail::fail(detail::move(done).error());
   }
 
  private:
   struct state {
     stream_ref stream;
-    CUgraph into = nullptr;  // null: a new one
+    bool into_existing = false;
 
     friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
   };
   struct abandon {
-    template <class State> void operator()(const State& open) const noexcept { drop(open); }
+    void operator()(const state& open) const noexcept { drop(open); }
   };
 
-  // A template, as `drop` is: the destructor that it might have to call is compiled where it is
-  // used.
-  template <class State> explicit stream_capture(const State& begun) noexcept : state_{begun} {}
+  explicit stream_capture(const state& begun) noexcept : state_{begun} {}
 
   static result<> check(stream_ref stream, capture_mode mode, source_location where) noexcept {
     GPU_TRY(detail::require(stream, "gpu::stream_capture::begin", where));
@@ -112,21 +103,15 @@ class [[nodiscard]] stream_capture {
     }
     return {};
   }
-  /// Ends a capture that nobody wants; one that is spoiled, or over, is no news. What went into a
-  /// graph that was there stays.
-  template <class State> static void drop(const State& open) noexcept {
+  /// Ends a capture that nobody wants; one that is spoiled, or over, is no news.
+  static void drop(const state& open) noexcept {
     CUgraph native = nullptr;
     const result<> done = detail::on_stream(open.stream, source_location{}, [&] {
       return driver::call<&driver::entry_points::stream_end_capture>(source_location{},
                                                                      open.stream.native(), &native);
     });
-    if (!done.has_value()) return;
-    if (open.into != nullptr) {
-      const result<> kept = detail::keep_modules(open.into, "gpu::stream_capture", {});
-      if (!kept.has_value()) detail::report(kept.error());
-    } else if (native != nullptr) {
+    if (done.has_value() && native != nullptr && !open.into_existing)
       driver::destroy<&driver::entry_points::graph_destroy>(native);
-    }
   }
 
   unique_handle<state, abandon> state_;

@@ -216,7 +216,7 @@ class graph_exec {
   /// A kernel node keeps the attributes and the cluster that it was instantiated with: set others
   /// in the graph, and `update`. A `host_node` with a callable is refused at compile time: nothing
   /// would keep it alive. Give it to a graph, and `update`. Nor is the module of a kernel kept
-  /// loaded, unless the graph has a kernel of it.
+  /// loaded.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
   /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind.
   /// (cuGraphExecNodeSetParams)

@@ -2,7 +2,6 @@
 /// \file
 /// `kernel_node`: a launch of a kernel as a node of a graph.
 
-#include <gpu/graph/keep_modules.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/kernel/launch.hpp>
 
@@ -12,12 +11,9 @@ namespace gpu {
 ///
 ///     GPU_TRY(graph.add(before, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
 ///
-/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at has
-/// to live as long as the graph: see `graph::keep`.
-/// **Ownership**: the graph keeps the kernel's module loaded; the module itself can go. An
-/// executable graph keeps those of the graph that it was made of or updated from, so that a kernel
-/// of another module, given to `graph_exec::set`, needs that module elsewhere. A kernel of
-/// `from_runtime` stays with its program.
+/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at, and
+/// the kernel's module, have to live as long as the graph and what is instantiated from it: see
+/// `graph::keep` and `keep_modules`.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
 /// the kernel does not allow; `errc::empty_handle`; the driver's for an attribute that only a
 /// launch can have, such as a programmatic event.
@@ -69,7 +65,7 @@ template <class... Parameters> class kernel_node {
     node.blockDimZ = config_.block.z;
     node.sharedMemBytes = config_.shared_bytes;
     node.kernelParams = arguments_.pointers();
-    return detail::keep_module_of(*kernel_, to, where);
+    return {};
   }
 
   launch_config config_;

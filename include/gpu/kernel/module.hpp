@@ -209,7 +209,7 @@ template <class Self> class module_operations {
 
 /// Owns loaded device code. It belongs to no context: a kernel of it runs on every device that the
 /// image has code for. Move-only; empty after a move; kernels stay valid when it moves and end with
-/// it. A graph that has a kernel of it keeps the code loaded: the module can go before the graph.
+/// it. Graphs that have kernels of it need it as well, unless they keep it: see `keep_modules`.
 class module : public module_operations<module> {
  public:
   /// Empty.

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a module owns, together with the graphs that have its kernels: the driver's library, the
+/// What a module owns, together with the graphs that keep it: the driver's library, the
 /// records of its kernels, and the names by which instances of templates can be asked for.
 
 #include <gpu/core/last_error_mark.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// How long loaded code stays: until its module is gone, and each graph that has a kernel of it.
+/// How long loaded code stays: until its module is gone, and each graph that keeps it.
 
 #include <gpu/driver/process_state.hpp>
 
@@ -32,7 +32,7 @@ inline live_kernel*& list_of(live_kernels& all, CUkernel native) noexcept {
   return all.first[address * 0x9e37'79b9'7f4a'7c15u >> 58];
 }
 
-/// From now on `code_of` finds the kernel.
+/// From now on `take_share_of` finds the kernel.
 template <class Kernel> void add_live_kernel(Kernel& kernel) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
@@ -49,25 +49,13 @@ template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
   if (*at != nullptr) *at = kernel.next;
 }
 
-/// The code of a kernel, or null where no module has it. To be called with the lock.
-template <class Kernels> shared_code* code_of(Kernels& all, CUkernel native) noexcept {
-  const live_kernel* each = list_of(all, native);
-  while (each != nullptr && each->native != native) each = each->next;
-  return each != nullptr ? each->code : nullptr;
-}
-
-template <class Code> bool is_kernel_of(const Code* code, CUkernel native) noexcept {
-  live_kernels& all = state_of_process().kernels;
-  const scoped_lock lock(all.lock);
-  return code_of(all, native) == code;
-}
-
 /// The code of a kernel, with a share in it for the caller; null where no module has it.
 template <class Code = shared_code> Code* take_share_of(CUkernel native) noexcept {
   live_kernels& all = state_of_process().kernels;
   const scoped_lock lock(all.lock);
-  Code* const code = code_of(all, native);
-  return code != nullptr && code->take_share() ? code : nullptr;
+  const live_kernel* each = list_of(all, native);
+  while (each != nullptr && each->native != native) each = each->next;
+  return each != nullptr && each->code->take_share() ? each->code : nullptr;
 }
 
 }  // namespace gpu::detail

@@ -272,8 +272,9 @@ inline result<> set_current_pool(device on, memory_pool_ref pool,
                                                                   pool.native());
 }
 
-/// Makes `pool` the one that `current_of(at, type)` gives, until another is set, or it is
-/// destroyed.
+/// Makes `pool` the one that `current_of(at, type)` gives, until another is set. Set another before
+/// `pool` is destroyed: a device's driver is known to go back to the default only for
+/// `allocation_type::pinned` on a device.
 /// **Errors**: those of `default_of`; `errc::empty_handle`; `errc::invalid_argument` for a pool of
 /// another place; CUDA_ERROR_INVALID_VALUE, with a sentence, for one of another type.
 /// **Capture**: not allowed. (cuMemSetMemPool)

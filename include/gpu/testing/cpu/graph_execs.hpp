@@ -272,6 +272,7 @@ inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
   if (stream->capture) return c.refuse_capture(*stream);
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
+  if (const CUresult bad = refuse_unloaded(c, *exec->body)) return bad;
   const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   if (const CUresult bad = pass_allocations(c.driver, *exec->body, automatic)) return bad;
   // One launch of a graph comes after the one before, whatever their streams.

@@ -7,6 +7,7 @@
 
 #include <cuda.h>
 
+#include <memory>
 #include <string>
 
 namespace gpu::testing::cpu {
@@ -32,8 +33,19 @@ inline const node_work* find_unloaded(driver_state& driver, const graph_state& g
   return nullptr;
 }
 
-/// A device's driver ends the process where an executable graph is made of such a node.
-inline CUresult refuse_unloaded(call& c, const graph_state& graph) {
+/// The same of what an executable graph will do.
+inline const node_work* find_unloaded(driver_state& driver, const exec_body& body) {
+  for (const exec_node& each : body.nodes) {
+    if (is_unloaded(driver, each.what)) return &each.what;
+    for (const std::shared_ptr<exec_body>& inner : each.bodies)
+      if (const node_work* found = find_unloaded(driver, *inner)) return found;
+  }
+  return nullptr;
+}
+
+/// A device's driver ends the process where an executable graph is made of such a node, and may do
+/// so where one is launched.
+template <class Graph> CUresult refuse_unloaded(call& c, const Graph& graph) {
   const node_work* found = find_unloaded(c.driver, graph);
   if (found == nullptr) return CUDA_SUCCESS;
   const std::string text = "the graph has a node that launches kernel " +
