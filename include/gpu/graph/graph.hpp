@@ -30,8 +30,8 @@ template <class Self> class graph_operations {
   ///     GPU_TRY(graph.add(first, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
   ///
   /// **Ownership**: what the description holds, such as a callable, is the graph's from now on,
-  /// also where adding fails, as is a share in its kernel's module; a `child_graph_node` keeps a
-  /// graph that could not be moved; buffers and events that it names have to live, see `keep`.
+  /// also where adding fails, but that a `child_graph_node` keeps a graph that could not be moved;
+  /// buffers, modules and events that it names have to live, see `keep` and `keep_modules`.
   /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description.
   /// (cuGraphAddNode)
   template <node_description Description>

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a module owns, together with the graphs that keep it: the driver's library, the
-/// records of its kernels, and the names by which instances of templates can be asked for.
+/// What a module owns, together with the graphs that keep it: the driver's library, the records of
+/// its kernels, and the names by which instances of templates can be asked for.
 
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
