@@ -1,6 +1,6 @@
 // Pools of devices, of the host, and of managed memory: those from the start and those in force.
 
-#include "driver_fixture.hpp"
+#include "small_device.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -8,33 +8,11 @@
 namespace current_pools_test {
 
 using test::all_modes;
+using test::attribute;
 using test::driver_fixture;
-
-namespace {
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-
-gpu::testing::cpu_driver_options small_device(gpu::testing::cpu_driver_options options = {}) {
-  options.memory_per_device = 16 * mebibyte;
-  return options;
-}
-
-template <class T>
-T attribute(const driver_fixture& f, CUpointer_attribute which, CUdeviceptr pointer) {
-  T value{};
-  CHECK(f.cu.pointer_get_attribute(&value, which, pointer) == CUDA_SUCCESS);
-  return value;
-}
-
-std::size_t free_memory(const driver_fixture& f) {
-  std::size_t free = 0;
-  std::size_t total = 0;
-  CHECK(f.cu.mem_get_info(&free, &total) == CUDA_SUCCESS);
-  CHECK(total == 16 * mebibyte);
-  return free;
-}
-
-}  // namespace
+using test::free_memory;
+using test::mebibyte;
+using test::small_device;
 
 TEST_CASE("pools of places answer as an H200's driver does", "[cpu]") {
   driver_fixture f(small_device());
