@@ -59,7 +59,7 @@ class child_graph_node {
     }
     to.native.graph.graph = child_.native();
     if (owned_.native() == nullptr) return {};
-    if (to.graph == nullptr || to.existing != nullptr) {
+    if (to.graph == nullptr || to.is_there) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
           text("a graph cannot be moved into a node that is there. Pass it as a gpu::graph_ref, "

@@ -161,11 +161,11 @@ struct destroy_graph {
 
 /// Describes, keeps alive in `graph` what the description asks for, then does `work(parameters)`.
 template <class Description, class Work>
-result<> with_description(CUgraph graph, CUgraphNode existing, context_ref context,
+result<> with_description(CUgraph graph, bool is_there, context_ref context,
                           Description& description, source_location where, Work work) noexcept {
   node_parameters parameters;
   parameters.graph = graph;
-  parameters.existing = existing;
+  parameters.is_there = is_there;
   GPU_TRY(node_access::describe(description, parameters, context, where));
   if (parameters.kept != nullptr)
     GPU_TRY(keep_in_graph(graph, parameters.kept, parameters.destroy_kept, where));
@@ -293,7 +293,7 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
   const context_ref context = self().context();
   CUgraphNode made = nullptr;
   GPU_TRY(detail::with_description(
-      graph, nullptr, context, description, where,
+      graph, false, context, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
             where, &made, graph, after.native(), static_cast<const CUgraphEdgeData*>(nullptr),
@@ -321,7 +321,7 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
   GPU_TRY(detail::require(graph, "gpu::set", where));
   GPU_TRY(detail::require(node, "gpu::set", where));
   return detail::with_description(
-      graph.native(), node.native(), graph.context(), description, where,
+      graph.native(), true, graph.context(), description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
                                                                            &parameters.native));

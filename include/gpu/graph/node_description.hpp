@@ -13,7 +13,7 @@ namespace detail {
 struct node_parameters {
   CUgraphNodeParams native{};
   CUgraph graph = nullptr;  ///< that the node is, or will be, in; null in an executable graph
-  CUgraphNode existing = nullptr;  ///< that is described anew, or null
+  bool is_there = false;    ///< the node is, and is described anew
   /// Attributes of a kernel, which the driver takes one by one; the cluster, where there is one.
   const CUlaunchAttribute* attributes = nullptr;
   std::size_t attribute_count = 0;
