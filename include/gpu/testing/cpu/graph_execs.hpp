@@ -4,7 +4,7 @@
 /// other, in an order that the dependencies allow.
 
 #include <gpu/testing/cpu/event_marks.hpp>
-#include <gpu/testing/cpu/graph_kernels.hpp>
+#include <gpu/testing/cpu/graph_needs.hpp>
 #include <gpu/testing/cpu/graph_nodes.hpp>
 
 #include <cuda.h>
@@ -217,7 +217,7 @@ inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgrap
     params->result_out = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (const CUresult bad = refuse_unloaded(c, *graph)) return bad;
+  if (const CUresult bad = refuse_missing(c, *graph)) return bad;
   std::shared_ptr<exec_body> body = make_body(*graph);
   if (!body) {
     params->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
@@ -272,7 +272,7 @@ inline CUresult graph_launch(call& c, CUgraphExec handle, CUstream stream_handle
   if (const CUresult bad = c.find_stream(stream_handle, stream)) return bad;
   if (stream->capture) return c.refuse_capture(*stream);
   if (const CUresult bad = c.refuse_implicit(*stream)) return bad;
-  if (const CUresult bad = refuse_unloaded(c, *exec->body)) return bad;
+  if (const CUresult bad = refuse_missing(c, *exec->body)) return bad;
   const bool automatic = (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
   if (const CUresult bad = pass_allocations(c.driver, *exec->body, automatic)) return bad;
   // One launch of a graph comes after the one before, whatever their streams.

@@ -292,6 +292,24 @@ inline CUresult graph_child_graph_node_get_graph(call& c, CUgraphNode handle, CU
   return CUDA_SUCCESS;
 }
 
+/// The event of a node that records one, or waits for one, as the type says.
+inline CUresult event_of(call& c, CUgraphNode handle, CUgraphNodeType type, CUevent* event) {
+  node_ptr node;
+  if (event == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_node(c, handle, node)) return bad;
+  if (node->what.type != type) return CUDA_ERROR_INVALID_VALUE;
+  *event = node->what.event->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult graph_event_record_node_get_event(call& c, CUgraphNode node, CUevent* event) {
+  return event_of(c, node, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+
+inline CUresult graph_event_wait_node_get_event(call& c, CUgraphNode node, CUevent* event) {
+  return event_of(c, node, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+}
+
 inline CUresult graph_kernel_node_set_attribute(call& c, CUgraphNode handle,
                                                 CUkernelNodeAttrID which,
                                                 const CUkernelNodeAttrValue* value) {

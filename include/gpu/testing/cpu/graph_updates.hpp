@@ -93,7 +93,7 @@ inline CUresult graph_exec_update(call& c, CUgraphExec handle, CUgraph graph_han
   info->result = CU_GRAPH_EXEC_UPDATE_ERROR;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
   if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
-  if (const CUresult bad = refuse_unloaded(c, *graph)) return bad;
+  if (const CUresult bad = refuse_missing(c, *graph)) return bad;
   if (graph->moved) return CUDA_ERROR_INVALID_VALUE;
   const auto refuse = [&](const graph_difference& difference) {
     info->result = difference.why;
