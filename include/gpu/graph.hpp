@@ -13,3 +13,4 @@
 #include <gpu/graph/kernel_node.hpp>
 #include <gpu/graph/memory_node.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/graph/nodes_before.hpp>

@@ -8,7 +8,6 @@
 #include <gpu/graph/graph_edge.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 
-#include <string>
 #include <type_traits>
 
 namespace graph_edge_test {
@@ -225,14 +224,6 @@ TEST_CASE("graph: no room for edges on the host", "[graph][refusals][faults][cpu
     CHECK(error == gpu::errc::out_of_host_memory);
     CHECK(says(error, "gpu::graph::edges", "no room for 1 edges", "Free host memory"));
   }
-}
-
-TEST_CASE("graph: every dependency has a name", "[graph]") {
-  for (int each = 0; each <= CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER; ++each)
-    CHECK(gpu::name_of(static_cast<graph_dependency>(each)) != nullptr);
-  CHECK(gpu::name_of(static_cast<graph_dependency>(3)) == nullptr);
-  CHECK(gpu::name_of(static_cast<graph_dependency>(-1)) == nullptr);
-  CHECK(std::string(gpu::name_of(graph_dependency::launch_order)) == "launch_order");
 }
 
 }  // namespace graph_edge_test

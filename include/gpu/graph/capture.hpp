@@ -37,19 +37,23 @@ class [[nodiscard]] stream_capture {
     return Capture{state{stream, false}};
   }
 
-  /// Begins a capture that adds to a graph, after the nodes in `after`.
-  /// (cuStreamBeginCaptureToGraph)
+  /// Begins a capture that adds to a graph, after the nodes in `after`. A dependency other than
+  /// `graph_dependency::full` is for a kernel that is captured next: the driver takes other work as
+  /// well, which then does not wait for the end of the node before.
+  /// **Errors**: also `errc::invalid_argument` for such a dependency on a node of another kind than
+  /// `kernel`, and for a value that is none; CUDA_ERROR_INVALID_VALUE for a node of another graph
+  /// and for a graph that is being captured to. (cuStreamBeginCaptureToGraph, and
+  /// cuGraphNodeGetType for what is not `full`)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(check(stream, mode, where));
     GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
-    GPU_TRY(detail::require(after, "gpu::stream_capture::begin", where));
+    GPU_TRY(detail::require_before(after, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::on_stream(stream, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
-          where, stream.native(), into.native(), after.native(),
-          static_cast<const CUgraphEdgeData*>(nullptr), after.size(),
+          where, stream.native(), into.native(), after.native(), after.native_edges(), after.size(),
           static_cast<CUstreamCaptureMode>(mode));
     }));
     return Capture{state{stream, true}};
@@ -122,7 +126,7 @@ struct capture_info {
   capture_status status = capture_status::none;
   unsigned long long id = 0;  ///< a number that no other capture of the process has or had
   graph_ref graph;            ///< being captured to; it can be added to
-  graph_node_list after;      ///< the nodes that the next captured one will depend on
+  nodes_before after;         ///< what the next captured node will depend on
 };
 
 /// What a stream is being captured to; all but the status is empty where the capture is not active.
@@ -148,46 +152,51 @@ result<Info> capture_of(stream_ref stream,
   if (info.status != capture_status::active) return info;
   info.id = id;
   info.graph = graph_ref::from_native(graph, stream.context());
-  if (count == 0) return info;
-  auto* copies = new (std::nothrow) CUgraphNode[count];
-  if (copies == nullptr)
+  info.after = nodes_before::from_native(nodes, edges, count, stream.context());
+  if (!info.after.complete())
     return detail::fail(detail::no_room_for_nodes("gpu::capture_of", count, where));
-  for (std::size_t i = 0; i < count; ++i) copies[i] = nodes[i];
-  info.after = graph_node_list::adopt(copies, count, stream.context());
   return info;
 }
 
 namespace detail {
 
-inline result<> change_capture_dependencies(const char* function, const stream_ref& stream,
-                                            const nodes_before& nodes, unsigned flags,
-                                            source_location where) noexcept {
+template <class Builder = text_builder>
+result<> change_capture_dependencies(const char* function, const stream_ref& stream,
+                                     const nodes_before& nodes, unsigned flags,
+                                     source_location where) noexcept {
   GPU_TRY(require(stream, function, where));
-  GPU_TRY(require(nodes, function, where));
+  GPU_TRY(require_before(nodes, function, where));
   return on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_update_capture_dependencies>(
-        where, stream.native(), const_cast<CUgraphNode*>(nodes.native()),
-        static_cast<const CUgraphEdgeData*>(nullptr), nodes.size(), flags);
+        where, stream.native(), const_cast<CUgraphNode*>(nodes.native()), nodes.native_edges(),
+        nodes.size(), flags);
   });
 }
 
 }  // namespace detail
 
 /// Makes the next captured node of a stream depend on these nodes too: some that were added to the
-/// graph by hand. **Errors**: `errc::empty_handle`; CUDA_ERROR_ILLEGAL_STATE where the stream is
-/// not being captured. (cuStreamUpdateCaptureDependencies)
-inline result<> add_capture_dependencies(
-    stream_ref stream, const nodes_before& nodes,
-    source_location where = source_location::current()) noexcept {
+/// graph by hand, or kernels whose end it need not wait for:
+///
+///     auto kernel = GPU_TRY(gpu::capture_of(stream)).after[0].node;
+///     GPU_TRY(gpu::set_capture_dependencies(stream, {kernel, graph_dependency::programmatic}));
+///
+/// A node that it depends on already is waited for as long as the stricter of both says.
+/// **Errors**: as `stream_capture::begin` of such nodes; CUDA_ERROR_ILLEGAL_STATE where the stream
+/// is not being captured, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where the capture is spoiled.
+/// **Threads**: as the capture. (cuStreamUpdateCaptureDependencies)
+template <class Builder = detail::text_builder>
+result<> add_capture_dependencies(stream_ref stream, const nodes_before& nodes,
+                                  source_location where = source_location::current()) noexcept {
   return detail::change_capture_dependencies("gpu::add_capture_dependencies", stream, nodes,
                                              CU_STREAM_ADD_CAPTURE_DEPENDENCIES, where);
 }
 
-/// Makes the next captured node of a stream depend on these nodes alone.
-/// (cuStreamUpdateCaptureDependencies)
-inline result<> set_capture_dependencies(
-    stream_ref stream, const nodes_before& nodes,
-    source_location where = source_location::current()) noexcept {
+/// Makes the next captured node of a stream depend on these nodes alone. **Errors**, **Threads**:
+/// as `add_capture_dependencies`. (cuStreamUpdateCaptureDependencies)
+template <class Builder = detail::text_builder>
+result<> set_capture_dependencies(stream_ref stream, const nodes_before& nodes,
+                                  source_location where = source_location::current()) noexcept {
   return detail::change_capture_dependencies("gpu::set_capture_dependencies", stream, nodes,
                                              CU_STREAM_SET_CAPTURE_DEPENDENCIES, where);
 }

@@ -36,7 +36,8 @@ result<> require_moving_graphs(source_location where) noexcept {
 /// **Ownership**: a graph that was moved in and could not be added stays the description's, and is
 /// destroyed with it.
 /// **Errors**: `errc::invalid_argument` for the graph that it is added to, and for moving a graph
-/// into a node that is there, with `set`; `errc::not_supported` for moving with a driver before
+/// into a node that is there, with `set`, after which the driver would neither instantiate nor
+/// destroy the parent; `errc::not_supported` for moving with a driver before
 /// CUDA 12.9; CUDA_ERROR_NOT_SUPPORTED for a graph that has conditions or was moved already, and
 /// for a copy of one that allocates memory. A graph must not be moved into what is inside of it.
 class child_graph_node {
@@ -62,8 +63,9 @@ class child_graph_node {
     if (to.graph == nullptr || to.is_there) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
-          text("a graph cannot be moved into a node that is there. Pass it as a gpu::graph_ref, "
-               "which copies it, or remove the node and add another."),
+          text("a graph cannot be moved into a node that is there: the driver takes it, and then "
+               "neither instantiates nor destroys the parent. Pass it as a gpu::graph_ref, which "
+               "copies it, or remove the node and add another."),
           where));
     }
     GPU_TRY(detail::require_moving_graphs(where));

@@ -6,13 +6,13 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/graph/keep_alive.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/graph/nodes_before.hpp>
 
 namespace gpu {
 
 class graph_ref;
 class graph_condition;
 class graph_edge_list;
-enum class graph_dependency : int;
 
 namespace detail {
 result<> require(const graph_ref& graph, const char* function, source_location where) noexcept;
@@ -24,7 +24,8 @@ result<> require(const graph_ref& graph, const char* function, source_location w
 /// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
 template <class Self> class graph_operations {
  public:
-  /// Adds a node that runs after the nodes in `after`:
+  /// Adds a node that runs after the nodes in `after`, or, where `after` says so of two kernels,
+  /// begins earlier:
   ///
   ///     auto first = GPU_TRY(graph.add({}, gpu::fill_node(x, 0.0f)));
   ///     GPU_TRY(graph.add(first, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
@@ -32,8 +33,9 @@ template <class Self> class graph_operations {
   /// **Ownership**: what the description holds, such as a callable, is the graph's from now on,
   /// also where adding fails, but that a `child_graph_node` keeps a graph that could not be moved;
   /// buffers, modules and events that it names have to live, see `keep` and `keep_modules`.
-  /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description.
-  /// (cuGraphAddNode)
+  /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description,
+  /// `errc::invalid_argument` as `connect`, and `errc::out_of_host_memory`; a node of another graph
+  /// is CUDA_ERROR_INVALID_VALUE. (cuGraphAddNode)
   template <node_description Description>
   result<graph_node> add(const nodes_before& after, Description&& description,
                          source_location where = source_location::current()) const noexcept;
@@ -47,20 +49,25 @@ template <class Self> class graph_operations {
     return driver::call<&driver::entry_points::graph_destroy_node>(where, node.native());
   }
 
-  /// Makes `second` run after `first`. An edge that is there already, or a node of another graph,
-  /// is CUDA_ERROR_INVALID_VALUE; a circle is found when the graph is instantiated.
-  /// (cuGraphAddDependencies)
-  result<> connect(graph_node first, graph_node second,
-                   source_location where = source_location::current()) const noexcept {
-    return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
-                                                               where);
-  }
-  /// The same for kernels of which the second may begin earlier: see graph_edge.hpp.
+  /// Makes `second` run after `first`, or, where both are kernels, begin as early as `dependency`
+  /// says. An edge that is there already, or a node of another graph, is CUDA_ERROR_INVALID_VALUE;
+  /// a circle is found when the graph is instantiated.
   /// **Errors**: also `errc::invalid_argument` for a node of another kind than `kernel`, unless the
-  /// dependency is `full`, and for a value that is no dependency. (cuGraphAddDependencies,
-  /// cuGraphNodeGetType)
-  result<> connect(graph_node first, graph_node second, graph_dependency dependency,
-                   source_location where = source_location::current()) const noexcept;
+  /// dependency is `full`, and for a value that is no dependency. (cuGraphAddDependencies, and
+  /// cuGraphNodeGetType for what is not `full`)
+  result<> connect(graph_node first, graph_node second,
+                   graph_dependency dependency = graph_dependency::full,
+                   source_location where = source_location::current()) const noexcept {
+    if (dependency == graph_dependency::full) {
+      return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first,
+                                                                 second, where);
+    }
+    const CUgraphEdgeData data = detail::edge_data(dependency);
+    GPU_TRY(require("gpu::graph::connect", where));
+    GPU_TRY(detail::require_dependency(first, second, dependency, "gpu::graph::connect", where));
+    return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
+                                                               where, &data);
+  }
   /// Removes the edge from `first` to `second`. (cuGraphRemoveDependencies)
   result<> disconnect(graph_node first, graph_node second,
                       source_location where = source_location::current()) const noexcept {
@@ -287,7 +294,8 @@ template <node_description Description>
 result<graph_node> graph_operations<Self>::add(const nodes_before& after, Description&& description,
                                                source_location where) const noexcept {
   GPU_TRY(require("gpu::graph::add", where));
-  GPU_TRY(detail::require(after, "gpu::graph::add", where));
+  GPU_TRY(detail::require_before(after, "gpu::graph::add", where,
+                                 detail::remove_reference_t<Description>::node_kind));
   detail::destroy_put_aside();
   const CUgraph graph = self().native();
   const context_ref context = self().context();
@@ -296,8 +304,8 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
       graph, false, context, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
-            where, &made, graph, after.native(), static_cast<const CUgraphEdgeData*>(nullptr),
-            after.size(), &parameters.native));
+            where, &made, graph, after.native(), after.native_edges(), after.size(),
+            &parameters.native));
         result<> set = detail::set_node_attributes(made, parameters, where);
         if (!set.has_value()) {
           driver::destroy<&driver::entry_points::graph_destroy_node>(made);

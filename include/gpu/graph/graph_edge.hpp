@@ -1,27 +1,10 @@
 #pragma once
 /// \file
-/// Edges of graphs that let a kernel begin before the one ahead of it has ended, and the list of
-/// all edges.
+/// The list of all edges of a graph.
 
 #include <gpu/graph/graph.hpp>
 
 namespace gpu {
-
-/// What the second node of an edge waits for. All but `full` are for two kernels; the second waits
-/// for the memory that the first writes with `cudaGridDependencySynchronize()`.
-enum class graph_dependency : int {
-  full = CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,  ///< the end of the first
-  /// Until all blocks of the first have called `cudaTriggerProgrammaticLaunchCompletion()`, or have
-  /// ended.
-  programmatic = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-  launch_order = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,  ///< all blocks of the first have begun
-};
-
-/// The enumerator, such as "programmatic"; null for a value that is none.
-constexpr const char* name_of(graph_dependency dependency) noexcept {
-  constexpr const char* names[] = {"full", "programmatic", "launch_order"};
-  return detail::name_at(names, static_cast<int>(dependency));
-}
 
 /// An edge: `to` runs after `from`.
 struct graph_edge {
@@ -78,42 +61,6 @@ class graph_edge_list {
   std::size_t size_ = 0;
   context_ref context_;
 };
-
-namespace detail {
-
-/// Refuses a dependency that a node other than a kernel cannot have; `which` end it is.
-template <class Builder = text_builder>
-result<> require_kernel(graph_node node, const char* which, graph_dependency dependency,
-                        source_location where) noexcept {
-  const graph_node_kind kind = GPU_TRY(kind_of(node, where));
-  if (kind == graph_node_kind::kernel) return {};
-  Builder out;
-  out << "a " << name_of(dependency) << " dependency is between two kernel nodes, and the " << which
-      << " node is of kind " << name_of(kind) << ". Connect them with gpu::graph_dependency::full.";
-  return fail(refusal(errc::invalid_argument, "gpu::graph::connect", out.finish(), where,
-                      static_cast<std::uint64_t>(kind),
-                      static_cast<std::uint64_t>(graph_node_kind::kernel)));
-}
-
-}  // namespace detail
-
-template <class Self>
-result<> graph_operations<Self>::connect(graph_node first, graph_node second,
-                                         graph_dependency dependency,
-                                         source_location where) const noexcept {
-  GPU_TRY(require("gpu::graph::connect", where));
-  GPU_TRY(detail::require(first, "gpu::graph::connect", where));
-  GPU_TRY(detail::require(second, "gpu::graph::connect", where));
-  GPU_TRY(detail::require_enumerator(dependency, "graph_dependency", "gpu::graph::connect", where));
-  if (dependency == graph_dependency::full) return connect(first, second, where);
-  GPU_TRY(detail::require_kernel(first, "first", dependency, where));
-  GPU_TRY(detail::require_kernel(second, "second", dependency, where));
-  CUgraphEdgeData data{};
-  data.from_port = static_cast<unsigned char>(dependency);
-  data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-  return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
-                                                             where, &data);
-}
 
 template <class Self>
 template <class List>

@@ -6,7 +6,6 @@
 #include <gpu/driver/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 
-#include <initializer_list>
 #include <new>
 
 namespace gpu {
@@ -139,45 +138,6 @@ class graph_node_list {
   context_ref context_;
 };
 
-/// The nodes that come before a new one, for a call: `{}`, `node`, `{a, b}` or a `graph_node_list`.
-class nodes_before {
- public:
-  nodes_before(std::initializer_list<graph_node> nodes) noexcept {
-    take(nodes.size(), [&](std::size_t i) { return nodes.begin()[i].native(); });
-  }
-  nodes_before(graph_node node) noexcept : nodes_before({node}) {}
-  nodes_before(const graph_node_list& nodes) noexcept {
-    take(nodes.size(), [&](std::size_t i) { return nodes.native()[i]; });
-  }
-  nodes_before(const nodes_before&) = delete;
-  nodes_before& operator=(const nodes_before&) = delete;
-  ~nodes_before() {
-    if (nodes_ != few_) delete[] nodes_;
-  }
-
-  std::size_t size() const noexcept { return size_; }
-  /// Null where there was no room for all of them.
-  const CUgraphNode* native() const noexcept { return nodes_; }
-  bool complete() const noexcept { return nodes_ != nullptr; }
-  bool has_empty() const noexcept {
-    for (std::size_t i = 0; i < size_; ++i) {
-      if (nodes_[i] == nullptr) return true;
-    }
-    return false;
-  }
-
- private:
-  template <class At> void take(std::size_t count, At at) noexcept {
-    size_ = count;
-    nodes_ = count <= sizeof few_ / sizeof *few_ ? few_ : new (std::nothrow) CUgraphNode[count];
-    for (std::size_t i = 0; nodes_ != nullptr && i < count; ++i) nodes_[i] = at(i);
-  }
-
-  CUgraphNode few_[8];
-  CUgraphNode* nodes_ = few_;
-  std::size_t size_ = 0;
-};
-
 namespace detail {
 
 inline result<> require(const graph_node& node, const char* function,
@@ -194,13 +154,6 @@ template <class Builder = text_builder>
   Builder out;
   out << "the host had no room for " << count << ' ' << what << ". Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, count);
-}
-
-inline result<> require(const nodes_before& nodes, const char* function,
-                        source_location where) noexcept {
-  if (!nodes.complete()) return fail(no_room_for_nodes(function, nodes.size(), where));
-  if (nodes.has_empty()) return fail(empty_handle_error(function, "graph node", where));
-  return {};
 }
 
 /// The nodes that a driver function of the form `f(of, nodes, more..., &count)` tells.

@@ -264,7 +264,7 @@ TEST_CASE("a child is given other work", "[cpu][graph]") {
   child_fixture w;
   const auto& cu = w.cu;
   CUgraphExec exec = nullptr;
-  const CUgraph two = w.create(), moved = w.create(), alike = w.create();
+  const CUgraph two = w.create(), moved = w.create(), alike = w.create(), other = w.create();
   REQUIRE(w.add_call(w.child) == CUDA_SUCCESS);
   for (const CUgraph each : {two, moved, alike})
     for (int i = 0; i < 2; ++i) REQUIRE(w.add_call(each) == CUDA_SUCCESS);
@@ -273,8 +273,13 @@ TEST_CASE("a child is given other work", "[cpu][graph]") {
   CHECK(cu.graph_node_set_params(w.node, &params) == CUDA_SUCCESS);
   CHECK(w.calls_of(w.parent) == 2);
   params = w.child_params(moved, move);
-  CHECK(cu.graph_node_set_params(w.node, &params) == CUDA_SUCCESS);
+  CHECK(cu.graph_node_set_params(w.node, &params) == unsupported);  // a device spoils the parent
+  CHECK(w.calls_of(w.parent) == 2);
+  CHECK(cu.graph_destroy(w.parent) == CUDA_SUCCESS);
+  w.parent = other;
+  REQUIRE(w.add_child(w.parent, moved, move, &w.node) == CUDA_SUCCESS);
   REQUIRE(w.instantiate(w.parent, &exec) == CUDA_SUCCESS);
+  params = w.child_params(two, move);
   CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) == invalid);
   const CUgraph one = w.create();
   REQUIRE(w.add_call(one) == CUDA_SUCCESS);

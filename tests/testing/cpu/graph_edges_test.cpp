@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace cpu_graph_edges_test {
@@ -295,13 +296,101 @@ TEST_CASE("a capture goes on after edges with data that the program gives it", "
   REQUIRE(cu.stream_end_capture(w.stream, &captured) == CUDA_SUCCESS);
   REQUIRE(w.edges(captured).size() == 2);
   for (const CUgraphEdgeData& each : w.edges(captured)) CHECK(same(each, programmatic));
+}
 
-  REQUIRE(cu.stream_begin_capture_to_graph(w.stream, w.graph, &w.a, &launch_order, 1,
+TEST_CASE("a capture begins after edges with data that a kernel can have", "[cpu][graph]") {
+  edge_fixture w;
+  const auto& cu = w.cu;
+  CUgraph captured = nullptr;
+  const auto capture = [&](std::vector<CUgraphNode> after, std::vector<CUgraphEdgeData> edges) {
+    const CUresult begun =
+        cu.stream_begin_capture_to_graph(w.stream, w.graph, after.data(), edges.data(),
+                                         after.size(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    if (begun != CUDA_SUCCESS) return begun;
+    CHECK(cu.launch_kernel(reinterpret_cast<CUfunction>(w.kernel), 1, 1, 1, 1, 1, 1, 0, w.stream,
+                           w.arguments, nullptr) == CUDA_SUCCESS);
+    return cu.stream_end_capture(w.stream, &captured);
+  };
+  CHECK(capture({w.a}, {{}}) == CUDA_SUCCESS);
+  CHECK(capture({w.a}, {programmatic}) == CUDA_SUCCESS);
+  CHECK(capture({w.a}, {launch_order}) == CUDA_SUCCESS);
+  CHECK(capture({w.a, w.m}, {programmatic, {}}) == CUDA_SUCCESS);
+  CHECK(w.edges(w.graph).size() == 5);
+  CHECK(capture({w.m}, {programmatic}) == invalid);
+  for (const CUgraphEdgeData& each : {data(1, 0, 2), data(3, 0, 1), data(1, 0, 0), data(0, 0, 1),
+                                      data(1, 1, 1), data(1, 0, 1, 1)})
+    CHECK(capture({w.a}, {each}) == invalid);
+  CHECK(capture({w.a, w.a}, {programmatic, {}}) == CUDA_SUCCESS);  // one edge, the stricter
+  const std::vector<CUgraphEdgeData> all = w.edges(w.graph);
+  REQUIRE(all.size() == 6);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    CHECK(same(all[i], i == 1 || i == 3 ? programmatic : i == 2 ? launch_order : data(0, 0, 0)));
+  CHECK(w.run(w.instantiate(w.graph)) == 7);
+}
+
+TEST_CASE("what a capture goes on after is told with the data of the edges", "[cpu][graph]") {
+  edge_fixture w;
+  const auto& cu = w.cu;
+  CUgraph captured = nullptr;
+  constexpr auto add = CU_STREAM_ADD_CAPTURE_DEPENDENCIES;
+  constexpr auto set = CU_STREAM_SET_CAPTURE_DEPENDENCIES;
+  using list = std::vector<std::pair<CUgraphNode, CUgraphEdgeData>>;
+  const auto update = [&](const list& nodes, unsigned how, bool with_data = true) {
+    std::vector<CUgraphNode> handles;
+    std::vector<CUgraphEdgeData> edges;
+    for (const auto& [node, edge] : nodes) {
+      handles.push_back(node);
+      edges.push_back(edge);
+    }
+    return cu.stream_update_capture_dependencies(
+        w.stream, handles.data(), with_data ? edges.data() : nullptr, nodes.size(), how);
+  };
+  const auto are = [&](const list& expected, CUstream stream) {
+    CUstreamCaptureStatus status{};
+    const CUgraphNode* after = nullptr;
+    const CUgraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    REQUIRE(cu.stream_get_capture_info(stream, &status, nullptr, nullptr, &after, &edges, &count) ==
+            CUDA_SUCCESS);
+    if (count != expected.size()) return false;
+    for (std::size_t i = 0; i < count; ++i)
+      if (after[i] != expected[i].first || !same(edges[i], expected[i].second)) return false;
+    return true;
+  };
+  const CUgraphEdgeData plain{};
+  REQUIRE(cu.stream_begin_capture_to_graph(w.stream, w.graph, &w.a, nullptr, 1,
                                            CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) == CUDA_SUCCESS);
-  CHECK(launch() == CUDA_SUCCESS);
-  REQUIRE(cu.stream_end_capture(w.stream, &captured) == CUDA_SUCCESS);
-  REQUIRE(w.edges(w.graph).size() == 1);
-  CHECK(same(w.edges(w.graph)[0], launch_order));
+  CHECK(are({{w.a, plain}}, w.stream));
+  CHECK(update({{w.a, programmatic}}, set) == CUDA_SUCCESS);
+  CHECK(are({{w.a, programmatic}}, w.stream));
+  CHECK(update({{w.a, plain}}, add, false) == CUDA_SUCCESS);
+  CHECK(are({{w.a, plain}}, w.stream));
+  CHECK(update({{w.b, programmatic}}, add) == CUDA_SUCCESS);
+  CHECK(update({{w.m, plain}}, add, false) == CUDA_SUCCESS);
+  CHECK(update({{w.b, launch_order}}, add) == CUDA_SUCCESS);
+  const list three = {{w.a, plain}, {w.b, programmatic}, {w.m, plain}};
+  CHECK(are(three, w.stream));
+  CHECK(update({{w.m, programmatic}}, set) == invalid);
+  for (const CUgraphEdgeData& each : {data(1, 0, 2), data(3, 0, 1), data(1, 0, 0), data(0, 0, 1),
+                                      data(1, 1, 1), data(1, 0, 1, 1)})
+    CHECK(update({{w.a, each}}, set) == invalid);
+  CHECK(are(three, w.stream));
+  CHECK(update({{w.a, programmatic}, {w.a, plain}}, set) == CUDA_SUCCESS);
+  CHECK(are({{w.a, plain}}, w.stream));
+  CHECK(update({}, set) == CUDA_SUCCESS);
+  CHECK(are({}, w.stream));
+
+  // Events take it along to other streams.
+  CUstream other = nullptr;
+  CUevent event = nullptr;
+  REQUIRE(cu.stream_create(&other, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(cu.event_create(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS);
+  const list mixed = {{w.a, programmatic}, {w.m, plain}};
+  CHECK(update(mixed, set) == CUDA_SUCCESS);
+  CHECK(cu.event_record_with_flags(event, w.stream, 0) == CUDA_SUCCESS);
+  CHECK(cu.stream_wait_event(other, event, 0) == CUDA_SUCCESS);
+  CHECK(are(mixed, other));
+  CHECK(cu.stream_end_capture(w.stream, &captured) == CUDA_SUCCESS);
 }
 
 }  // namespace cpu_graph_edges_test

@@ -15,11 +15,38 @@
 
 namespace gpu::testing::cpu {
 
-/// Adds to the nodes that a captured stream's next node depends on.
+/// Adds to the nodes that a captured stream's next node depends on. Of two dependencies on a node
+/// the stricter holds: ports count from the end of a kernel to its beginning.
 inline void join_nodes(std::vector<node_dependency>& after,
                        const std::vector<node_dependency>& more) {
-  for (const node_dependency& each : more)
-    if (!has(after, each.node)) after.push_back(each);
+  for (const node_dependency& each : more) {
+    const auto there = std::find_if(after.begin(), after.end(), [&](const node_dependency& other) {
+      return other.node == each.node;
+    });
+    if (there == after.end()) {
+      after.push_back(each);
+    } else if (each.edge.from_port < there->edge.from_port) {
+      there->edge = each.edge;
+    }
+  }
+}
+
+/// The nodes that a capture goes on after. They may be named twice, and the data of an edge is to
+/// be that of one to a kernel, whatever is captured next.
+inline CUresult find_capture_nodes(call& c, const graph_state& graph, const CUgraphNode* list,
+                                   const CUgraphEdgeData* edges, std::size_t count,
+                                   std::vector<node_dependency>& nodes) {
+  if (count != 0 && list == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<node_dependency> one;
+    if (const CUresult bad =
+            find_nodes(c, graph, list + i, edges == nullptr ? nullptr : edges + i, 1, one))
+      return bad;
+    if (!is_possible(one[0].edge, one[0].node->what.type, CU_GRAPH_NODE_TYPE_KERNEL))
+      return CUDA_ERROR_INVALID_VALUE;
+    join_nodes(nodes, one);
+  }
+  return CUDA_SUCCESS;
 }
 
 /// Whether all that `stream` did in the capture comes before what the origin does next.
@@ -97,7 +124,7 @@ inline CUresult stream_begin_capture_to_graph(call& c, CUstream handle, CUgraph 
   graph_ptr graph;
   std::vector<node_dependency> nodes;
   if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
-  if (const CUresult bad = find_nodes(c, *graph, after, edges, count, nodes)) return bad;
+  if (const CUresult bad = find_capture_nodes(c, *graph, after, edges, count, nodes)) return bad;
   if (const CUresult bad = check_begin(c, handle, mode, stream)) return bad;
   if (graph->captured_into) return CUDA_ERROR_INVALID_VALUE;
   const CUresult begun = begin_capture(c, stream, graph, mode, true);
@@ -168,7 +195,7 @@ inline CUresult stream_get_capture_info(call& c, CUstream handle, CUstreamCaptur
   if (id != nullptr) *id = stream->capture->id;
   if (graph != nullptr) *graph = stream->capture->graph->handle;
   if (after != nullptr) *after = stream->capture_handles.data();
-  if (edges != nullptr) *edges = plain ? nullptr : stream->capture_edges.data();
+  if (edges != nullptr) *edges = stream->capture_edges.data();
   if (count != nullptr) *count = stream->capture_handles.size();
   return CUDA_SUCCESS;
 }
@@ -182,7 +209,8 @@ inline CUresult stream_update_capture_dependencies(call& c, CUstream handle, CUg
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
   if (!stream->capture) return CUDA_ERROR_ILLEGAL_STATE;
   if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  if (const CUresult bad = find_nodes(c, *stream->capture->graph, list, edges, count, nodes))
+  if (const CUresult bad =
+          find_capture_nodes(c, *stream->capture->graph, list, edges, count, nodes))
     return bad;
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) {
     join_nodes(stream->capture->let_go, stream->capture_after);

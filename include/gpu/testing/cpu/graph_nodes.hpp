@@ -237,6 +237,12 @@ inline bool is_memory_node(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
+/// Whether a description moves a graph into its node.
+inline bool moves_child(const CUgraphNodeParams* from) {
+  return from != nullptr && from->type == CU_GRAPH_NODE_TYPE_GRAPH &&
+         number_of(from->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+}
+
 /// Changes what a node does to something of the same kind.
 inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& graph,
                            node_work& what) {
@@ -280,6 +286,8 @@ inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const
 inline CUresult graph_node_set_params(call& c, CUgraphNode handle, CUgraphNodeParams* params) {
   node_ptr node;
   if (const CUresult bad = find_node(c, handle, node)) return bad;
+  // A device's driver takes it, and no longer instantiates or destroys the parent.
+  if (moves_child(params)) return CUDA_ERROR_NOT_SUPPORTED;
   return redescribe(c, params, *node->graph, node->what);
 }
 

@@ -127,9 +127,7 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
   if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
   node_work what = node->what;
   what.child = nullptr;
-  if (params != nullptr && params->type == CU_GRAPH_NODE_TYPE_GRAPH &&
-      number_of(params->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)
-    return CUDA_ERROR_INVALID_VALUE;
+  if (moves_child(params)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = redescribe(c, params, *exec->snapshot, what)) return bad;
   if (what.child) return set_child(c, *exec, *node, what);
   if (what.context != node->what.context && node->what.context) return CUDA_ERROR_INVALID_VALUE;
