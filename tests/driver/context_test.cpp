@@ -317,6 +317,7 @@ TEST_CASE("context: made, found and destroyed during a capture", "[driver][conte
     gpu::context own = value_of(gpu::context::create(device));
     const gpu::context_scope scope = value_of(gpu::context_scope::enter(own));
     CHECK(value_of(gpu::context::current()) == gpu::context_ref(own));
+    value_of(value_of(gpu::context::create(device)).destroy());
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 0);
@@ -341,7 +342,8 @@ TEST_CASE("context: each driver call may fail", "[driver][context][faults][cpu]"
               const gpu::context_scope scope = GPU_TRY(gpu::context_scope::enter(own));
               GPU_TRY(gpu::context::current());
               GPU_TRY(own.push());
-              return gpu::context::pop();
+              GPU_TRY(gpu::context::pop());
+              return GPU_TRY(gpu::context::create(device)).destroy();
             },
             {"cuCtxGetDevice"}) == "");
 }

@@ -101,6 +101,26 @@ TEST_CASE("profiler: a range starts and stops", "[driver][profiler]") {
   CHECK(stopped == 2);
 }
 
+TEST_CASE("profiler: a range that cannot begin is an error, and one that cannot end is reported",
+          "[driver][profiler][faults]") {
+  // Its destructor has nobody else to tell.
+  CHECK(test::sweep(
+            []() -> gpu::result<> {
+              const gpu::profiler_range range = GPU_TRY(gpu::profiler_range::start());
+              return {};
+            },
+            {"cuProfilerStop", "cuCtxGetCurrent", "cuCtxPushCurrent"}) == "");
+  gpu::driver::entry_points failing = test::driver();
+  failing.profiler_stop = [] { return CUDA_ERROR_NOT_PERMITTED; };
+  const gpu::driver::scoped_entry_points in_force(failing);
+  test::reported_errors reported;
+  {
+    const gpu::profiler_range range = value_of(gpu::profiler_range::start());
+  }
+  CHECK(reported.count() == 1);
+  CHECK(reported.last().find("cuProfilerStop: CUDA_ERROR_NOT_PERMITTED") != std::string::npos);
+}
+
 TEST_CASE("remote writes: flushed where the device can, else told", "[driver][context]") {
   const gpu::device device = test::first_device();
   const gpu::context_ref context = value_of(gpu::context::primary(device));

@@ -17,6 +17,9 @@
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <optional>
+#include <string>
+
 namespace stream_capture_test {
 
 using test::error_of;
@@ -75,11 +78,30 @@ TEST_CASE("stream_capture: what tells streams apart, and what holds for more tha
   test::check_refused_in_capture(stream, "id", [&] { return stream.id(); });
   test::check_refused_in_capture(stream, "profiler", [] { return gpu::start_profiler(); });
   test::check_refused_in_capture(stream, "profiler's end", [] { return gpu::stop_profiler(); });
+  test::check_refused_in_capture(stream, "profiled scope",
+                                 [] { return gpu::profiler_range::start(); });
   test::check_refused_in_capture(
       stream, "limit", [&] { return context.set_limit(gpu::context_limit::stack_size, stack); });
   test::check_refused_in_capture(stream, "cache preference", [&] {
     return context.set_cache_preference(gpu::cache_preference::none);
   });
+}
+
+TEST_CASE("stream_capture: the profiler goes on after a range whose end it forbids",
+          "[driver][capture][profiler]") {
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  for (const auto mode : {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED}) {
+    const bool forbidden = mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    test::reported_errors reported;
+    std::optional<gpu::profiler_range> range = value_of(gpu::profiler_range::start());
+    const test::captured made = test::capture(stream, [&] { range.reset(); }, mode);
+    CHECK(made.unharmed() == !forbidden);
+    CHECK(reported.count() == (forbidden ? 1 : 0));
+    if (!forbidden) continue;
+    CHECK(reported.last().find("cuProfilerStop: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED") !=
+          std::string::npos);
+    CHECK(gpu::stop_profiler().has_value());
+  }
 }
 
 TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[driver][capture]") {
@@ -88,6 +110,14 @@ TEST_CASE("stream_capture: what asks and what prepares leaves it alone", "[drive
   const gpu::stream other = value_of(gpu::stream::create(device));
   const gpu::context_ref context = stream.context();
   const test::captured made = test::capture(stream, [&] {
+    {
+      gpu::driver::scoped_entry_points anew(test::driver());  // for which nothing is retained yet
+      CHECK(gpu::stream_ref::legacy_default(device).has_value());
+    }
+    {
+      gpu::driver::scoped_entry_points anew(test::driver());
+      CHECK(gpu::stream_ref::per_thread_default(device).has_value());
+    }
     CHECK(gpu::stream::create(device).has_value());
     CHECK(gpu::event::create(device).has_value());
     CHECK(stream.priority().has_value());

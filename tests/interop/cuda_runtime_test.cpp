@@ -88,6 +88,7 @@ TEST_CASE("a __global__ function is a kernel of its own types", "[interop]") {
   test::value_of(gpu::copy(host, y));
   test::value_of(gpu::launch(stream, {gpu::grid_for(100, 32), 32}, kernel, 2.0f, x, y, 100));
   auto capture = test::value_of(gpu::stream_capture::begin(stream));
+  CHECK(test::value_of(gpu::from_runtime(saxpy)) == kernel);
   test::value_of(gpu::launch(stream, {gpu::grid_for(100, 32), 32}, kernel, 1.0f, x, y, 100));
   const gpu::graph graph = test::value_of(capture.end());
   auto exec = test::value_of(gpu::graph_exec::instantiate(graph));

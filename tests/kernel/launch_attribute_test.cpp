@@ -6,7 +6,7 @@
 #include <gpu/kernel/launch_attribute.hpp>
 
 #include "kernel/recorded_launch.hpp"
-#include "support/results.hpp"
+#include "support/captured.hpp"
 
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
@@ -227,6 +227,20 @@ TEST_CASE("the blocks of a cooperative launch wait for each other", "[kernel][la
   value_of(gpu::launch(f.stream, {.grid = most, .block = 1, .attributes = together},
                        f.kernel("first"), f.out));
   CHECK(f.results(1)[0] == 42);
+}
+
+TEST_CASE("a capture goes on while attributes are set, and takes the launch that has them",
+          "[kernel][launch][capture]") {
+  fixture f;
+  const test::captured made = test::capture(f.stream, [&] {
+    gpu::launch_attributes urgent;
+    value_of(urgent.set<attribute::priority>(-1));
+    value_of(urgent.set<attribute::shared_carveout>(50));
+    value_of(gpu::launch(f.stream, {.grid = 1, .block = 1, .attributes = urgent}, f.kernel("first"),
+                         f.out));
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 1);
 }
 
 TEST_CASE("a kernel may begin before the one that it depends on has ended", "[kernel][launch]") {

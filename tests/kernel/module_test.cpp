@@ -4,6 +4,7 @@
 #include <gpu/memory.hpp>
 
 #include "kernel/test_programs.hpp"
+#include "support/captured.hpp"
 
 #include <cstdio>
 #include <string>
@@ -34,6 +35,22 @@ template <class T> __global__ void axpy(T a, const T* x, T* y, int n) {
   if (i < n) y[i] += a * x[i];
 }
 )";
+
+/// A file with that in it, for as long as this lives.
+struct file_of {
+  explicit file_of(const std::string& text) {
+    const int file = ::mkstemp(path);
+    REQUIRE(file >= 0);
+    std::FILE* out = ::fdopen(file, "w");
+    std::fwrite(text.data(), 1, text.size(), out);
+    std::fclose(out);
+  }
+  file_of(const file_of&) = delete;
+  file_of& operator=(const file_of&) = delete;
+  ~file_of() { std::remove(path); }
+
+  char path[28] = "/tmp/gpu_module_test_XXXXXX";
+};
 
 gpu::compiled_program compiled() {
   return test::value_of(
@@ -78,17 +95,15 @@ TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a term
   terminated.push_back(0);
   CHECK(gpu::module::load(terminated).has_value());
 
-  char path[] = "/tmp/gpu_module_test_XXXXXX";
-  const int file = ::mkstemp(path);
-  REQUIRE(file >= 0);
-  std::FILE* out = ::fdopen(file, "w");
-  std::fwrite(ptx.data(), 1, ptx.size(), out);
-  std::fclose(out);
-  const auto from_file = gpu::module::load_file(path);
+  std::string path;
   gpu::jit_report report;
+  const auto from_file = [&] {
+    const file_of file(ptx);
+    path = file.path;
+    return gpu::module::load_file(path);
+  }();
   const auto with_options =
-      gpu::module::load_file(path, {.threads_per_block = 64, .report = &report});
-  std::remove(path);
+      gpu::module::load_file(file_of(ptx).path, {.threads_per_block = 64, .report = &report});
   REQUIRE(from_file.has_value());
   CHECK(from_file->kernel("scale").has_value());
   REQUIRE(with_options.has_value());
@@ -98,10 +113,27 @@ TEST_CASE("a module is loaded from PTX, from a file, and from PTX without a term
   const auto missing = gpu::module::load_file(path);
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error() == gpu::errc::file_error);
-  CHECK(missing.error().details().contains(path));
+  CHECK(missing.error().details().contains(path.c_str()));
   const auto folder = gpu::module::load_file("/tmp");
   REQUIRE_FALSE(folder.has_value());
   CHECK(folder.error() == gpu::errc::file_error);
+}
+
+TEST_CASE("a module is loaded in a capture that forbids nothing, which goes on",
+          "[kernel][module][capture]") {
+  const gpu::compiled_program program = compiled();
+  const file_of file(std::string(program.ptx().data(), program.ptx().size()));
+  const gpu::stream stream = test::new_stream();
+  const test::captured made = test::capture(
+      stream,
+      [&] {
+        CHECK(gpu::module::load(program).has_value());
+        CHECK(gpu::module::load_file(file.path).has_value());
+        CHECK(gpu::module::load_file(file.path, {.max_registers = 64}).has_value());
+      },
+      CU_STREAM_CAPTURE_MODE_RELAXED);
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
 }
 
 TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[kernel][module]") {
@@ -348,6 +380,15 @@ TEST_CASE("each driver call of a module may fail", "[kernel][module][faults][cpu
               return {};
             },
             {"cuCtxGetDevice", "cuCtxPopCurrent"}) == "");
+}
+
+TEST_CASE("each driver call of a load from a file may fail", "[kernel][module][faults][cpu]") {
+  const gpu::compiled_program program =
+      test::value_of(gpu::compile(source, {.architecture = gpu::architecture::compute(90)}));
+  const file_of file(std::string(program.ptx().data(), program.ptx().size()));
+  CHECK(test::sweep([&] { return gpu::module::load_file(file.path); }) == "");
+  CHECK(test::sweep([&] { return gpu::module::load_file(file.path, {.max_registers = 64}); }) ==
+        "");
 }
 
 }  // namespace

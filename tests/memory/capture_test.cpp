@@ -4,9 +4,11 @@
 #include "support/captured.hpp"
 
 #include <gpu/memory.hpp>
+#include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/logging_allocator.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>
@@ -165,6 +167,40 @@ TEST_CASE("capture: hints about managed memory are refused, and it goes on",
   });
   CHECK(made.unharmed());
   CHECK(made.nodes == 1);
+}
+
+TEST_CASE("capture: allocators are made in one, and what needs no driver is allocated",
+          "[memory][caching][registered][capture]") {
+  fixture f;
+  const test::captured made = capture(f.stream, [&] {
+    {
+      gpu::driver::scoped_entry_points anew(test::driver());  // for which nothing is retained yet
+      CHECK(gpu::caching_allocator::create(f.device).has_value());
+    }
+    {
+      gpu::driver::scoped_entry_points anew(test::driver());
+      CHECK(gpu::caching_pinned_allocator::create(f.device).has_value());
+    }
+    CHECK(gpu::aligned_buffer<int>::create(8).has_value());
+  });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 0);
+}
+
+TEST_CASE("capture: memory of a stream that is logged is the graph's",
+          "[memory][logging_allocator][capture]") {
+  fixture f;
+  const auto pool = value_of(gpu::memory_pool::create(f.device));
+  gpu::text line;
+  gpu::logging_allocator logged(
+      pool, [](const gpu::text& told, void* into) { *static_cast<gpu::text*>(into) = told; },
+      &line);
+  const test::captured made =
+      capture(f.stream, [&] { value_of(logged.allocate<int>(f.stream, 100)); });
+  CHECK(made.unharmed());
+  CHECK(made.nodes == 2);  // an allocation, a free
+  CHECK(line.contains("400 bytes allocated, "));
+  CHECK(line.contains(" bytes are free on device 0 ["));
 }
 
 TEST_CASE("capture: the caching allocator takes back, and hands out nothing",

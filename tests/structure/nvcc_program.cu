@@ -154,6 +154,7 @@ gpu::result<> launch_functions(gpu::device device) {
   GPU_TRY(gpu::copy(y, dy));
   auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
   GPU_TRY(gpu::launch(stream, shape, axpy, 1.0f, dx, dy, n));
+  expect(GPU_TRY(gpu::from_runtime(saxpy)) == axpy, "a function in a capture, which is known");
   expect(GPU_TRY(gpu::from_runtime(stream.native())) == stream, "a stream in a capture");
   const gpu::graph graph = GPU_TRY(capture.end());
   gpu::graph_exec exec = GPU_TRY(gpu::graph_exec::instantiate(graph));

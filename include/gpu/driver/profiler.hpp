@@ -9,13 +9,14 @@ namespace gpu {
 
 /// Has a profiler that was told to wait (`nsys profile -c cudaProfilerApi`, `ncu
 /// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
-/// is one for the whole process. **Capture**: not allowed. (cuProfilerStart)
+/// is one for the whole process. **Capture**: not allowed, and it is spoiled, unless it is
+/// `relaxed`. (cuProfilerStart)
 template <class Result = result<>>
 Result start_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_start>(where);
 }
 
-/// Ends what `start_profiler` began. (cuProfilerStop)
+/// Ends what `start_profiler` began. **Capture**: as `start_profiler`. (cuProfilerStop)
 template <class Result = result<>>
 Result stop_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_stop>(where);
@@ -37,9 +38,12 @@ struct stop_profiling {
 ///     const gpu::profiler_range range = GPU_TRY(gpu::profiler_range::start());
 ///
 /// Work is asynchronous: synchronise before the end, or the profiler misses what is still running.
-/// A stop that fails goes to the error reporter.
+/// A stop that fails goes to the error reporter. **Capture**: neither the beginning nor the end of
+/// a range is allowed, unless the capture is `relaxed`; after an end that was refused the profiler
+/// goes on.
 class [[nodiscard]] profiler_range {
  public:
+  /// (cuProfilerStart, cuProfilerStop)
   template <class Range = profiler_range>
   static result<Range> start(source_location where = source_location::current()) noexcept {
     GPU_TRY(start_profiler(where));

@@ -144,7 +144,8 @@ class stream_ref : public stream_operations<stream_ref> {
   }
 
   /// The legacy default stream of a context: what the CUDA runtime uses unless told otherwise.
-  /// Work on it and on blocking streams waits for each other.
+  /// Work on it and on blocking streams waits for each other. **Capture**: not affected.
+  /// (cuDevicePrimaryCtxRetain, where a device is given)
   static stream_ref legacy_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
   }
@@ -156,7 +157,8 @@ class stream_ref : public stream_operations<stream_ref> {
     return Ref::legacy_default(context_ref::from_native(primary, on));
   }
 
-  /// The default stream that each thread has of its own in a context.
+  /// The default stream that each thread has of its own in a context. **Capture**: not affected.
+  /// (cuDevicePrimaryCtxRetain, where a device is given)
   static stream_ref per_thread_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
   }

@@ -117,7 +117,8 @@ using runtime_stream_zero = zero_is_legacy;
 /// **Ownership**: nobody's; valid as long as the code is in the process.
 /// **Threads**: any. **Cost**: a look-up in the runtime; ask once and keep it.
 /// **Errors**: `errc::unknown_name` for what is no `__global__` function of this program.
-/// To be called before a stream capture begins. (cudaGetKernel, cuKernelGetName,
+/// **Capture**: a function can be asked for again; ask the first time before a capture begins,
+/// since the runtime may have to load the code. (cudaGetKernel, cuKernelGetName,
 /// cuKernelGetParamInfo)
 template <class... Parameters>
 auto from_runtime(void (*function)(Parameters...),

@@ -247,7 +247,7 @@ class launch_attributes {
 
   /// Sets one, in place of what it was.
   /// **Errors**: `errc::empty_handle` for an event; `errc::invalid_argument` for a value that no
-  /// launch can have.
+  /// launch can have. **Capture**: not affected.
   template <launch_attribute Attribute>
   result<> set(const launch_attribute_t<Attribute>& value,
                source_location where = source_location::current()) noexcept {

@@ -51,7 +51,8 @@ template <class Self> class module_operations {
   /// Loads a cubin, a fatbin or PTX; the bytes are copied and may go. The driver reads the image at
   /// once, for the device of the current context: where none is, for one that is in use already, or
   /// else for device 0. Every other device reads it when a kernel first runs there. To be called
-  /// before a stream capture begins. (cuLibraryLoadData, cuLibraryGetModule)
+  /// before a stream capture begins, unless it is `relaxed`. (cuLibraryLoadData,
+  /// cuLibraryGetModule)
   /// **Errors**: `errc::invalid_image` for bytes that are none of these or are cut off; the
   /// driver's, with the log of its PTX compiler.
   static result<Self> load(bytes_ref image,
@@ -102,7 +103,7 @@ template <class Self> class module_operations {
     return made;
   }
 
-  /// Loads the image in a file: a cubin, a fatbin or PTX.
+  /// Loads the image in a file: a cubin, a fatbin or PTX. When: as `load`.
   /// **Errors**: `errc::file_error` with the path and the reason; those of `load`.
   static result<Self> load_file(string_ref path,
                                 source_location where = source_location::current()) noexcept {

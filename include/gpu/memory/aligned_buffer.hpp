@@ -27,6 +27,7 @@ using host_memory = unique_handle<host_allocation, free_host_memory>;
 /// Owns `size()` elements in pageable host memory. What is in it is undefined until it is written.
 /// Aligned to pages, as it is by default, it can be page-locked by `registered_memory` without any
 /// of its neighbours. Move-only, empty after a move.
+/// **Capture**: not affected; the driver has no part in it.
 template <class T>
 class aligned_buffer : public detail::host_elements<detail::element_owner<T, detail::host_memory>> {
  public:

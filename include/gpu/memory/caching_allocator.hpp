@@ -27,7 +27,8 @@ class caching_allocator {
  public:
   /// For streams of a device's primary context. Asks the driver for nothing yet.
   /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments beyond
-  /// what any device has; `errc::out_of_host_memory`. (cuDevicePrimaryCtxRetain)
+  /// what any device has; `errc::out_of_host_memory`. **Capture**: not affected.
+  /// (cuDevicePrimaryCtxRetain)
   template <class Allocator = caching_allocator>
   static result<Allocator> create(device on, caching_options options = {},
                                   source_location where = source_location::current()) noexcept {

@@ -20,7 +20,7 @@ class caching_pinned_allocator {
   /// For a device's primary context. Asks the driver for nothing yet. `options.limit` counts bytes
   /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not, for a limit
   /// below one segment, and for segments that no host has; `errc::out_of_host_memory`.
-  /// (cuDevicePrimaryCtxRetain)
+  /// **Capture**: not affected. (cuDevicePrimaryCtxRetain)
   template <class Allocator = caching_pinned_allocator>
   static result<Allocator> create(device with, pinned_flags flags = pinned_flags::none,
                                   caching_options options = {},

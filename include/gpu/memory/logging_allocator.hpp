@@ -47,7 +47,8 @@ template <class Allocator> class logging_allocator {
                              void* data = nullptr) noexcept
       : logged_{&logged}, log_{to}, data_{data} {}
 
-  /// As the allocator's. **Cost**: also asks the device what it has left. (cuMemGetInfo)
+  /// As the allocator's, in a capture too. **Cost**: also asks the device what it has left, which a
+  /// capture allows. (cuMemGetInfo)
   template <class T>
   result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
                                     source_location where = source_location::current()) noexcept {
