@@ -12,7 +12,8 @@ namespace gpu {
 ///     GPU_TRY(graph.add({}, gpu::copy_box_node(image, corner, {.size = {64, 64}})));
 ///
 /// Either end is a `pitched_buffer` or a pitched view, on a device or in host memory, which need
-/// not be page-locked. Both have to live as long as the graph: see `graph::keep`.
+/// not be page-locked. Both have to live as long as the graph and what is instantiated from it: see
+/// `graph::keep`.
 /// **Errors**: those of `copy` for boxes; `errc::invalid_argument` for no elements.
 class copy_box_node {
  public:
@@ -49,7 +50,8 @@ class copy_box_node {
 };
 
 /// Writes `value` to every element of a box, of 1, 2 or 4 bytes each, at each launch; what is
-/// between the rows is left alone. The memory has to live as long as the graph: see `graph::keep`.
+/// between the rows is left alone. The memory has to live as long as the graph and what is
+/// instantiated from it: see `graph::keep`.
 /// **Errors**: those of `fill` for boxes; `errc::invalid_argument` for no elements, and for planes
 /// with a gap between them.
 class fill_box_node {

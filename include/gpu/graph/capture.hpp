@@ -41,9 +41,9 @@ class [[nodiscard]] stream_capture {
   /// `graph_dependency::full` is for a kernel that is captured next: the driver takes other work as
   /// well, which then does not wait for the end of the node before.
   /// **Errors**: also `errc::invalid_argument` for such a dependency on a node of another kind than
-  /// `kernel`, and for a value that is none; CUDA_ERROR_INVALID_VALUE for a node of another graph
-  /// and for a graph that is being captured to. (cuStreamBeginCaptureToGraph, and
-  /// cuGraphNodeGetType for what is not `full`)
+  /// `kernel`, and for a value that is none; the driver's for a node of another graph, and for a
+  /// graph that is being captured to. (cuStreamBeginCaptureToGraph, and cuGraphNodeGetType for what
+  /// is not `full`)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
@@ -63,8 +63,10 @@ class [[nodiscard]] stream_capture {
 
   /// Ends the capture and gives the graph that was made; empty where it was captured into a graph
   /// that was there. The stream is an ordinary one again, also where this fails.
-  /// **Errors**: the driver's, such as CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in
-  /// between spoiled the capture, and CUDA_ERROR_STREAM_CAPTURE_UNJOINED. (cuStreamEndCapture)
+  /// **Errors**: `errc::empty_handle` where it was ended or moved from; the driver's, such as
+  /// CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in between spoiled the capture,
+  /// CUDA_ERROR_STREAM_CAPTURE_UNJOINED and CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
+  /// (cuStreamEndCapture)
   template <class Graph = graph>
   result<Graph> end(source_location where = source_location::current()) noexcept {
     const state ended = state_.release();

@@ -20,8 +20,9 @@ result<> require(const graph_ref& graph, const char* function, source_location w
 
 /// What `graph` and `graph_ref` can both do.
 /// **Threads**: a graph is used by one thread at a time. **Capture**: allowed; a graph that is
-/// being captured to can be added to, not destroyed.
-/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses.
+/// being captured to can be added to, but neither be destroyed nor lose nodes.
+/// **Errors**: `errc::empty_handle`, and those of the driver call named in parentheses;
+/// `errc::out_of_host_memory` for lists.
 template <class Self> class graph_operations {
  public:
   /// Adds a node that runs after the nodes in `after`, or, where `after` says so of two kernels,
@@ -107,8 +108,8 @@ template <class Self> class graph_operations {
 
   /// Moves `object` (a buffer, a module, an event, or a struct of them) into the graph, which keeps
   /// it alive until neither the graph, nor a clone, nor what was instantiated from it needs it any
-  /// more. It is destroyed by the operation on any graph that follows.
-  /// (cuUserObjectCreate, cuGraphRetainUserObject)
+  /// more. It is destroyed by the operation on any graph that follows, or where this fails.
+  /// **Errors**: also `errc::out_of_host_memory`. (cuUserObjectCreate, cuGraphRetainUserObject)
   template <class T>
   result<> keep(T object, source_location where = source_location::current()) const noexcept {
     static_assert(detail::nothrow_constructible<T, T>, "moving the object must not throw");

@@ -218,7 +218,8 @@ class graph_exec {
   /// would keep it alive. Give it to a graph, and `update`. Nor is the module of a kernel kept
   /// loaded.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
-  /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind.
+  /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind,
+  /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph of another shape.
   /// (cuGraphExecNodeSetParams)
   template <node_description Description>
   result<> set(graph_node node, Description&& description,
@@ -236,8 +237,8 @@ class graph_exec {
         context().native(), where, native(), node.native(), &parameters.native);
   }
 
-  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.
-  /// (cuGraphNodeSetEnabled)
+  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it. A node
+  /// of another kind is CUDA_ERROR_INVALID_VALUE. (cuGraphNodeSetEnabled)
   result<> set_enabled(graph_node node, bool enabled,
                        source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
@@ -245,7 +246,7 @@ class graph_exec {
     return driver::call<&driver::entry_points::graph_node_set_enabled>(
         where, native(), node.native(), enabled ? 1u : 0u);
   }
-  /// (cuGraphNodeGetEnabled)
+  /// Whether launches do what a node does; a kernel, copy or fill node. (cuGraphNodeGetEnabled)
   template <class Bool = bool>
   result<Bool> is_enabled(graph_node node,
                           source_location where = source_location::current()) const noexcept {

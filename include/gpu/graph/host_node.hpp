@@ -11,7 +11,7 @@ namespace gpu {
 
 /// A call of `function()` at each launch, in a thread of the driver's. The graph keeps the callable
 /// alive. What it throws, and the error of a `result` that it returns, goes to the error reporter.
-/// Neither the callable nor its destructor may use CUDA.
+/// Neither the callable nor its destructor may use CUDA. **Errors**: `errc::out_of_host_memory`.
 template <class Function> class host_node {
   static_assert(
       requires(Function& callable) { callable(); }, "gpu::host_node: the callable takes nothing");

@@ -11,8 +11,8 @@ namespace gpu {
 
 /// Copies all elements of `source` to `destination`. Each is a device range, or a contiguous range
 /// in host memory, which need not be page-locked; both have the same element type and length.
-/// They have to live as long as the graph: see `graph::keep`. The elements are read and written
-/// when a launch gets there.
+/// They have to live as long as the graph and what is instantiated from it: see `graph::keep`. The
+/// elements are read and written when a launch gets there.
 /// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` for no elements.
 class copy_node {
  public:
@@ -57,7 +57,7 @@ class copy_node {
 };
 
 /// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each. The memory has to
-/// live as long as the graph: see `graph::keep`.
+/// live as long as the graph and what is instantiated from it: see `graph::keep`.
 /// **Errors**: `errc::invalid_argument` for no elements.
 class fill_node {
  public:

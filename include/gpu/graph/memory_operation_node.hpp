@@ -15,7 +15,8 @@ namespace gpu {
 ///     1u)}));
 ///
 /// In an executable graph the words, the values and the conditions can be changed, not the number
-/// of operations or what they are. The words have to live as long as the graph: see `graph::keep`.
+/// of operations or what they are. The words have to live as long as the graph and what is
+/// instantiated from it: see `graph::keep`.
 /// **Errors**: as `gpu::perform`.
 class memory_operation_node {
  public:
