@@ -230,6 +230,19 @@ TEST_CASE("graph: no room for dependencies on the host", "[graph][refusals][faul
   }
   auto capture = value_of(gpu::stream_capture::begin(stream, graph, nine));
   CHECK(value_of(gpu::capture_of(stream)).after.size() == 9);
+  for (const std::size_t which : {0u, 1u}) {
+    const auto is_said = [](const gpu::cuda_error& error, const char* function) {
+      return error == gpu::errc::out_of_host_memory &&
+             says(error, function, "no room for 9 nodes", "Free host memory");
+    };
+    {
+      const test::failing_allocation failing(which);
+      CHECK(is_said(error_of(gpu::capture_of(stream)), "gpu::capture_of"));
+    }
+    const test::failing_allocation failing(which);
+    CHECK(is_said(error_of(gpu::add_capture_dependencies(stream, nine)),
+                  "gpu::add_capture_dependencies"));
+  }
 }
 
 TEST_CASE("graph: every dependency has a name", "[graph]") {
