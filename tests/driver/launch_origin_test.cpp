@@ -243,10 +243,10 @@ TEST_CASE("everything that is queued and may fault leaves a record until it is d
     CHECK(origins(stream.native()).find(name) == std::string::npos);
   };
   test::value_of(stream.synchronize());
-  check("a copy at ", gpu::copy(stream, x, y));
-  check("a copy at ", gpu::copy(stream, plane.span(), other.span()));
   check("a fill at ", gpu::fill(stream, x, 1));
   check("a fill at ", gpu::fill(stream, plane.span(), 1));
+  check("a copy at ", gpu::copy(stream, x, y));
+  check("a copy at ", gpu::copy(stream, plane.span(), other.span()));
   check("a batch of copies at ", gpu::copy(stream, {gpu::range_copy(x, y)}));
   check("a stream memory operation at ",
         gpu::perform(stream, gpu::memory_operation::write(word, 5u)));

@@ -28,9 +28,9 @@ namespace gpu::testing {
 ///     gpu::driver::scoped_entry_points in_force(faults.entry_points());
 ///     faults.fail_call("cuMemAllocAsync", 2, CUDA_ERROR_OUT_OF_MEMORY);
 ///
-/// A failing call is not passed on, with one exception: calls that destroy, free, unload, unmap or
-/// release do their work and then report failure, as the driver does when it hands out an older
-/// error there.
+/// A failing call is not passed on, with one exception: calls that end a lifetime
+/// (`ends_a_lifetime`) do their work and then report failure, as the driver does when it hands out
+/// an older error there.
 /// **Threads**: calls may come from any thread; rules may change at any time.
 /// **Errors**: a rule that can never do what it says (a name that is no function of the driver,
 /// CUDA_SUCCESS, a share outside of 0 to 1) ends the program with a sentence: the test that made it
@@ -104,7 +104,8 @@ class fault_injection {
     std::abort();
   }
 
-  /// Whether the function of that name destroys, frees, unloads, unmaps, releases, closes or pops.
+  /// Whether the function of that name destroys, frees, unloads, unregisters, unmaps, releases,
+  /// closes or pops.
   static bool ends_a_lifetime(std::string_view name) noexcept {
     for (std::string_view verb :
          {"Destroy", "Free", "Unload", "Unregister", "Unmap", "Release", "Close", "Pop"}) {
