@@ -35,7 +35,7 @@ template <class Handle, class Destroy> class unique_handle {
   }
 
   /// Destroys what is owned and takes `handle` instead.
-  constexpr void reset(Handle handle = Handle{}) noexcept {
+  [[gnu::always_inline]] constexpr void reset(Handle handle = Handle{}) noexcept {
     const Handle old = handle_;
     handle_ = handle;
     if (!(old == Handle{})) Destroy{}(old);

@@ -78,10 +78,24 @@ template <class Result, class Builder = gpu::detail::text_builder>
                                            CUstream stream) noexcept {
   return gpu::detail::fail(error_of<Builder>(code, index, where, stream));
 }
-template <class Result, class Builder = gpu::detail::text_builder>
-[[gnu::cold, gnu::noinline]] Result unavailable(const entry_points& table, std::size_t index,
-                                                source_location where) noexcept {
-  return gpu::detail::fail(unavailable_error<Builder>(table, index, where));
+
+/// One function of the table in force, and the state of the process; null where there is none, and
+/// `call_otherwise` knows what then.
+template <auto Member>
+[[gnu::always_inline]] inline auto find_function(gpu::detail::process_front*& process) noexcept {
+  process = __atomic_load_n(&gpu::detail::known_process, __ATOMIC_ACQUIRE);
+  const entry_points* table = __atomic_load_n(&process->table, __ATOMIC_ACQUIRE);
+  return table->*Member;
+}
+
+/// Does `again()` where the driver had not been loaded, else says why there is no such function.
+template <auto Member, class Call, class Builder = gpu::detail::text_builder>
+[[gnu::cold, gnu::noinline]] auto call_otherwise(source_location where, Call again) noexcept
+    -> decltype(again()) {
+  const entry_points& table = current_entry_points();
+  const auto function = table.*Member;
+  if (function != nullptr) return again();
+  return gpu::detail::fail(unavailable_error<Builder>(table, entry_point_index(Member), where));
 }
 
 /// The first stream among the arguments of a call, or null.
@@ -103,22 +117,21 @@ template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchron
 
 /// For a synchronisation of which the current context is part of the name.
 template <class Ring>
-[[gnu::noinline]] void note_success_of_context(Ring& ring, const entry_points& table,
-                                               std::uint64_t finished, bool all_streams,
+[[gnu::noinline]] void note_success_of_context(Ring& ring, std::uint64_t finished, bool all_streams,
                                                CUstream stream) noexcept {
+  const auto get_device = current_entry_points().ctx_get_device;
   CUdevice device = -1;
-  if (table.ctx_get_device == nullptr || table.ctx_get_device(&device) != CUDA_SUCCESS) return;
+  if (get_device == nullptr || get_device(&device) != CUDA_SUCCESS) return;
   gpu::detail::note_synchronization(ring, finished, stream, device, all_streams);
 }
 
 /// Rules out the launches before `finished` as the origin of later faults.
 template <class Ring>
-[[gnu::always_inline]] inline void note_success(Ring& ring, const entry_points& table,
-                                                std::uint64_t finished, bool all_streams,
-                                                CUstream stream) noexcept {
+[[gnu::always_inline]] inline void note_success(Ring& ring, std::uint64_t finished,
+                                                bool all_streams, CUstream stream) noexcept {
   // The default streams have one name for all contexts; 1 and 2 are their explicit names.
   if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) [[unlikely]]
-    return note_success_of_context(ring, table, finished, all_streams, stream);
+    return note_success_of_context(ring, finished, all_streams, stream);
   gpu::detail::note_synchronization(ring, finished, stream, CUdevice{-1}, false);
 }
 
@@ -132,14 +145,14 @@ template <class Ring>
 template <auto Member, class... Arguments>
 [[gnu::always_inline]] inline result<> call(source_location where,
                                             Arguments... arguments) noexcept {
-  auto& process = gpu::detail::state_of_process();
-  const entry_points& table = detail::current_entry_points_of(process);
-  const auto function = table.*Member;
-  if (function == nullptr) [[unlikely]]
-    return detail::unavailable<result<>>(table, entry_point_index(Member), where);
+  gpu::detail::process_front* process = nullptr;
+  const auto function = detail::find_function<Member>(process);
+  if (function == nullptr) [[unlikely]] {
+    return detail::call_otherwise<Member>(where, [=] { return call<Member>(where, arguments...); });
+  }
   std::uint64_t finished = 0;
   if constexpr (detail::is_synchronization<Member>) {
-    finished = gpu::detail::launches_so_far(process.launches);
+    finished = gpu::detail::launches_so_far(gpu::detail::launches(process));
   }
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS) [[unlikely]] {
@@ -147,7 +160,7 @@ template <auto Member, class... Arguments>
                                     detail::stream_among(arguments...));
   }
   if constexpr (detail::is_synchronization<Member>) {
-    detail::note_success(process.launches, table, finished, sizeof...(arguments) == 0,
+    detail::note_success(gpu::detail::launches(process), finished, sizeof...(arguments) == 0,
                          detail::stream_among(arguments...));
   }
   return {};
@@ -158,14 +171,15 @@ template <auto Member, class... Arguments>
 template <auto Member, class... Arguments, class Answer = bool>
 [[gnu::always_inline]] inline result<Answer> query(CUresult negative, source_location where,
                                                    Arguments... arguments) noexcept {
-  auto& process = gpu::detail::state_of_process();
-  const entry_points& table = detail::current_entry_points_of(process);
-  const auto function = table.*Member;
-  if (function == nullptr) [[unlikely]]
-    return detail::unavailable<result<Answer>>(table, entry_point_index(Member), where);
+  gpu::detail::process_front* process = nullptr;
+  const auto function = detail::find_function<Member>(process);
+  if (function == nullptr) [[unlikely]] {
+    return detail::call_otherwise<Member>(
+        where, [=] { return query<Member>(negative, where, arguments...); });
+  }
   std::uint64_t finished = 0;
   if constexpr (detail::is_synchronization<Member>) {
-    finished = gpu::detail::launches_so_far(process.launches);
+    finished = gpu::detail::launches_so_far(gpu::detail::launches(process));
   }
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
@@ -174,24 +188,44 @@ template <auto Member, class... Arguments, class Answer = bool>
   }
   if constexpr (detail::is_synchronization<Member>) {
     if (code == CUDA_SUCCESS)
-      detail::note_success(process.launches, table, finished, false,
+      detail::note_success(gpu::detail::launches(process), finished, false,
                            detail::stream_among(arguments...));
   }
   return code == CUDA_SUCCESS;
 }
 
+namespace detail {
+
+template <class Code>
+[[gnu::cold, gnu::noinline]] void destroy_failed(Code code, std::size_t index) noexcept {
+  if (code == CUDA_ERROR_DEINITIALIZED) return;
+  const cuda_error error = error_of(code, index, source_location{});
+  if (!error.is_sticky()) gpu::detail::report(error);
+}
+
+/// `destroy`, once the driver has been loaded.
+template <auto Member, class... Arguments>
+[[gnu::cold, gnu::noinline]] void destroy_otherwise(Arguments... arguments) noexcept {
+  const auto function = current_entry_points().*Member;
+  if (function == nullptr) return;
+  const CUresult code = function(arguments...);
+  if (code != CUDA_SUCCESS) destroy_failed(code, entry_point_index(Member));
+}
+
+}  // namespace detail
+
 /// Calls a function that destroys, from a destructor: failures go to the error reporter. Silent
 /// where nothing can be wrong: the process is ending or was forked, or the context is gone or lost,
 /// and the object with it.
-template <auto Member, class... Arguments> inline void destroy(Arguments... arguments) noexcept {
-  const entry_points& table = current_entry_points();
-  const auto function = table.*Member;
-  if (function == nullptr) return;
+template <auto Member, class... Arguments>
+[[gnu::always_inline]] inline void destroy(Arguments... arguments) noexcept {
+  gpu::detail::process_front* process = nullptr;
+  const auto function = detail::find_function<Member>(process);
+  if (function == nullptr) [[unlikely]]
+    return detail::destroy_otherwise<Member>(arguments...);
   const CUresult code = function(arguments...);
-  if (code == CUDA_SUCCESS || code == CUDA_ERROR_DEINITIALIZED) [[likely]]
-    return;
-  cuda_error error = error_of(code, entry_point_index(Member), source_location{});
-  if (!error.is_sticky()) gpu::detail::report(error);
+  if (code != CUDA_SUCCESS) [[unlikely]]
+    detail::destroy_failed(code, entry_point_index(Member));
 }
 
 }  // namespace gpu::driver

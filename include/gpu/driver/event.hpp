@@ -30,13 +30,15 @@ template <class Self> class event_operations {
   /// Blocks until the work before the last `record` has finished; returns at once where the event
   /// was never recorded. Not allowed for an event recorded in a capture. (cuEventSynchronize)
   /// **Errors**: also those of earlier asynchronous work of the context.
-  result<> synchronize(source_location where = source_location::current()) const noexcept;
+  [[gnu::always_inline]] inline result<> synchronize(
+      source_location where = source_location::current()) const noexcept;
 
   /// Whether the work before the last `record` has finished; never blocks. Not allowed during a
   /// capture but a relaxed one. (cuEventQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
   template <class Answer = bool>
-  result<Answer> is_done(source_location where = source_location::current()) const noexcept;
+  [[gnu::always_inline]] inline result<Answer> is_done(
+      source_location where = source_location::current()) const noexcept;
 
  private:
   friend Self;
@@ -162,6 +164,39 @@ result<Answer> event_operations<Self>::is_done(source_location where) const noex
                                                            event.native());
 }
 
+namespace detail {
+
+/// `record` on any stream, or what is wrong with it; `wait` likewise.
+template <class Stream, class Event>
+[[gnu::cold, gnu::noinline]] result<> record_carefully(const Stream& stream, const Event& event,
+                                                       source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::record", where));
+  GPU_TRY(require(event, "gpu::record", where));
+  if (stream.context() != event.context()) {
+    return fail(wrong_context_error("gpu::record", "stream", stream.device().native(), "event",
+                                    event.context().device().native(), where));
+  }
+  return on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::event_record>(where, event.native(),
+                                                             stream.native());
+  });
+}
+template <class Stream, class Event>
+[[gnu::cold, gnu::noinline]] result<> wait_carefully(const Stream& stream, const Event& event,
+                                                     source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::wait", where));
+  GPU_TRY(require(event, "gpu::wait", where));
+  return on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_wait_event>(
+        where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
+  });
+}
+[[gnu::always_inline]] inline event_ref copy_of(const event_ref& event) noexcept {
+  return event_ref::from_native(event.native(), event.context(), {.timing = event.has_timing()});
+}
+
+}  // namespace detail
+
 /// Marks the end of the work queued on `stream` so far; an earlier mark is forgotten. Does not
 /// block. In a capture it marks the point for the streams that join. (cuEventRecord)
 /// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
@@ -169,18 +204,9 @@ template <class Result = result<>>
 [[gnu::always_inline]] inline Result record(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(stream, "gpu::record", where));
-  GPU_TRY(detail::require(event, "gpu::record", where));
-  if (stream.context() != event.context()) [[unlikely]] {
-    return detail::fail(detail::wrong_context_error("gpu::record", "stream",
-                                                    stream.device().native(), "event",
-                                                    event.context().device().native(), where));
-  }
-  const CUstream on = stream.native();
-  const CUevent native = event.native();
-  return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
-    return driver::call<&driver::entry_points::event_record>(where, native, on);
-  });
+  if (!detail::is_usual(stream) || !event || stream.context() != event.context()) [[unlikely]]
+    return detail::record_carefully(detail::copy_of(stream), detail::copy_of(event), where);
+  return driver::call<&driver::entry_points::event_record>(where, event.native(), stream.native());
 }
 
 /// Work queued on `stream` from now on starts after the work that `event` marks, which may be on
@@ -191,14 +217,10 @@ template <class Result = result<>>
 [[gnu::always_inline]] inline Result wait(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(stream, "gpu::wait", where));
-  GPU_TRY(detail::require(event, "gpu::wait", where));
-  const CUstream on = stream.native();
-  const CUevent native = event.native();
-  return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
-    return driver::call<&driver::entry_points::stream_wait_event>(where, on, native,
-                                                                  unsigned{CU_EVENT_WAIT_DEFAULT});
-  });
+  if (!detail::is_usual(stream) || !event) [[unlikely]]
+    return detail::wait_carefully(detail::copy_of(stream), detail::copy_of(event), where);
+  return driver::call<&driver::entry_points::stream_wait_event>(
+      where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
 }
 
 /// The time from `start` to `stop`, both recorded and done. Not captured. (cuEventElapsedTime)

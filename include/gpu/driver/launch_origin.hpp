@@ -15,6 +15,10 @@ namespace gpu::detail {
 template <class Ring = launch_ring> [[gnu::always_inline]] inline Ring& launches() noexcept {
   return state_of_process().launches;
 }
+/// The same where the process has been found.
+inline launch_ring& launches(process_front* process) noexcept {
+  return static_cast<process_state*>(process)->launches;
+}
 
 /// The ticket that the next launch will get: to be read before a synchronisation begins.
 template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
@@ -173,15 +177,6 @@ template <class Builder = text_builder>
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
     return noted_error(detail::move(error));
   return noted_error(detail::move(error).with_details(launch_origins<Builder>(stream)));
-}
-
-/// Takes back what the driver refused, with a fault of earlier work perhaps, of which the record
-/// just made is no origin.
-template <class Result>
-[[gnu::cold, gnu::noinline]] inline void forget_work(std::uint64_t ticket, Result& refused,
-                                                     CUstream stream) noexcept {
-  forget_launch(launches(), ticket);
-  refused = fail(with_launch_origins(detail::move(refused).error(), stream));
 }
 
 }  // namespace gpu::detail

@@ -30,14 +30,21 @@ struct live_kernels {
   live_kernel* first[64];  // of lists, by the handle
 };
 
-struct process_state {
-  const driver::entry_points* table;  // null until first use
+/// What a driver call looks at. Until the state of the process is found, and in it until a table is
+/// in force, this is a table of null pointers: so a call asks for its function alone.
+struct process_front {
+  const driver::entry_points* table;
+  struct process_state* state;  // what this is the front of, once it is found
+};
+
+struct process_state : process_front {
   // cuLaunchKernel of the table, or a function that refuses, and null only before the first table:
   // so a launch need not ask.
   decltype(&::cuLaunchKernel) launch_kernel;
   std::uint64_t generation;  // of the table: grows when it is replaced
   error_reporter reporter;   // null: print to stderr
   mutex loading;
+  driver::entry_points unloaded;  // in force before the first use
   driver::entry_points loaded;
   driver::entry_points forked;
   driver::entry_points exiting;
@@ -56,22 +63,28 @@ template <class State> State* find_process_state() noexcept {
   std::uint64_t untouched = 0;
   __atomic_compare_exchange_n(&found->launches.next, &untouched, std::uint64_t{1}, false,
                               __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  const driver::entry_points* none = nullptr;
+  __atomic_compare_exchange_n(&found->table, &none, &found->unloaded, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  __atomic_store_n(&found->state, found, __ATOMIC_RELEASE);
   return found;
 }
 
+inline constinit process_front unknown_process{&driver::detail::null_entry_points, nullptr};
+
 /// Beside the variable that guards itself, whose test is longer.
-template <class State> inline State* known_process_state = nullptr;
+inline constinit process_front* known_process = &unknown_process;
 
 template <class State> [[gnu::cold, gnu::noinline]] State* process_state_on_first_use() noexcept {
   static State* const state = find_process_state<State>();
-  __atomic_store_n(&known_process_state<State>, state, __ATOMIC_RELEASE);
+  __atomic_store_n(&known_process, state, __ATOMIC_RELEASE);
   return state;
 }
 
 /// The state of the process; the same object in all its shared libraries.
 template <class State = process_state>
 [[gnu::always_inline]] inline State& state_of_process() noexcept {
-  State* state = __atomic_load_n(&known_process_state<State>, __ATOMIC_ACQUIRE);
+  State* state = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE)->state;
   if (state == nullptr) [[unlikely]]
     state = process_state_on_first_use<State>();
   return *state;
@@ -83,13 +96,15 @@ inline CUresult refuse_launch(CUfunction, unsigned, unsigned, unsigned, unsigned
   return CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/// Returns the table before.
+/// Returns the table before. Null stands for none.
 template <class State>
 const driver::entry_points* put_in_force(State& state, const driver::entry_points* table) noexcept {
   const bool launches = table != nullptr && table->launch_kernel != nullptr;
   __atomic_store_n(&state.launch_kernel, launches ? table->launch_kernel : &refuse_launch,
                    __ATOMIC_RELEASE);
-  return __atomic_exchange_n(&state.table, table, __ATOMIC_ACQ_REL);
+  const driver::entry_points* before = __atomic_exchange_n(
+      &state.table, table != nullptr ? table : &state.unloaded, __ATOMIC_ACQ_REL);
+  return before != &state.unloaded ? before : nullptr;
 }
 
 /// Where the parent had no driver that could be used, the child has none for the same reason.
@@ -97,9 +112,7 @@ template <class State> void leave_driver_to_parent() noexcept {
   State& state = state_of_process<State>();
   state.kernels = {};  // another thread of the parent may have been at it
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
-  if (table != nullptr && (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS)) {
-    return;
-  }
+  if (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS) return;
   state.forked.unavailable = errc::process_forked;
   put_in_force(state, &state.forked);
 }
@@ -180,19 +193,22 @@ template <class Table> void start_driver(Table& table) noexcept {
   table.unavailable_detail = "cuInit";
 }
 
+/// The table in force, which is loaded where there is none yet.
 template <class Table = driver::entry_points>
-[[gnu::cold, gnu::noinline]] const Table* entry_points_on_first_use() noexcept {
+[[gnu::cold, gnu::noinline]] const Table& entry_points_on_first_use() noexcept {
   process_state& state = state_of_process();
-  const scoped_lock lock(state.loading);
   const Table* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
-  if (table == nullptr) {
+  if (table != &state.unloaded) return *table;
+  const scoped_lock lock(state.loading);
+  table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  if (table == &state.unloaded) {
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
     start_driver(state.loaded);
     set_process_hooks(state);
     table = &state.loaded;
     put_in_force(state, table);
   }
-  return table;
+  return *table;
 }
 
 /// Tells the reporter about an error that arose in a destructor.
@@ -218,25 +234,12 @@ Reporter set_error_reporter(error_reporter reporter) noexcept {
 
 namespace driver {
 
-namespace detail {
-
-template <class State, class Table = entry_points>
-[[gnu::always_inline]] inline const Table& current_entry_points_of(const State& state) noexcept {
-  const Table* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
-  if (table == nullptr) [[unlikely]]
-    table = gpu::detail::entry_points_on_first_use();
-  return *table;
-}
-
-}  // namespace detail
-
 /// The table in force; the first call loads the driver, where no table was put in its place.
 /// Never fails: without a driver all members are null, and `unavailable` or `start_failure` says
 /// why.
 /// **Threads**: any number may call it at once; the driver is loaded once.
-template <class Table = entry_points>
-[[gnu::always_inline]] inline const Table& current_entry_points() noexcept {
-  return detail::current_entry_points_of(gpu::detail::state_of_process());
+template <class Table = entry_points> inline const Table& current_entry_points() noexcept {
+  return gpu::detail::entry_points_on_first_use<Table>();
 }
 
 /// Tells tables apart that follow each other, even at one address. What the library remembers about

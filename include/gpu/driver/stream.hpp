@@ -49,18 +49,20 @@ constexpr std::size_t limits_place(CUdevice device) noexcept {
   const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
   return place < most_limits_places ? place : 0;
 }
-constexpr std::size_t limits_place(CUstream stream, CUdevice device) noexcept {
+constexpr std::size_t limits_place(CUstream stream, context_ref context) noexcept {
   // A constant expression can have no stream but the null stream.
-  if (__builtin_is_constant_evaluated() || is_default_stream(stream)) return 0;
-  return limits_place(device);
+  if (__builtin_is_constant_evaluated() || is_default_stream(stream) || !context) return 0;
+  return limits_place(context.device().native());
 }
 struct stream_access;
 
 /// Does `work()`, which returns a `result`, so that a call may name `stream`: on one of the default
-/// streams its context has to be current; on any other stream that does not matter.
+/// streams its context has to be current; on any other stream that does not matter. Where there is
+/// a `function`, an empty stream is refused in its name.
 template <class Work>
 [[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
-                                             Work work) noexcept -> decltype(work());
+                                             Work work, const char* function = nullptr) noexcept
+    -> decltype(work());
 
 }  // namespace detail
 
@@ -72,21 +74,25 @@ template <class Self> class stream_operations {
  public:
   /// Blocks until the work queued so far has finished. (cuStreamSynchronize)
   /// **Errors**: also those of earlier asynchronous work of the context.
-  result<> synchronize(source_location where = source_location::current()) const noexcept {
+  [[gnu::always_inline]] result<> synchronize(
+      source_location where = source_location::current()) const noexcept {
     return on<&driver::entry_points::stream_synchronize>("gpu::stream::synchronize", where);
   }
 
   /// Whether the work queued so far has finished; never blocks. (cuStreamQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
   template <class Answer = bool>
-  result<Answer> is_done(source_location where = source_location::current()) const noexcept {
+  [[gnu::always_inline]] result<Answer> is_done(
+      source_location where = source_location::current()) const noexcept {
     const Self& stream = self();
-    GPU_TRY(detail::require(stream, "gpu::stream::is_done", where));
     const CUstream native = stream.native();
-    return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
-      return driver::query<&driver::entry_points::stream_query>(CUDA_ERROR_NOT_READY, where,
-                                                                native);
-    });
+    return detail::on_stream(
+        stream, where,
+        [=]() __attribute__((always_inline)) {
+          return driver::query<&driver::entry_points::stream_query>(CUDA_ERROR_NOT_READY, where,
+                                                                    native);
+        },
+        "gpu::stream::is_done");
   }
 
   /// The priority in force; lower is more urgent. (cuStreamGetPriority)
@@ -123,13 +129,16 @@ template <class Self> class stream_operations {
     return answer;
   }
   template <auto Member, class... Arguments>
-  result<> on(const char* function, source_location where, Arguments... arguments) const noexcept {
+  [[gnu::always_inline]] result<> on(const char* function, source_location where,
+                                     Arguments... arguments) const noexcept {
     const Self& stream = self();
-    GPU_TRY(detail::require(stream, function, where));
     const CUstream native = stream.native();
-    return detail::on_stream(stream, where, [=]() __attribute__((always_inline)) {
-      return driver::call<Member>(where, native, arguments...);
-    });
+    return detail::on_stream(
+        stream, where,
+        [=]() __attribute__((always_inline)) {
+          return driver::call<Member>(where, native, arguments...);
+        },
+        function);
   }
 };
 
@@ -180,9 +189,7 @@ class stream_ref : public stream_operations<stream_ref> {
 
  private:
   constexpr stream_ref(CUstream native, context_ref context) noexcept
-      : native_{native},
-        context_{context},
-        limits_place_{detail::limits_place(native, context.device().native())} {}
+      : native_{native}, context_{context}, limits_place_{detail::limits_place(native, context)} {}
 
   friend struct detail::stream_access;
 
@@ -207,42 +214,35 @@ template <class Builder>
   return {};
 }
 
+/// Whether a call may name the stream as it is. (Of streams of far devices it is not known here.)
+[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream) noexcept {
+  return stream_access::limits_place(stream) != 0;
+}
+
+/// To be passed on where a stream is unusual, so that the original can stay in registers. Made
+/// anew, or GCC takes the original for a vector.
+[[gnu::always_inline]] inline stream_ref copy_of(const stream_ref& stream) noexcept {
+  return stream_ref::from_native(stream.native(), stream.context());
+}
+
 /// Apart, so that the path of other streams is short.
-template <class Work>
-[[gnu::cold, gnu::noinline]] auto on_default_stream(CUcontext context, source_location where,
-                                                    Work& work) noexcept -> decltype(work()) {
-  return driver::in_context(context, where, [&] { return work(); });
+template <class Stream, class Work>
+[[gnu::cold, gnu::noinline]] auto on_unusual_stream(const Stream& stream, source_location where,
+                                                    Work& work, const char* function) noexcept
+    -> decltype(work()) {
+  if (function != nullptr) GPU_TRY(require(stream, function, where));
+  if (!is_default_stream(stream.native())) return work();
+  return driver::in_context(stream.context().native(), where, [&] { return work(); });
 }
 
 template <class Work>
 [[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
-                                             Work work) noexcept -> decltype(work()) {
-  if (is_default_stream(stream.native())) [[unlikely]] {
-    Work copy = work;  // so that the original can stay in registers
-    return on_default_stream(stream.context().native(), where, copy);
-  }
-  return work();
-}
-
-/// Does `work()`, which queues what may fault later on `stream`: the fault then names it by
-/// `label`, and its place.
-template <class Work>
-[[gnu::always_inline]] inline result<> noted(const stream_ref& stream, const launch_label& label,
-                                             source_location where, Work work) noexcept {
-  const std::uint64_t ticket =
-      note_launch(launches(), &label, stream.native(), where, stream.device().native());
-  result<> queued = work();
-  if (!queued.has_value()) [[unlikely]]
-    forget_work(ticket, queued, stream.native());
-  return queued;
-}
-/// The same on any stream.
-template <class Work>
-[[gnu::always_inline]] inline result<> queue_on(const stream_ref& stream, const launch_label& label,
-                                                source_location where, Work work) noexcept {
-  return on_stream(stream, where, [=, &label]() __attribute__((always_inline)) {
-    return noted(stream, label, where, work);
-  });
+                                             Work work, const char* function) noexcept
+    -> decltype(work()) {
+  if (is_usual(stream)) [[likely]]
+    return work();
+  Work copy = work;  // so that the originals can stay in registers
+  return on_unusual_stream(copy_of(stream), where, copy, function);
 }
 
 struct destroy_stream {

@@ -2,6 +2,7 @@
 /// \file
 /// `graph_exec`, a graph made ready to run, any number of times; `launch` runs it on a stream.
 
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/graph/graph.hpp>
 
 namespace gpu {
@@ -285,6 +286,18 @@ inline result<> require(const graph_exec& exec, const char* function,
   return {};
 }
 
+/// Launches on any stream, or says what is wrong.
+[[gnu::cold, gnu::noinline]] inline result<> launch_carefully(const stream_ref& stream,
+                                                              const graph_exec& exec,
+                                                              source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::launch", where));
+  GPU_TRY(require(exec, "gpu::launch", where));
+  return on_stream(stream, where, [&] {
+    return queue<&driver::entry_points::graph_launch>(stream, graph_label, where, exec.native(),
+                                                      stream.native());
+  });
+}
+
 }  // namespace detail
 
 /// Queues a run of the whole graph on `stream`, and returns.
@@ -297,11 +310,14 @@ inline result<> require(const graph_exec& exec, const char* function,
 [[gnu::always_inline]] inline result<> launch(
     stream_ref stream, const graph_exec& exec,
     source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(stream, "gpu::launch", where));
-  GPU_TRY(detail::require(exec, "gpu::launch", where));
-  return detail::queue_on(stream, detail::graph_label, where, [&] {
-    return driver::call<&driver::entry_points::graph_launch>(where, exec.native(), stream.native());
-  });
+  const CUgraphExec native = exec.native();
+  const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
+    return detail::launch_carefully(detail::copy_of(stream), exec, where);
+  };
+  if (native == nullptr || !detail::is_usual(stream)) [[unlikely]]
+    return otherwise(0);
+  return detail::queue_or<&driver::entry_points::graph_launch>(stream, detail::graph_label, where,
+                                                               otherwise, native, stream.native());
 }
 
 /// Queues the preparation that the first launch of a graph would do.

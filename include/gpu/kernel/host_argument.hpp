@@ -2,6 +2,7 @@
 /// \file
 /// `in`, `out` and `inout`: kernel arguments in host memory, copied there and back by the launch.
 
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/memory/allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
@@ -91,10 +92,10 @@ template <is_host_argument A> struct staged_argument<A> {
   result<> bring(const stream_ref& stream, source_location where) noexcept {
     GPU_TRY(allocate(stream, bytes(), memory, where));
     if (way(passed) == transfer::out || bytes() == 0) return {};
-    return queue_on(stream, copy_label, where, [&] {
-      return driver::call<&driver::entry_points::memcpy_htod_async>(
-          where, memory.get().address, static_cast<const void*>(passed.data), bytes(),
-          stream.native());
+    return on_stream(stream, where, [&] {
+      return queue<&driver::entry_points::memcpy_htod_async>(
+          stream, copy_label, where, memory.get().address, static_cast<const void*>(passed.data),
+          bytes(), stream.native());
     });
   }
 
@@ -102,9 +103,10 @@ template <is_host_argument A> struct staged_argument<A> {
                  [[maybe_unused]] source_location where) noexcept {
     if constexpr (!is_const<remove_pointer_t<decltype(passed.data)>>) {
       if (way(passed) == transfer::in || bytes() == 0) return {};
-      return queue_on(stream, copy_label, where, [&] {
-        return driver::call<&driver::entry_points::memcpy_dtoh_async>(
-            where, static_cast<void*>(passed.data), memory.get().address, bytes(), stream.native());
+      return on_stream(stream, where, [&] {
+        return queue<&driver::entry_points::memcpy_dtoh_async>(
+            stream, copy_label, where, static_cast<void*>(passed.data), memory.get().address,
+            bytes(), stream.native());
       });
     }
     return {};

@@ -57,20 +57,29 @@ struct device_allocation {
   }
 };
 
+/// Gives back what is part of a larger piece, or belongs to no stream or a default one.
+template <class Allocation> [[gnu::noinline]] void free_otherwise(const Allocation& a) noexcept {
+  if (a.owner != nullptr) return a.owner->give_back(*a.owner);
+  const CUcontext context = a.stream.context().native();
+  if (a.kind == allocation_kind::plain) {
+    driver::destroy_in<&driver::entry_points::mem_free>(context, a.address);
+  } else if (is_default_stream(a.stream.native())) {
+    driver::destroy_in<&driver::entry_points::mem_free_async>(context, a.address,
+                                                              a.stream.native());
+  } else {
+    driver::destroy<&driver::entry_points::mem_free_async>(a.address, a.stream.native());
+  }
+}
+
 struct free_device_memory {
-  void operator()(const device_allocation& a) const noexcept {
+  template <class Allocation>
+  [[gnu::always_inline]] void operator()(const Allocation& a) const noexcept {
     if (a.address == 0) return;
-    if (a.owner != nullptr) return a.owner->give_back(*a.owner);
-    if (a.kind == allocation_kind::plain || is_default_stream(a.stream.native())) {
-      const CUcontext context = a.stream.context().native();
-      if (a.kind == allocation_kind::plain) {
-        driver::destroy_in<&driver::entry_points::mem_free>(context, a.address);
-      } else {
-        driver::destroy_in<&driver::entry_points::mem_free_async>(context, a.address,
-                                                                  a.stream.native());
-      }
-    } else {
+    if (a.owner == nullptr && is_usual(a.stream)) [[likely]] {
       driver::destroy<&driver::entry_points::mem_free_async>(a.address, a.stream.native());
+    } else {
+      const Allocation unusual = a;  // so that the original can stay in registers
+      free_otherwise(unusual);
     }
   }
 };
@@ -89,31 +98,38 @@ inline device_memory adopt_memory(CUdeviceptr address, const stream_ref& stream,
   return device_memory{owned};
 }
 
-/// Sets `memory` to `made` and the address that `get(address)` finds for it, which returns a
-/// `result`; nothing is asked for where there are no bytes. Where memory came and the call failed
-/// all the same, it goes back. Inlined into whoever allocates, as are the next two, so that what is
-/// handed on stays in registers.
+/// Says why there is no memory. Where it came and the call failed all the same, it goes back.
+template <class Allocation>
+[[gnu::cold, gnu::noinline]] result<> obtain_failed(const Allocation& made, std::size_t bytes,
+                                                    result<>& failed) noexcept {
+  free_device_memory{}(made);
+  return fail(with_memory_info(detail::move(failed).error(), made.stream.context(), bytes));
+}
+
+/// Sets `memory`, which is empty, to `made` and the address that `get(address)` finds for it, which
+/// returns a `result`; nothing is asked for where there are no bytes. Inlined into whoever
+/// allocates, as are the next two, so that what is handed on stays in registers.
 template <class Get>
 [[gnu::always_inline]] inline result<> obtain(device_allocation made, std::size_t bytes,
                                               device_memory& memory, Get get) noexcept {
-  if (bytes == 0) {
-    memory.reset(made);
-    return {};
-  }
   CUdeviceptr address = 0;
-  result<> done = get(address);
+  if (bytes != 0) [[likely]] {
+    result<> done = get(address);
+    if (!done.has_value()) [[unlikely]] {
+      device_allocation unwanted = made;
+      unwanted.address = address;
+      return obtain_failed(unwanted, bytes, done);
+    }
+  }
   made.address = address;
   memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
-  memory.reset();
-  return fail(with_memory_info(detail::move(done).error(), made.stream.context(), bytes));
+  return {};
 }
 
 /// Sets `memory` to memory that does not belong to a stream. (cuMemAlloc)
+template <class Memory>
 [[gnu::always_inline]] inline result<> allocate(context_ref context, std::size_t bytes,
-                                                device_memory& memory,
-                                                source_location where) noexcept {
+                                                Memory& memory, source_location where) noexcept {
   device_allocation made;
   made.stream = stream_ref::from_native(nullptr, context);
   return obtain(made, bytes, memory, [&](CUdeviceptr& address) {
@@ -122,11 +138,23 @@ template <class Get>
   });
 }
 
+/// Where there are no pools, memory comes from cuMemAlloc.
+template <class Allocation>
+[[gnu::cold, gnu::noinline]] result<> allocate_otherwise(context_ref context, std::size_t bytes,
+                                                         Allocation& made, result<>& failed,
+                                                         source_location where) noexcept {
+  if (!is_without_pools(failed.error())) return detail::move(failed);
+  device_memory memory;
+  result<> done = allocate(context, bytes, memory, where);
+  made = memory.release();
+  return done;
+}
+
 /// Sets `memory` to memory that work on `stream` may use, and that goes back in the order of the
 /// stream: from the device's pool, or where it has none from cuMemAlloc. (cuMemAllocAsync)
+template <class Memory>
 [[gnu::always_inline]] inline result<> allocate(const stream_ref& stream, std::size_t bytes,
-                                                device_memory& memory,
-                                                source_location where) noexcept {
+                                                Memory& memory, source_location where) noexcept {
   device_allocation made;
   made.stream = stream;
   made.kind = allocation_kind::stream_ordered;
@@ -136,9 +164,12 @@ template <class Get>
                                                                   stream.native());
     });
   });
-  if (done.has_value() || !is_without_pools(done.error())) [[likely]]
+  if (done.has_value()) [[likely]]
     return done;
-  return allocate(stream.context(), bytes, memory, where);
+  device_allocation other;
+  result<> otherwise = allocate_otherwise(stream.context(), bytes, other, done, where);
+  memory.reset(other);
+  return otherwise;
 }
 
 }  // namespace gpu::detail

@@ -25,7 +25,7 @@ using element_t =
 template <class Range>
 concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
 
-template <class Range> copy_end copy_end_of(Range& range) noexcept {
+template <class Range> [[gnu::always_inline]] inline copy_end copy_end_of(Range& range) noexcept {
   copy_end end;
   if constexpr (device_range<Range&>) {
     const auto span = device_span_of(range);
@@ -64,6 +64,15 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
   }
 }
 
+/// Apart, with the ranges as they came: then their ends can stay in registers on the usual path.
+template <class Source, class Destination>
+[[gnu::cold, gnu::noinline]] result<> copy_unusual(const stream_ref& stream, Source& source,
+                                                   Destination& destination,
+                                                   source_location where) noexcept {
+  return copy_carefully(stream, copy_end_of(source), copy_end_of(destination),
+                        sizeof(element_t<Destination>), where);
+}
+
 }  // namespace detail
 
 /// Queues a copy of all elements of `source` to `destination` on `stream`, and returns. Either is a
@@ -77,15 +86,22 @@ template <class Source, class Destination> constexpr void check_copy() noexcept 
 /// Allowed in a capture. (cuMemcpyHtoDAsync, cuMemcpyDtoHAsync, cuMemcpyDtoDAsync, cuMemcpyAsync;
 /// between contexts cuStreamIsCapturing and cuMemcpyPeerAsync)
 template <class Source, class Destination>
-result<> copy(stream_ref stream, Source&& source, Destination&& destination,
-              source_location where = source_location::current()) noexcept {
+[[gnu::always_inline]] inline result<> copy(
+    stream_ref stream, Source&& source, Destination&& destination,
+    source_location where = source_location::current()) noexcept {
   detail::check_copy<Source, Destination>();
   static_assert((device_range<Source> || pinned_range<Source>) &&
                     (device_range<Destination> || pinned_range<Destination>),
                 "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or "
                 "leave the stream out for a copy that blocks");
-  return detail::copy_on(stream, detail::copy_end_of(source), detail::copy_end_of(destination),
-                         sizeof(detail::element_t<Destination>), where);
+  const detail::copy_end from = detail::copy_end_of(source), to = detail::copy_end_of(destination);
+  const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
+    return detail::copy_unusual(detail::copy_of(stream), source, destination, where);
+  };
+  if (!detail::is_usual(stream, from, to)) [[unlikely]]
+    return otherwise(0);
+  return detail::queue_copy(stream, from, to, from.count * sizeof(detail::element_t<Destination>),
+                            where, otherwise);
 }
 
 /// Copies all elements of `source` to `destination`, and returns when they have arrived. One of the

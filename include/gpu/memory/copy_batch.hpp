@@ -152,8 +152,8 @@ inline unsigned native_flags(const copy_hints& hints) noexcept {
 template <auto Member, class... Arguments>
 result<> queue_batch(const stream_ref& stream, source_location where,
                      Arguments... arguments) noexcept {
-  result<> done = noted(stream, copy_batch_label, where, [&] {
-    return driver::call_in<Member>(stream.context().native(), where, arguments..., stream.native());
+  result<> done = driver::in_context(stream.context().native(), where, [&] {
+    return queue<Member>(stream, copy_batch_label, where, arguments..., stream.native());
   });
   if (done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[likely]]
     return done;

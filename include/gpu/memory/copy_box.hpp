@@ -99,14 +99,15 @@ inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
   if (peers) {
     const CUDA_MEMCPY3D_PEER copy =
         native_peer_copy(source, source.context, destination, destination.context, region);
-    return queue_on(stream, copy_label, where, [&] {
-      return driver::call<&driver::entry_points::memcpy_3d_peer_async>(where, &copy,
-                                                                       stream.native());
+    return on_stream(stream, where, [&] {
+      return queue<&driver::entry_points::memcpy_3d_peer_async>(stream, copy_label, where, &copy,
+                                                                stream.native());
     });
   }
   const CUDA_MEMCPY3D copy = native_copy(source, destination, region);
-  return queue_on(stream, copy_label, where, [&] {
-    return driver::call<&driver::entry_points::memcpy_3d_async>(where, &copy, stream.native());
+  return on_stream(stream, where, [&] {
+    return queue<&driver::entry_points::memcpy_3d_async>(stream, copy_label, where, &copy,
+                                                         stream.native());
   });
 }
 
@@ -177,6 +178,20 @@ result<> check_fill_alignment(const char* function, const box_side& box,
       refusal(errc::invalid_argument, function, out.finish(), where, box.pitch, box.element));
 }
 
+/// One record stands for all planes.
+template <auto Member, class Pattern>
+result<> fill_planes(const stream_ref& stream, const box_side& box, std::size_t planes,
+                     std::size_t rows, Pattern pattern, source_location where) noexcept {
+  for (std::size_t z = 0; z < planes; ++z) {
+    const auto at = static_cast<CUdeviceptr>(box.address + z * box.rows * box.pitch);
+    GPU_TRY(z == 0 ? queue<Member>(stream, fill_label, where, at, box.pitch, pattern,
+                                   box.size.width, rows, stream.native())
+                   : driver::call<Member>(where, at, box.pitch, pattern, box.size.width, rows,
+                                          stream.native()));
+  }
+  return {};
+}
+
 /// `pattern` holds an element of `box.element` bytes, which is 1, 2 or 4.
 inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsigned pattern,
                             source_location where) noexcept {
@@ -189,23 +204,18 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
   const bool one_plane = box.rows == box.size.height || box.size.depth == 1;
   const std::size_t planes = one_plane ? 1 : box.size.depth;
   const std::size_t rows = one_plane ? box.size.height * box.size.depth : box.size.height;
-  return queue_on(stream, fill_label, where, [&]() -> result<> {
-    for (std::size_t z = 0; z < planes; ++z) {
-      const auto at = static_cast<CUdeviceptr>(box.address + z * box.rows * box.pitch);
-      if (box.element == 1) {
-        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d8_async>(
-            where, at, box.pitch, static_cast<unsigned char>(pattern), box.size.width, rows,
-            stream.native()));
-      } else if (box.element == 2) {
-        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d16_async>(
-            where, at, box.pitch, static_cast<unsigned short>(pattern), box.size.width, rows,
-            stream.native()));
-      } else {
-        GPU_TRY(driver::call<&driver::entry_points::memset_2d_d32_async>(
-            where, at, box.pitch, pattern, box.size.width, rows, stream.native()));
-      }
+  return on_stream(stream, where, [&] {
+    switch (box.element) {
+      case 1:
+        return fill_planes<&driver::entry_points::memset_2d_d8_async>(
+            stream, box, planes, rows, static_cast<unsigned char>(pattern), where);
+      case 2:
+        return fill_planes<&driver::entry_points::memset_2d_d16_async>(
+            stream, box, planes, rows, static_cast<unsigned short>(pattern), where);
+      default:
+        return fill_planes<&driver::entry_points::memset_2d_d32_async>(stream, box, planes, rows,
+                                                                       pattern, where);
     }
-    return {};
   });
 }
 

@@ -2,6 +2,7 @@
 /// \file
 /// What `copy` asks of the driver once the types of its arguments have done their part.
 
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/memory/allocation.hpp>
 
 namespace gpu::detail {
@@ -85,9 +86,12 @@ inline result<> require_contexts(const stream_ref& stream, context_ref source,
   return require_context("gpu::copy", stream, "destination", destination, where);
 }
 
-/// Whether nothing has to be done so that a call may name `stream` and memory of that context.
-inline bool is_usual(const stream_ref& stream, context_ref context) noexcept {
-  return !is_default_stream(stream.native()) && (!context || context == stream.context());
+/// Whether nothing has to be done so that a call on `stream`, a usual one, may name the memory. (On
+/// the host only ranges without elements have no owner.)
+[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream,
+                                            const copy_end& end) noexcept {
+  const bool unknown = !end.on_device || (!end.needs_context && !end.context);
+  return unknown || end.context == stream.context();
 }
 
 /// Sets `peers` where a copy has to be one between peers: its ends belong to different contexts,
@@ -106,50 +110,45 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
   return {};
 }
 
-/// Queues the copy of some bytes as the driver's function for such ends. Takes them apart, since
-/// what is captured whole is copied through memory.
+/// Queues the copy of some bytes as the driver's function for such ends. See `queue_or`.
+template <class Otherwise>
 [[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
                                                   const copy_end& destination, std::size_t bytes,
-                                                  source_location where) noexcept {
+                                                  source_location where,
+                                                  Otherwise otherwise) noexcept {
   const CUstream native = stream.native();
-  const std::uintptr_t from = source.address, to = destination.address;
-  const bool from_device = source.on_device, to_device = destination.on_device;
-  return noted(stream, copy_label, where, [=]() __attribute__((always_inline)) {
-    const auto device_from = static_cast<CUdeviceptr>(from);
-    const auto device_to = static_cast<CUdeviceptr>(to);
-    if (from_device && to_device) {
-      return driver::call<&driver::entry_points::memcpy_dtod_async>(where, device_to, device_from,
-                                                                    bytes, native);
-    }
-    if (from_device) {
-      return driver::call<&driver::entry_points::memcpy_dtoh_async>(
-          where, reinterpret_cast<void*>(to), device_from, bytes, native);
-    }
-    if (to_device) {
-      return driver::call<&driver::entry_points::memcpy_htod_async>(
-          where, device_to, reinterpret_cast<const void*>(from), bytes, native);
-    }
-    return driver::call<&driver::entry_points::memcpy_async>(where, device_to, device_from, bytes,
-                                                             native);
-  });
+  const CUdeviceptr from = source.device_address(), to = destination.device_address();
+  if (source.on_device && destination.on_device) {
+    return queue_or<&driver::entry_points::memcpy_dtod_async>(stream, copy_label, where, otherwise,
+                                                              to, from, bytes, native);
+  }
+  if (source.on_device) {
+    return queue_or<&driver::entry_points::memcpy_dtoh_async>(
+        stream, copy_label, where, otherwise, destination.host_address(), from, bytes, native);
+  }
+  if (destination.on_device) {
+    return queue_or<&driver::entry_points::memcpy_htod_async>(
+        stream, copy_label, where, otherwise, to, static_cast<const void*>(source.host_address()),
+        bytes, native);
+  }
+  return queue_or<&driver::entry_points::memcpy_async>(stream, copy_label, where, otherwise, to,
+                                                       from, bytes, native);
 }
 
-inline result<> queue_peer_copy(const stream_ref& stream, const copy_end& source,
-                                const copy_end& destination, std::size_t bytes,
-                                source_location where) noexcept {
-  return noted(stream, copy_label, where, [&] {
-    return driver::call<&driver::entry_points::memcpy_peer_async>(
-        where, destination.device_address(), destination.context.native(), source.device_address(),
-        source.context.native(), bytes, stream.native());
-  });
+template <class End>
+result<> queue_peer_copy(const stream_ref& stream, const End& source, const End& destination,
+                         std::size_t bytes, source_location where) noexcept {
+  return queue<&driver::entry_points::memcpy_peer_async>(
+      stream, copy_label, where, destination.device_address(), destination.context.native(),
+      source.device_address(), source.context.native(), bytes, stream.native());
 }
 
 /// Queues the copy on `stream`, or says what is wrong with it.
-[[gnu::cold, gnu::noinline]] inline result<> copy_carefully(const stream_ref& stream,
-                                                            const copy_end& source,
-                                                            const copy_end& destination,
-                                                            std::size_t element_size,
-                                                            source_location where) noexcept {
+template <class End>
+[[gnu::cold, gnu::noinline]] result<> copy_carefully(const stream_ref& stream, const End& source,
+                                                     const End& destination,
+                                                     std::size_t element_size,
+                                                     source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::copy", where));
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
@@ -159,21 +158,18 @@ inline result<> queue_peer_copy(const stream_ref& stream, const copy_end& source
   GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
   return on_stream(stream, where, [&] {
     return peers ? queue_peer_copy(stream, source, destination, bytes, where)
-                 : queue_copy(stream, source, destination, bytes, where);
+                 : queue_copy(stream, source, destination, bytes, where, unavailable_at(where));
   });
 }
 
-/// The usual copy, in as little code as can be: the driver leaves little of it in the caches. What
-/// the rest asks for is copied there alone: then none of it has to be in memory here.
-[[gnu::always_inline]] inline result<> copy_on(const stream_ref& stream, copy_end source,
-                                               copy_end destination, std::size_t element_size,
-                                               source_location where) noexcept {
-  if (source.count == destination.count && source.count != 0 && is_usual(stream, source.context) &&
-      is_usual(stream, destination.context)) [[likely]] {
-    return queue_copy(stream, source, destination, source.count * element_size, where);
-  }
-  const copy_end unusual_source = source, unusual_destination = destination;
-  return copy_carefully(stream, unusual_source, unusual_destination, element_size, where);
+/// Whether a copy needs nothing but its one call.
+[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream, const copy_end& source,
+                                            const copy_end& destination) noexcept {
+  // One by one, or GCC makes a number of each and combines them.
+  if (source.count != destination.count) return false;
+  if (source.count == 0) return false;
+  if (!is_usual(stream)) return false;
+  return is_usual(stream, source) && is_usual(stream, destination);
 }
 
 /// Sets `owner` to the context that device memory belongs to, null where it belongs to a device
@@ -210,8 +206,9 @@ inline result<> find_context(const copy_end& end, context_ref& context, source_l
 }
 
 /// Copies, and returns when the elements have arrived.
-inline result<> copy_now(const copy_end& source, const copy_end& destination,
-                         std::size_t element_size, source_location where) noexcept {
+template <class End>
+result<> copy_now(const End& source, const End& destination, std::size_t element_size,
+                  source_location where) noexcept {
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;

@@ -216,30 +216,35 @@ result<> perform_on(const stream_ref& stream, const memory_operation* operations
   GPU_TRY(require(stream, "gpu::perform", where));
   GPU_TRY(check_memory_operations("gpu::perform", operations, count, stream.context(), where));
   if (count == 0) return {};
-  result<> done = queue_on(stream, memory_operation_label, where, [&]() -> result<> {
+  result<> done = on_stream(stream, where, [&] {
     if (count == 1) {
       const auto& word = operations->native().waitValue;
       switch (word.operation) {
         case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-          return driver::call<&driver::entry_points::stream_wait_value_32>(
-              where, stream.native(), word.address, word.value, word.flags);
+          return queue<&driver::entry_points::stream_wait_value_32>(
+              stream, memory_operation_label, where, stream.native(), word.address, word.value,
+              word.flags);
         case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-          return driver::call<&driver::entry_points::stream_wait_value_64>(
-              where, stream.native(), word.address, word.value64, word.flags);
+          return queue<&driver::entry_points::stream_wait_value_64>(
+              stream, memory_operation_label, where, stream.native(), word.address, word.value64,
+              word.flags);
         case CU_STREAM_MEM_OP_WRITE_VALUE_32:
-          return driver::call<&driver::entry_points::stream_write_value_32>(
-              where, stream.native(), word.address, word.value, word.flags);
+          return queue<&driver::entry_points::stream_write_value_32>(
+              stream, memory_operation_label, where, stream.native(), word.address, word.value,
+              word.flags);
         case CU_STREAM_MEM_OP_WRITE_VALUE_64:
-          return driver::call<&driver::entry_points::stream_write_value_64>(
-              where, stream.native(), word.address, word.value64, word.flags);
+          return queue<&driver::entry_points::stream_write_value_64>(
+              stream, memory_operation_label, where, stream.native(), word.address, word.value64,
+              word.flags);
         default:
           break;
       }
     }
     CUstreamBatchMemOpParams natives[most_memory_operations];
     for (std::size_t i = 0; i < count; ++i) natives[i] = operations[i].native();
-    return driver::call<&driver::entry_points::stream_batch_mem_op>(
-        where, stream.native(), static_cast<unsigned>(count), &natives[0], 0u);
+    return queue<&driver::entry_points::stream_batch_mem_op>(
+        stream, memory_operation_label, where, stream.native(), static_cast<unsigned>(count),
+        &natives[0], 0u);
   });
   if (done.has_value()) [[likely]]
     return done;
