@@ -2,6 +2,7 @@
 
 #include <gpu/driver.hpp>
 #include <gpu/driver/driver_version.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -73,6 +74,28 @@ int main(int, char** arguments) {
   if (std::strcmp(check, "launch") == 0) {
     const gpu::device first = gpu::device::from_native(0);
     std::printf("%s\n", gpu::stream::create(first).error().message().c_str());
+    return 0;
+  }
+  // Handles that were made elsewhere, so that no other call came before.
+  const auto context = gpu::context_ref::from_native(reinterpret_cast<CUcontext>(0x1000),
+                                                     gpu::device::from_native(0));
+  if (std::strcmp(check, "fill") == 0) {
+    const auto stream = gpu::stream_ref::from_native(reinterpret_cast<CUstream>(0x2000), context);
+    const auto span = gpu::device_span<int>::from_native(0x3000, 4);
+    std::printf("%s\n", gpu::fill(stream, span, 0).error().message().c_str());
+    return 0;
+  }
+  if (std::strcmp(check, "query") == 0) {
+    const auto event = gpu::event_ref::from_native(reinterpret_cast<CUevent>(0x2000), context);
+    std::printf("%s\n", event.is_done().error().message().c_str());
+    return 0;
+  }
+  if (std::strcmp(check, "destroy") == 0) {
+    gpu::set_error_reporter([](const gpu::cuda_error& error) {
+      std::printf("reported: %s\n", error.message().c_str());
+    });
+    (void)gpu::event::adopt(
+        gpu::event_ref::from_native(reinterpret_cast<CUevent>(0x2000), context));
     return 0;
   }
   // Twice: what is said does not depend on who asks first.
