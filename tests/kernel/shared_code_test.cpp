@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace shared_code_test {
 
@@ -37,8 +39,9 @@ TEST_CASE("the code of a kernel is found as long as its module has it", "[kernel
     CHECK(shared->shares == 2);
     const gpu::module moved = std::move(code);
     CHECK(gpu::detail::take_share_of(second) == shared);
-    CHECK_FALSE(shared->drop_share());
-    CHECK_FALSE(shared->drop_share());
+    gpu::detail::drop_share(*shared);
+    gpu::detail::drop_share(*shared);
+    CHECK(shared->shares == 1);
   }
   CHECK(gpu::detail::take_share_of(first) == nullptr);
   CHECK(gpu::detail::take_share_of(second) == nullptr);
@@ -53,15 +56,75 @@ TEST_CASE("the code of a kernel is found as long as its module has it", "[kernel
   CHECK(value_of(code.kernel<>("first")).native() == kernel);
   gpu::detail::shared_code* const again = gpu::detail::take_share_of(kernel);
   REQUIRE(again != nullptr);
-  CHECK_FALSE(again->drop_share());
+  gpu::detail::drop_share(*again);
 }
 
+/// Code that counts how often it was unloaded.
+struct counted_code : gpu::detail::shared_code {
+  int unloaded = 0;
+  counted_code()
+      : shared_code{
+            [](shared_code* self) noexcept { ++static_cast<counted_code*>(self)->unloaded; }} {}
+};
+
 TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
-  gpu::detail::shared_code code{[](gpu::detail::shared_code*) noexcept {}};
+  counted_code code;
   CHECK(code.take_share());
-  CHECK_FALSE(code.drop_share());
-  CHECK(code.drop_share());
+  gpu::detail::drop_share<gpu::detail::shared_code>(code);
+  gpu::detail::unload_unwanted();
+  CHECK(code.unloaded == 0);
+  gpu::detail::drop_share<gpu::detail::shared_code>(code);
+  CHECK(gpu::detail::has_unwanted_code());
+  gpu::detail::unload_unwanted();
+  CHECK(code.unloaded == 1);
   CHECK_FALSE(code.take_share());
+  CHECK_FALSE(gpu::detail::has_unwanted_code());
+  gpu::detail::unload_unwanted();
+  CHECK(code.unloaded == 1);
+}
+
+TEST_CASE("code that nobody needs is loaded as long as somebody may take a share",
+          "[kernel][module]") {
+  counted_code taken, left;
+  gpu::detail::begin_code_capture();
+  gpu::detail::begin_code_capture();
+  gpu::detail::drop_share<gpu::detail::shared_code>(taken);
+  gpu::detail::drop_share<gpu::detail::shared_code>(left);
+  gpu::detail::end_code_capture();
+  gpu::detail::unload_unwanted();
+  CHECK(left.unloaded == 0);
+  CHECK(taken.take_share());
+  gpu::detail::end_code_capture();
+  gpu::detail::unload_unwanted();
+  CHECK(left.unloaded == 1);
+  CHECK(taken.unloaded == 0);
+  gpu::detail::drop_share<gpu::detail::shared_code>(taken);
+  gpu::detail::unload_unwanted();
+  CHECK(taken.unloaded == 1);
+}
+
+TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
+  for (int round = 0; round < 200; ++round) {
+    counted_code code;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE(code.take_share());
+      threads.emplace_back([&code] {
+        gpu::detail::begin_code_capture();
+        for (int each = 0; each < 20; ++each) {
+          REQUIRE(code.take_share());
+          gpu::detail::drop_share<gpu::detail::shared_code>(code);
+        }
+        gpu::detail::drop_share<gpu::detail::shared_code>(code);
+        gpu::detail::end_code_capture();
+        gpu::detail::unload_unwanted();
+      });
+    }
+    gpu::detail::drop_share<gpu::detail::shared_code>(code);
+    gpu::detail::unload_unwanted();
+    for (std::thread& each : threads) each.join();
+    CHECK(code.unloaded == 1);
+  }
 }
 
 TEST_CASE("modules: child that forks while another thread looks for kernels", "[.child]") {

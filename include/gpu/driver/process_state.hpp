@@ -28,6 +28,8 @@ struct live_kernel {
 struct live_kernels {
   mutex lock;
   live_kernel* first[64];  // of lists, by the handle
+  shared_code* unwanted;   // a list of code that nobody needs, to be unloaded
+  std::size_t captures;    // that are going on, for whose graphs it has to wait
 };
 
 /// What a driver call looks at. Until the state of the process is found, and in it until a table is

@@ -16,9 +16,11 @@ namespace gpu {
 ///
 /// Other streams join where they `wait` for an event that was recorded in the capture, and have to
 /// be joined again, by an event that the first stream waits for, before it ends. What is queued
-/// names buffers, modules and callables: callables are the graph's, the others have to live as long
-/// as it does (see `graph::keep` and `keep_modules`). Move-only. The destructor of one that was not
-/// ended ends it, and drops what was captured.
+/// names buffers, events, callables and modules: the callables are the graph's, which also keeps
+/// the modules of the kernels loaded; the others have to live as long as it does (see
+/// `graph::keep`). Where a module is destroyed while there is a capture, its code is unloaded when
+/// no capture is left. Move-only. The destructor of one that was not ended ends it, and drops what
+/// was captured.
 /// **Threads**: ended in the thread that began it, unless its mode is `relaxed`.
 class [[nodiscard]] stream_capture {
  public:
@@ -30,11 +32,10 @@ class [[nodiscard]] stream_capture {
   static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(check(stream, mode, where));
-    GPU_TRY(detail::on_stream(stream, where, [&] {
+    return begin_with<Capture>(state{stream, {}}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture>(
           where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
-    }));
-    return Capture{state{stream, false}};
+    });
   }
 
   /// Begins a capture that adds to a graph, after the nodes in `after`. A dependency other than
@@ -51,12 +52,11 @@ class [[nodiscard]] stream_capture {
     GPU_TRY(check(stream, mode, where));
     GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::require_before(after, "gpu::stream_capture::begin", where));
-    GPU_TRY(detail::on_stream(stream, where, [&] {
+    return begin_with<Capture>(state{stream, into}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
           where, stream.native(), into.native(), after.native(), after.native_edges(), after.size(),
           static_cast<CUstreamCaptureMode>(mode));
-    }));
-    return Capture{state{stream, true}};
+    });
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }
@@ -65,36 +65,56 @@ class [[nodiscard]] stream_capture {
   /// that was there. The stream is an ordinary one again, also where this fails.
   /// **Errors**: `errc::empty_handle` where it was ended or moved from; the driver's, such as
   /// CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in between spoiled the capture,
-  /// CUDA_ERROR_STREAM_CAPTURE_UNJOINED and CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD.
-  /// (cuStreamEndCapture)
+  /// CUDA_ERROR_STREAM_CAPTURE_UNJOINED and CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  /// `errc::out_of_host_memory` where there is no room to keep the modules of the kernels: a new
+  /// graph is gone then, one that was there has the nodes. **Cost**: two short calls for each
+  /// kernel. (cuStreamEndCapture, cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams)
   template <class Graph = graph>
   result<Graph> end(source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::stream_capture::end";
     const state ended = state_.release();
-    GPU_TRY(detail::require(ended.stream, "gpu::stream_capture::end", where));
+    GPU_TRY(detail::require(ended.stream, function, where));
+    const code_hold held(ended);
     CUgraph native = nullptr;
     result<> done = detail::on_stream(ended.stream, where, [&] {
       return driver::call<&driver::entry_points::stream_end_capture>(where, ended.stream.native(),
                                                                      &native);
     });
-    if (ended.into_existing) native = nullptr;
+    if (ended.into) native = nullptr;
     Graph owner = Graph::adopt(
         native == nullptr ? graph_ref{} : graph_ref::from_native(native, ended.stream.context()));
-    if (done.has_value()) [[likely]]
-      return owner;
-    // Where the call was not even made the stream is still being captured.
-    drop(ended);
-    return detail::fail(detail::move(done).error());
+    if (!done.has_value()) [[unlikely]] {
+      // Where the call was not even made the stream is still being captured.
+      drop(ended);
+      return detail::fail(detail::move(done).error());
+    }
+    if (native != nullptr) GPU_TRY(detail::graph_access::add_keeper(owner, function, where));
+    const graph_ref made = ended.into ? ended.into : owner;
+    detail::share_taking shares = detail::shares_for(made, function, where);
+    GPU_TRY(detail::take_of_nodes(shares, made.native(), made.context()));
+    GPU_TRY(detail::keep_taken(made, shares));
+    return owner;
   }
 
  private:
   struct state {
     stream_ref stream;
-    bool into_existing = false;
+    graph_ref into;  // empty where the graph is a new one
 
     friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
   };
+  struct end_hold {
+    void operator()(const state&) const noexcept {
+      detail::end_code_capture();
+      detail::destroy_put_aside();
+    }
+  };
+  using code_hold = unique_handle<state, end_hold>;
   struct abandon {
-    void operator()(const state& open) const noexcept { drop(open); }
+    void operator()(const state& open) const noexcept {
+      drop(open);
+      end_hold{}(open);
+    }
   };
 
   explicit stream_capture(const state& begun) noexcept : state_{begun} {}
@@ -109,6 +129,14 @@ class [[nodiscard]] stream_capture {
     }
     return {};
   }
+  template <class Capture, class Begin>
+  static result<Capture> begin_with(const state& begun, source_location where,
+                                    Begin begin) noexcept {
+    detail::begin_code_capture();
+    code_hold held(begun);
+    GPU_TRY(detail::on_stream(begun.stream, where, begin));
+    return Capture{held.release()};
+  }
   /// Ends a capture that nobody wants; one that is spoiled, or over, is no news.
   static void drop(const state& open) noexcept {
     CUgraph native = nullptr;
@@ -116,7 +144,7 @@ class [[nodiscard]] stream_capture {
       return driver::call<&driver::entry_points::stream_end_capture>(source_location{},
                                                                      open.stream.native(), &native);
     });
-    if (done.has_value() && native != nullptr && !open.into_existing)
+    if (done.has_value() && native != nullptr && !open.into)
       driver::destroy<&driver::entry_points::graph_destroy>(native);
   }
 

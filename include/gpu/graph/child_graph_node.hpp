@@ -53,13 +53,17 @@ class child_graph_node {
   template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref, source_location where) noexcept {
     GPU_TRY(detail::require(child_, "gpu::child_graph_node", where));
-    if (child_.native() == to.graph) {
+    detail::graph_keeper* const keeper = detail::graph_access::keeper_of(child_);
+    const bool moves = owned_.native() != nullptr;
+    const bool is_inside = moves && keeper != nullptr && keeper->holds(to.keeper);
+    if (is_inside || child_.native() == to.graph) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
           text("a graph cannot hold itself. Add a clone of it: see gpu::graph::clone."), where));
     }
     to.native.graph.graph = child_.native();
-    if (owned_.native() == nullptr) return {};
+    to.child_keeper = keeper;
+    if (!moves) return {};
     if (to.graph == nullptr || to.is_there) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
@@ -70,10 +74,18 @@ class child_graph_node {
     }
     GPU_TRY(detail::require_moving_graphs(where));
     to.native.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
+    to.moved_keeper = keeper;
     return {};
   }
-  void made(const detail::node_parameters&, context_ref) noexcept {
-    if (owned_.release()) child_ = {};
+  void made(const detail::node_parameters& as, context_ref) noexcept {
+    if (!detail::graph_access::release(owned_)) return;
+    child_ = {};
+    if (as.moved_keeper == nullptr) return;
+    if (as.keeper != nullptr) {
+      as.keeper->take_in(as.moved_keeper);
+    } else {
+      as.moved_keeper->drop();  // the driver shares it
+    }
   }
 
   graph owned_ = graph::adopt({});  // empty where a copy is made

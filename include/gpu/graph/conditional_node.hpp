@@ -92,8 +92,9 @@ class conditional_node {
 
   /// A body, once the node was added, which owns it; empty before, and for an index past the last.
   graph_ref body(unsigned index = 0) const noexcept {
-    return bodies_ == nullptr || index >= count_ ? graph_ref{}
-                                                 : graph_ref::from_native(bodies_[index], context_);
+    return bodies_ == nullptr || index >= count_
+               ? graph_ref{}
+               : detail::graph_access::name(bodies_[index], context_, keeper_);
   }
 
  private:
@@ -124,6 +125,7 @@ class conditional_node {
   void made(const detail::node_parameters& as, context_ref context) noexcept {
     bodies_ = as.native.conditional.phGraph_out;
     context_ = context;
+    keeper_ = as.keeper;
   }
 
   conditional_kind kind_;
@@ -131,6 +133,7 @@ class conditional_node {
   unsigned count_;
   const CUgraph* bodies_ = nullptr;
   context_ref context_;
+  detail::graph_keeper* keeper_ = nullptr;  // of the graph that has the node
 };
 
 }  // namespace gpu

@@ -4,6 +4,8 @@
 /// one. A graph is instantiated before it is launched: see graph_exec.hpp.
 
 #include <gpu/core/unique_handle.hpp>
+#include <gpu/graph/described_attributes.hpp>
+#include <gpu/graph/graph_keeper.hpp>
 #include <gpu/graph/keep_alive.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/graph/nodes_before.hpp>
@@ -15,8 +17,9 @@ class graph_condition;
 class graph_edge_list;
 
 namespace detail {
+struct graph_access;
 result<> require(const graph_ref& graph, const char* function, source_location where) noexcept;
-}
+}  // namespace detail
 
 /// What `graph` and `graph_ref` can both do.
 /// **Threads**: a graph is used by one thread at a time. **Capture**: allowed; a graph that is
@@ -32,8 +35,10 @@ template <class Self> class graph_operations {
   ///     GPU_TRY(graph.add(first, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
   ///
   /// **Ownership**: what the description holds, such as a callable, is the graph's from now on,
-  /// also where adding fails, but that a `child_graph_node` keeps a graph that could not be moved;
-  /// buffers, modules and events that it names have to live, see `keep` and `keep_modules`.
+  /// also where adding fails, but that a `child_graph_node` keeps a graph that could not be moved.
+  /// The modules of kernels, those of a child graph too, may be destroyed: the graph and what is
+  /// instantiated from it keep the code loaded, until the last of them is gone. Buffers and events
+  /// have to live: see `keep`.
   /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description,
   /// `errc::invalid_argument` as `connect`, and `errc::out_of_host_memory`; a node of another graph
   /// is CUDA_ERROR_INVALID_VALUE. (cuGraphAddNode)
@@ -106,10 +111,11 @@ template <class Self> class graph_operations {
     return Node::from_native(found, self().context());
   }
 
-  /// Moves `object` (a buffer, a module, an event, or a struct of them) into the graph, which keeps
-  /// it alive until neither the graph, nor a clone, nor what was instantiated from it needs it any
-  /// more. It is destroyed by the operation on any graph that follows, or where this fails.
-  /// **Errors**: also `errc::out_of_host_memory`. (cuUserObjectCreate, cuGraphRetainUserObject)
+  /// Moves `object` (a buffer, an event, or a struct of them) into the graph, which keeps it alive
+  /// until neither the graph, nor a clone, nor what was instantiated from it needs it any more. It
+  /// is destroyed by the operation on any graph that follows, or where this fails. **Cost**: each
+  /// launch takes longer, by 1.5 to 2 us on an H200. **Errors**: also `errc::out_of_host_memory`.
+  /// (cuUserObjectCreate, cuGraphRetainUserObject)
   template <class T>
   result<> keep(T object, source_location where = source_location::current()) const noexcept {
     static_assert(detail::nothrow_constructible<T, T>, "moving the object must not throw");
@@ -145,10 +151,17 @@ template <class Self> class graph_operations {
 
 /// Names a graph that something else keeps alive: an owner, the node that it is the child or the
 /// body of, or a capture. Copy it freely. Default constructed it is empty.
+/// **Cost**: a ref that comes of no `graph` (of `from_native`, `child_of` or `capture_of`) leaves
+/// it to the driver to keep the code of kernels that are added by it. Each launch of what is
+/// instantiated then takes longer, by 1.5 to 2 us on an H200.
 class graph_ref : public graph_operations<graph_ref>,
                   public detail::name_in_context<graph_ref, CUgraph> {
  public:
   constexpr graph_ref() noexcept = default;
+
+ private:
+  friend struct detail::graph_access;
+  detail::graph_keeper* keeper_ = nullptr;
 };
 
 namespace detail {
@@ -160,82 +173,93 @@ inline result<> require(const graph_ref& graph, const char* function,
   return {};
 }
 
+/// Graphs and their keepers.
+struct graph_access {
+  static graph_ref name(CUgraph native, context_ref context, graph_keeper* keeper) noexcept {
+    graph_ref made = graph_ref::from_native(native, context);
+    made.keeper_ = keeper;
+    return made;
+  }
+  static graph_keeper* keeper_of(const graph_ref& graph) noexcept { return graph.keeper_; }
+
+  /// Makes a keeper for a graph that has none.
+  template <class Graph>
+  static result<> add_keeper(Graph& owner, const char* function, source_location where) noexcept {
+    auto* const made = new (std::nothrow) graph_keeper;
+    if (made == nullptr) return fail(no_room_error(function, sizeof(graph_keeper), where));
+    graph_ref named = owner.handle_.release();
+    named.keeper_ = made;
+    owner.handle_.reset(named);
+    return {};
+  }
+  /// Has the driver own the keeper of a graph.
+  template <class Graph> static Graph leave_keeper(const Graph& graph) noexcept {
+    if (graph.keeper_ == nullptr) return graph;
+    const result<> left =
+        keep_in_graph(graph.native(), graph.keeper_, &graph_keeper::drop_at, source_location{});
+    if (left.has_value()) return graph;
+    report(left.error());
+    destroy_put_aside();
+    return Graph::from_native(graph.native(), graph.context());
+  }
+  /// Gives a graph up with its keeper.
+  template <class Graph> static graph_ref release(Graph& owner) noexcept {
+    return owner.handle_.release();
+  }
+};
+
 struct destroy_graph {
   template <class Graph> void operator()(const Graph& graph) const noexcept {
     driver::destroy<&driver::entry_points::graph_destroy>(graph.native());
+    if (auto* const keeper = graph_access::keeper_of(graph)) keeper->drop();
     destroy_put_aside();
   }
 };
 
+/// Takes a share for each kernel of a graph.
+template <class Taking> result<> take_of_graph(Taking& taking, const graph_ref& graph) noexcept {
+  return take_of_graph(taking, graph.native(), graph_access::keeper_of(graph), graph.context());
+}
+
+/// Shares to be taken for a graph.
+template <class Taking = share_taking>
+Taking shares_for(const graph_ref& graph, const char* function, source_location where) noexcept {
+  const graph_keeper* const keeper = graph_access::keeper_of(graph);
+  return {keeper != nullptr ? keeper->shares.get() : nullptr, function, where};
+}
+
+/// Has a graph hold shares that were taken.
+template <class Taking> result<> keep_taken(const graph_ref& graph, Taking& taking) noexcept {
+  graph_keeper* const keeper = graph_access::keeper_of(graph);
+  if (keeper == nullptr)
+    return keep_by_driver(graph.native(), move(taking.taken), taking.function, taking.where);
+  add_shares(keeper->shares, move(taking.taken));
+  return {};
+}
+
 /// Describes, keeps alive in `graph` what the description asks for, then does `work(parameters)`.
 template <class Description, class Work>
-result<> with_description(CUgraph graph, bool is_there, context_ref context,
+result<> with_description(const char* function, const graph_ref& graph, bool is_there,
                           Description& description, source_location where, Work work) noexcept {
   node_parameters parameters;
-  parameters.graph = graph;
+  parameters.graph = graph.native();
   parameters.is_there = is_there;
-  GPU_TRY(node_access::describe(description, parameters, context, where));
+  parameters.keeper = graph_access::keeper_of(graph);
+  GPU_TRY(node_access::describe(description, parameters, graph.context(), where));
   if (parameters.kept != nullptr)
-    GPU_TRY(keep_in_graph(graph, parameters.kept, parameters.destroy_kept, where));
-  return driver::in_context(context.native(), where, [&] { return work(parameters); });
-}
-
-inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& attribute,
-                                   source_location where) noexcept {
-  return driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(
-      where, node, attribute.id, &attribute.value);
-}
-
-/// Sets the attributes of a kernel node that was made or changed.
-template <class Builder = text_builder>
-result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
-                             source_location where) noexcept {
-  for (std::size_t i = 0; i < parameters.attribute_count; ++i)
-    GPU_TRY(set_node_attribute(node, parameters.attributes[i], where));
-  if (parameters.cluster != nullptr) GPU_TRY(set_node_attribute(node, *parameters.cluster, where));
-  return {};
-}
-
-constexpr bool has_attribute(const node_parameters& parameters, CUlaunchAttributeID id) noexcept {
-  for (std::size_t i = 0; i < parameters.attribute_count; ++i) {
-    if (parameters.attributes[i].id == id) return true;
-  }
-  return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && parameters.cluster != nullptr;
-}
-
-/// Takes back what a changed kernel node has and its new description lacks, for the driver would
-/// keep it. A new node has zeros for all of them but the map of domains.
-template <class Builder = text_builder>
-result<> reset_other_attributes(graph_node node, const node_parameters& parameters,
-                                source_location where) noexcept {
-  if (parameters.native.type != CU_GRAPH_NODE_TYPE_KERNEL) return {};
-  for (const CUlaunchAttributeID id :
-       {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PRIORITY,
-        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT}) {
-    if (has_attribute(parameters, id)) continue;
-    CUlaunchAttribute found{}, initial{};
-    found.id = initial.id = id;
-    result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
-        where, node.native(), id, &found.value);
-    if (!told.has_value()) {
-      // A driver that does not know an attribute has not set it.
-      if (told.error().code() == CUDA_ERROR_INVALID_VALUE) continue;
-      return told;
+    GPU_TRY(keep_in_graph(graph.native(), parameters.kept, parameters.destroy_kept, where));
+  share_taking shares = shares_for(graph, function, where);
+  GPU_TRY(take_of_description(shares, parameters, graph.context()));
+  if (parameters.keeper == nullptr) {
+    GPU_TRY(keep_taken(graph, shares));
+    if (parameters.moved_keeper != nullptr) {
+      parameters.moved_keeper->share();
+      GPU_TRY(
+          keep_in_graph(graph.native(), parameters.moved_keeper, &graph_keeper::drop_at, where));
     }
-    if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) {
-      int domains = 0;
-      GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
-          where, &domains, CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
-          node.context().device().native()));
-      initial.value.memSyncDomainMap.remote = domains > 1 ? 1 : 0;
-    }
-    if (__builtin_memcmp(&found.value, &initial.value, sizeof found.value) != 0)
-      GPU_TRY(set_node_attribute(node.native(), initial, where));
   }
-  return {};
+  GPU_TRY(driver::in_context(graph.context().native(), where, [&] { return work(parameters); }));
+  return keep_taken(graph, shares);
 }
 
 }  // namespace detail
@@ -244,7 +268,8 @@ result<> reset_other_attributes(graph_node node, const node_parameters& paramete
 /// What was instantiated from it stays valid when it is destroyed.
 class graph : public graph_operations<graph> {
  public:
-  /// An empty graph for work in a device's primary context. (cuGraphCreate)
+  /// An empty graph for work in a device's primary context.
+  /// **Errors**: `errc::out_of_host_memory`, the driver's. (cuGraphCreate)
   template <class Graph = graph>
   static result<Graph> create(device on,
                               source_location where = source_location::current()) noexcept {
@@ -260,24 +285,43 @@ class graph : public graph_operations<graph> {
     detail::destroy_put_aside();
     GPU_TRY(detail::require(in, "gpu::graph::create", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0u));
-    return adopt(graph_ref::from_native(native, in));
+    Graph owner = Graph::adopt(graph_ref::from_native(native, in));
+    GPU_TRY(detail::graph_access::add_keeper(owner, "gpu::graph::create", where));
+    return owner;
   }
 
   /// A copy of a graph and of all in it; what it keeps alive is kept by both.
-  /// **Errors**: CUDA_ERROR_NOT_SUPPORTED for a graph that allocates memory. (cuGraphClone)
+  /// **Errors**: `errc::out_of_host_memory`; CUDA_ERROR_NOT_SUPPORTED for a graph that allocates
+  /// memory. (cuGraphClone)
   template <class Graph = graph>
   static result<Graph> clone(graph_ref original,
                              source_location where = source_location::current()) noexcept {
+    constexpr const char* function = "gpu::graph::clone";
     CUgraph native = nullptr;
-    GPU_TRY(detail::require(original, "gpu::graph::clone", where));
+    detail::destroy_put_aside();
+    GPU_TRY(detail::require(original, function, where));
     GPU_TRY(driver::call<&driver::entry_points::graph_clone>(where, &native, original.native()));
-    return adopt(graph_ref::from_native(native, original.context()));
+    Graph owner = Graph::adopt(graph_ref::from_native(native, original.context()));
+    GPU_TRY(detail::graph_access::add_keeper(owner, function, where));
+    detail::share_taking shares{nullptr, function, where};
+    GPU_TRY(detail::take_of_graph(shares, original));
+    GPU_TRY(detail::keep_taken(owner, shares));
+    return owner;
   }
 
-  /// Takes over a graph that cuGraphCreate made.
-  static graph adopt(const graph_ref& owned) noexcept { return graph{owned}; }
-  /// Gives the graph up; the caller destroys it.
-  [[nodiscard]] graph_ref release() noexcept { return handle_.release(); }
+  /// Takes over a graph that cuGraphCreate made. The modules of the kernels that it has are kept by
+  /// what is instantiated from it, and have to live until then; for kernels that are added later
+  /// see `graph_ref`. One that was released keeps what it kept.
+  static graph adopt(const graph_ref& owned) noexcept {
+    if (auto* const keeper = detail::graph_access::keeper_of(owned)) keeper->share();
+    return graph{owned};
+  }
+  /// Gives the graph up; the caller destroys it. The driver has it keep the modules of its kernels,
+  /// at the cost that `graph_ref` tells; where it does not, the error reporter hears of it.
+  /// (cuUserObjectCreate, cuGraphRetainUserObject)
+  template <class Ref = graph_ref> [[nodiscard]] Ref release() noexcept {
+    return detail::graph_access::leave_keeper(handle_.release());
+  }
 
   CUgraph native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }
@@ -285,6 +329,7 @@ class graph : public graph_operations<graph> {
   operator graph_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
+  friend struct detail::graph_access;
   explicit graph(const graph_ref& owned) noexcept : handle_{owned} {}
 
   unique_handle<graph_ref, detail::destroy_graph> handle_;
@@ -298,24 +343,23 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
   GPU_TRY(detail::require_before(after, "gpu::graph::add", where,
                                  detail::remove_reference_t<Description>::node_kind));
   detail::destroy_put_aside();
-  const CUgraph graph = self().native();
-  const context_ref context = self().context();
+  const graph_ref graph = self();
   CUgraphNode made = nullptr;
   GPU_TRY(detail::with_description(
-      graph, false, context, description, where,
+      "gpu::graph::add", graph, false, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
-            where, &made, graph, after.native(), after.native_edges(), after.size(),
+            where, &made, graph.native(), after.native(), after.native_edges(), after.size(),
             &parameters.native));
         result<> set = detail::set_node_attributes(made, parameters, where);
         if (!set.has_value()) {
           driver::destroy<&driver::entry_points::graph_destroy_node>(made);
           return set;
         }
-        detail::node_access::made(description, parameters, context);
+        detail::node_access::made(description, parameters, graph.context());
         return {};
       }));
-  return graph_node::from_native(made, context);
+  return graph_node::from_native(made, graph.context());
 }
 
 /// Gives a node of a graph another description of its kind; a kernel node loses the attributes and
@@ -330,7 +374,7 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
   GPU_TRY(detail::require(graph, "gpu::set", where));
   GPU_TRY(detail::require(node, "gpu::set", where));
   return detail::with_description(
-      graph.native(), true, graph.context(), description, where,
+      "gpu::set", graph, true, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
                                                                            &parameters.native));

@@ -64,7 +64,10 @@ class graph_exec;
 
 namespace detail {
 
-class graph_exec_name : public name_in_context<graph_exec_name, CUgraphExec> {};
+class graph_exec_name : public name_in_context<graph_exec_name, CUgraphExec> {
+ public:
+  code_share* shares = nullptr;  ///< in the code of its kernels
+};
 
 inline result<> require(const graph_exec& exec, const char* function,
                         source_location where) noexcept;
@@ -72,6 +75,7 @@ inline result<> require(const graph_exec& exec, const char* function,
 struct destroy_graph_exec {
   void operator()(const graph_exec_name& exec) const noexcept {
     driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native());
+    drop_code_shares{}(exec.shares);
     destroy_put_aside();
   }
 };
@@ -144,14 +148,16 @@ result<> require_no_attributes(const node_parameters& parameters, source_locatio
 }  // namespace detail
 
 /// Owns an executable graph. Move-only; empty after a move.
-/// The destructor does not wait: launches that are under way run to their end.
+/// The destructor does not wait: launches that are under way run to their end. Where it is the last
+/// to need the code of a module, it unloads that, and waits as the module's destructor does.
 /// **Capture**: making one and destroying one is not allowed while a capture forbids such calls in
 /// this thread, and spoils it: see `capture_mode_scope`. The rest is allowed.
 /// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses.
+/// driver call named in parentheses; where modules are to be kept, `errc::out_of_host_memory`.
 class graph_exec {
  public:
-  /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards.
+  /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards, and so
+  /// can the modules of its kernels. For those of a graph from elsewhere it asks for each node.
   /// **Errors**: where nodes depend on each other in a circle, and the like, `asked()` is the
   /// `graph_instantiate_result`; CUDA_ERROR_NOT_SUPPORTED for a graph that was moved into another,
   /// and for one that allocates memory while there is an executable graph of it.
@@ -181,21 +187,30 @@ class graph_exec {
     if (!made.has_value()) {
       return detail::fail(detail::with_instantiate_result(detail::move(made).error(), parameters));
     }
+    detail::share_taking shares{nullptr, "gpu::graph_exec::instantiate", where};
+    GPU_TRY(detail::take_of_graph(shares, from));
+    owner.keep(detail::move(shares.taken));
     return owner;
   }
 
-  /// Takes over an executable graph that cuGraphInstantiate made.
+  /// Takes over an executable graph that cuGraphInstantiate made. The modules of its kernels have
+  /// to live as long as it does.
   static graph_exec adopt(CUgraphExec owned, context_ref context) noexcept {
     return graph_exec{detail::graph_exec_name::from_native(owned, context)};
   }
-  /// Gives it up; the caller destroys it.
-  [[nodiscard]] CUgraphExec release() noexcept { return handle_.release().native(); }
+  /// Gives it up; the caller destroys it, and keeps the modules of its kernels until then.
+  template <class Native = CUgraphExec> [[nodiscard]] Native release() noexcept {
+    const detail::graph_exec_name given = handle_.release();
+    detail::drop_code_shares{}(given.shares);
+    detail::destroy_put_aside();
+    return given.native();
+  }
 
   CUgraphExec native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }
 
   /// Takes over the parameters of another graph that has the same nodes and edges, and what it
-  /// keeps alive. Launches under way are not affected.
+  /// keeps alive, in place of what it kept. Launches under way are not affected.
   /// **Errors**: where the graphs differ in more than parameters,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE; `asked()` is the `graph_update_result`, and nothing has
   /// changed. CUDA_ERROR_INVALID_VALUE for a graph that was moved into another. (cuGraphExecUpdate)
@@ -204,10 +219,16 @@ class graph_exec {
     detail::destroy_put_aside();
     GPU_TRY(detail::require(*this, "gpu::graph_exec::update", where));
     GPU_TRY(detail::require(from, "gpu::graph_exec::update", where));
+    detail::share_taking shares{nullptr, "gpu::graph_exec::update", where};
+    GPU_TRY(detail::take_of_graph(shares, from));
     Info info{};
     result<> updated = driver::call_in<&driver::entry_points::graph_exec_update>(
         context().native(), where, native(), from.native(), &info);
-    if (updated.has_value()) return updated;
+    if (updated.has_value()) {
+      keep(detail::move(shares.taken));
+      detail::destroy_put_aside();
+      return updated;
+    }
     return detail::fail(
         detail::with_update_result(detail::move(updated).error(), info, from.context()));
   }
@@ -216,8 +237,8 @@ class graph_exec {
   /// the graph that this was instantiated from, which has to be there still.
   /// A kernel node keeps the attributes and the cluster that it was instantiated with: set others
   /// in the graph, and `update`. A `host_node` with a callable is refused at compile time: nothing
-  /// would keep it alive. Give it to a graph, and `update`. Nor is the module of a kernel kept
-  /// loaded.
+  /// would keep it alive. Give it to a graph, and `update`. The code of a kernel's module is kept
+  /// loaded; that of the kernel before, too, until the next `update`.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
   /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph of another shape.
@@ -234,8 +255,13 @@ class graph_exec {
     detail::node_parameters parameters;
     GPU_TRY(detail::node_access::describe(description, parameters, context(), where));
     GPU_TRY(detail::require_no_attributes(parameters, where));
-    return driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
-        context().native(), where, native(), node.native(), &parameters.native);
+    detail::share_taking shares{handle_.get().shares, "gpu::graph_exec::set", where};
+    GPU_TRY(detail::take_of_description(shares, parameters, context()));
+    GPU_TRY(driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
+        context().native(), where, native(), node.native(), &parameters.native));
+    detail::add_shares(shares.taken, keep({}));
+    keep(detail::move(shares.taken));
+    return {};
   }
 
   /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it. A node
@@ -273,6 +299,14 @@ class graph_exec {
 
  private:
   explicit graph_exec(const detail::graph_exec_name& owned) noexcept : handle_{owned} {}
+
+  /// Keeps these shares, and gives those that it had.
+  template <class Shares = detail::code_shares> Shares keep(Shares shares) noexcept {
+    detail::graph_exec_name name = handle_.release();
+    Shares before(detail::exchange(name.shares, shares.release()));
+    handle_.reset(name);
+    return before;
+  }
 
   unique_handle<detail::graph_exec_name, detail::destroy_graph_exec> handle_;
 };

@@ -6,6 +6,7 @@
 /// object is put aside then, and destroyed by the next operation on any graph.
 
 #include <gpu/driver/host_call.hpp>
+#include <gpu/kernel/shared_code.hpp>
 
 namespace gpu::detail {
 
@@ -34,10 +35,13 @@ template <class T> struct kept_value : kept_object {
         value(static_cast<T&&>(from)) {}
 };
 
-/// Destroys what graphs have let go of. A capture may be going on, that forbids what destroys a
-/// buffer, say, to threads that heed it.
+/// Destroys what graphs have let go of, and unloads the code that nobody needs. A capture may be
+/// going on, that forbids what destroys a buffer, say, to threads that heed it.
 inline void destroy_put_aside() noexcept {
-  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr) return;
+  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr &&
+      !has_unwanted_code()) {
+    return;
+  }
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
   const auto exchange = driver::current_entry_points().thread_exchange_stream_capture_mode;
   const bool exchanged = exchange != nullptr && exchange(&mode) == CUDA_SUCCESS;
@@ -47,6 +51,7 @@ inline void destroy_put_aside() noexcept {
     each->destroy(each);
     each = next;
   }
+  unload_unwanted();
   if (exchanged) {
     driver::destroy<&driver::entry_points::thread_exchange_stream_capture_mode>(&mode);
   }

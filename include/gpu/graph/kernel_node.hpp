@@ -11,9 +11,9 @@ namespace gpu {
 ///
 ///     GPU_TRY(graph.add(before, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
 ///
-/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at, and
-/// the kernel's module, have to live as long as the graph and what is instantiated from it: see
-/// `graph::keep` and `keep_modules`.
+/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at has
+/// to live as long as the graph and what is instantiated from it: see `graph::keep`. The kernel's
+/// module may be destroyed once the node was added: the graph keeps the code loaded.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
 /// the kernel does not allow; `errc::empty_handle`; the driver's for an attribute that only a
 /// launch can have, such as a programmatic event.
@@ -56,6 +56,7 @@ template <class... Parameters> class kernel_node {
     }
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
     node.kern = kernel_->native;
+    to.code = kernel_->live.code;
     node.ctx = context.native();
     node.gridDimX = config_.grid.x;
     node.gridDimY = config_.grid.y;

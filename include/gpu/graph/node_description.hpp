@@ -9,6 +9,9 @@ namespace gpu {
 
 namespace detail {
 
+struct graph_keeper;
+struct shared_code;
+
 /// A description in the driver's terms. Pointers in it live as long as what it was made from.
 struct node_parameters {
   CUgraphNodeParams native{};
@@ -21,6 +24,12 @@ struct node_parameters {
   /// What the graph has to keep alive for the node, and how that is destroyed.
   void* kept = nullptr;
   CUhostFn destroy_kept = nullptr;
+  /// Where the graph has a keeper, that; where a kernel is a module's, its code; where a graph that
+  /// the node runs has a keeper, that, which comes along where the graph is moved.
+  graph_keeper* keeper = nullptr;
+  shared_code* code = nullptr;
+  graph_keeper* child_keeper = nullptr;
+  graph_keeper* moved_keeper = nullptr;
 };
 
 /// How the functions of graphs talk to descriptions.

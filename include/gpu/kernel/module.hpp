@@ -210,7 +210,8 @@ template <class Self> class module_operations {
 
 /// Owns loaded device code. It belongs to no context: a kernel of it runs on every device that the
 /// image has code for. Move-only; empty after a move; kernels stay valid when it moves and end with
-/// it. Graphs that have kernels of it need it as well, unless they keep it: see `keep_modules`.
+/// it. The code is unloaded with the last of the module and the graphs, executable ones too, that
+/// have kernels of it; while there is a `stream_capture`, when that is over.
 class module : public module_operations<module> {
  public:
   /// Empty.

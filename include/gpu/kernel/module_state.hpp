@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a module owns, together with the graphs that keep it: the driver's library, the records of
-/// its kernels, and the names by which instances of templates can be asked for.
+/// What a module owns, together with the graphs that have its kernels: the driver's library, the
+/// records of its kernels, and the names by which instances of templates can be asked for.
 
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -71,7 +71,8 @@ struct module_state : shared_code {
 
 struct drop_module {
   void operator()(module_state* state) const noexcept {
-    if (state->drop_share()) state->unload(state);
+    drop_share<shared_code>(*state);
+    unload_unwanted();
   }
 };
 

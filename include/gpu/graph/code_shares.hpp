@@ -1,0 +1,105 @@
+#pragma once
+/// \file
+/// The shares that graphs have in the code of their kernels, so that modules may be destroyed
+/// first.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/host_call.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/kernel/shared_code.hpp>
+
+namespace gpu::detail {
+
+/// A share in the code of kernels; one of a list.
+struct code_share {
+  shared_code* code;
+  code_share* next;
+};
+
+/// Also where CUDA must not be called.
+struct drop_code_shares {
+  void operator()(code_share* list) const noexcept {
+    while (list != nullptr) {
+      drop_share(*list->code);
+      delete exchange(list, list->next);
+    }
+  }
+};
+using code_shares = unique_handle<code_share*, drop_code_shares>;
+
+inline bool has_share(const code_share* list, const shared_code* code) noexcept {
+  while (list != nullptr && list->code != code) list = list->next;
+  return list != nullptr;
+}
+
+/// Puts shares into another list.
+template <class Shares = code_shares> void add_shares(Shares& to, Shares&& shares) noexcept {
+  code_share* first = shares.release();
+  if (first == nullptr) return;
+  code_share* last = first;
+  while (last->next != nullptr) last = last->next;
+  last->next = to.release();
+  to.reset(first);
+}
+
+/// Shares to be taken for a list that has some, by a function of `gpu`.
+struct share_taking {
+  const code_share* known;  ///< the list
+  const char* function;
+  source_location where;
+  code_shares taken{};  ///< what the list lacks
+
+  bool has(const shared_code* code) const noexcept {
+    return has_share(known, code) || has_share(taken.get(), code);
+  }
+
+  /// Adds a share that was taken.
+  template <class Share = code_share> result<> add(shared_code* code) noexcept {
+    auto* const made = has(code) ? nullptr : new (std::nothrow) Share{code, taken.get()};
+    if (made != nullptr) {
+      (void)taken.release();
+      taken.reset(made);
+      return {};
+    }
+    const bool enough = has(code);
+    drop_share(*code);
+    if (enough) return {};
+    return fail(no_room_error(function, sizeof(Share), where));
+  }
+
+  /// Takes one of code that somebody keeps; null is code that is no module's.
+  template <class Share = code_share> result<> take(shared_code* code) noexcept {
+    return code == nullptr || has(code) || !code->take_share() ? result<>() : add<Share>(code);
+  }
+};
+
+/// Takes a share for each kernel of a graph and of its children, however they came into it. The
+/// driver does not tell of the bodies of conditional nodes.
+/// (cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
+template <class Taking, class List = graph_node_list>
+result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexcept {
+  const source_location where = taking.where;
+  const List nodes =
+      GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, context, where));
+  CUkernel last = nullptr;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    CUgraphNodeType type{};
+    const auto node = nodes.native()[i];
+    GPU_TRY(driver::call<&driver::entry_points::graph_node_get_type>(where, node, &type));
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
+      CUgraph child = nullptr;
+      GPU_TRY(driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(where, node,
+                                                                                    &child));
+      GPU_TRY(take_of_nodes(taking, child, context));
+    }
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
+    CUDA_KERNEL_NODE_PARAMS found{};
+    GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_get_params>(where, node, &found));
+    if (found.kern == last) continue;
+    last = found.kern;
+    if (shared_code* const code = take_share_of(found.kern)) GPU_TRY(taking.add(code));
+  }
+  return {};
+}
+
+}  // namespace gpu::detail

@@ -1,0 +1,362 @@
+// The modules of a graph's kernels: loaded until they, the graph and what was instantiated from it
+// are gone, and no longer; without the driver's help where the library knows the graph.
+
+#include "graph/module_fixture.hpp"
+
+#include <vector>
+
+namespace graph_keeper_test {
+
+using test::comes_to_be_unloaded;
+using test::empty_graph;
+using test::error_of;
+using test::foreign_graph;
+using test::graph_fixture;
+using test::just_unloaded;
+using test::noted_objects;
+using test::noted_unloads;
+using test::other_module;
+using test::value_of;
+
+namespace {
+
+/// Instantiates `graph`, destroys it, and says what is wrong with what is left, whose launch adds
+/// 3: the library has to be unloaded with it.
+std::string run_alone(graph_fixture& f, gpu::graph& graph, const noted_unloads& unloads,
+                      CUlibrary library) {
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
+  if (unloads.count() != 0) return "unloaded with the graph there";
+  graph = empty_graph();
+  f.set(0);
+  if (f.run(*exec) != 3) return "a wrong result";
+  if (unloads.count() != 0) return "unloaded with the executable graph there";
+  exec.reset();
+  return just_unloaded(unloads, library) ? "" : "not unloaded";
+}
+
+TEST_CASE("graph: a module that no graph has is unloaded at once", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  value_of(f.stream.synchronize());
+  other.code.reset();
+  CHECK(just_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: the modules of its kernels may end first", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const noted_objects objects;
+  value_of(f.graph.add({}, other.adds(f, 3)));
+  other.code.reset();
+  CHECK(run_alone(f, f.graph, unloads, other.native) == "");
+  CHECK(objects.count() == 0);  // which would make launches dearer
+}
+
+TEST_CASE("graph: a module that outlives the graph is unloaded by itself", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, other.adds(f, 3)));
+  (void)value_of(gpu::graph_exec::instantiate(f.graph));
+  f.graph = empty_graph();
+  CHECK(unloads.count() == 0);
+  value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
+  CHECK(f.first() == 3);
+  other.code.reset();
+  CHECK(just_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a module of nodes that were removed or changed stays with the graph",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module removed, changed;
+  const noted_unloads unloads;
+  value_of(f.graph.remove(value_of(f.graph.add({}, removed.adds(f, 1)))));
+  const auto node = value_of(f.graph.add({}, changed.adds(f, 1)));
+  value_of(gpu::set(f.graph, node, f.adds(3)));
+  removed.code.reset();
+  changed.code.reset();
+  CHECK(unloads.count() == 0);
+  f.graph = empty_graph();
+  CHECK(unloads.count() == 2);
+}
+
+TEST_CASE("graph: a node that was changed has its module kept", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const noted_objects objects;
+  const auto node = value_of(f.graph.add({}, f.adds(1)));
+  value_of(gpu::set(f.graph, node, other.adds(f, 3)));
+  other.code.reset();
+  CHECK(run_alone(f, f.graph, unloads, other.native) == "");
+  CHECK(objects.count() == 0);
+}
+
+TEST_CASE("graph: a node that could not be added keeps no module", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const auto node = value_of(f.graph.add({}, gpu::empty_node{}));
+  const gpu::graph apart = empty_graph();
+  const auto elsewhere = value_of(apart.add({}, gpu::empty_node{}));
+  CHECK(error_of(f.graph.add(elsewhere, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(gpu::set(f.graph, node, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
+  other.code.reset();
+  CHECK(just_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a launch goes on where it was the last to need a module", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, other.adds(f, 3)));
+  other.code.reset();
+  {
+    const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+    f.graph = empty_graph();
+    value_of(gpu::launch(f.stream, exec));
+  }
+  value_of(f.stream.synchronize());
+  CHECK(f.first() == 3);
+  CHECK(just_unloaded(unloads, other.native));
+}
+
+TEST_CASE("graph: a clone keeps the modules of the original", "[graph][module]") {
+  graph_fixture f;
+  for (const bool foreign : {false, true}) {
+    CAPTURE(foreign);
+    other_module other;
+    gpu::graph original = foreign ? foreign_graph(f) : empty_graph();
+    const noted_unloads unloads;
+    value_of(original.add({}, other.adds(f, 3)));
+    other.code.reset();
+    gpu::graph copy = value_of(gpu::graph::clone(original));
+    original = empty_graph();
+    std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(copy));
+    copy = empty_graph();
+    f.set(0);
+    CHECK(f.run(*exec) == 3);
+    CHECK(unloads.count() == 0);
+    exec.reset();
+    CHECK(comes_to_be_unloaded(unloads, other.native));
+  }
+}
+
+TEST_CASE("graph: a clone has its modules to itself", "[graph][module]") {
+  graph_fixture f;
+  other_module first, second;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, first.adds(f, 3)));
+  gpu::graph copy = value_of(gpu::graph::clone(f.graph));
+  value_of(copy.add({}, second.adds(f, 4)));
+  second.code.reset();
+  copy = empty_graph();
+  CHECK(just_unloaded(unloads, second.native));
+  first.code.reset();
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 3);
+  CHECK(unloads.count() == 1);
+  f.graph = empty_graph();
+  CHECK(unloads.count() == 2);
+}
+
+TEST_CASE("graph: a child that is a copy brings its modules", "[graph][module]") {
+  graph_fixture f;
+  for (const bool set_later : {false, true}) {
+    CAPTURE(set_later);
+    other_module other;
+    const noted_unloads unloads;
+    const noted_objects objects;
+    gpu::graph parent = empty_graph(), child = empty_graph(), none = empty_graph();
+    value_of(child.add({}, other.adds(f, 3)));
+    other.code.reset();
+    if (set_later) {
+      const auto node = value_of(parent.add({}, gpu::child_graph_node(none)));
+      value_of(gpu::set(parent, node, gpu::child_graph_node(child)));
+    } else {
+      value_of(parent.add({}, gpu::child_graph_node(child)));
+    }
+    child = empty_graph();
+    CHECK(run_alone(f, parent, unloads, other.native) == "");
+    CHECK(objects.count() == 0);
+  }
+}
+
+TEST_CASE("graph: a child that is moved brings its modules, those to come too", "[graph][module]") {
+  graph_fixture f;
+  other_module first, second, third;
+  const noted_unloads unloads;
+  const noted_objects objects;
+  gpu::graph parent = empty_graph(), child = empty_graph(), inner = empty_graph();
+  const gpu::graph_ref name = child, inner_name = inner;
+  const auto node = value_of(child.add({}, first.adds(f, 3)));
+  value_of(parent.add({}, gpu::child_graph_node(std::move(child))));
+  const auto within = value_of(name.add(node, gpu::child_graph_node(std::move(inner))));
+  value_of(inner_name.add({}, second.adds(f, 4)));
+  value_of(name.add(within, third.adds(f, 5)));
+  for (other_module* each : {&first, &second, &third}) each->code.reset();
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(parent));
+  std::optional<gpu::graph> copy = value_of(gpu::graph::clone(name));
+  parent = empty_graph();
+  CHECK(f.run(*exec) == 12);
+  exec.reset();
+  CHECK(unloads.count() == 0);
+  exec = value_of(gpu::graph_exec::instantiate(*copy));
+  copy.reset();
+  CHECK(f.run(*exec) == 24);
+  CHECK(unloads.count() == 0);
+  exec.reset();
+  CHECK(unloads.count() == 3);
+  CHECK(objects.count() == 0);
+}
+
+TEST_CASE("graph: a child that could not be moved keeps its modules", "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const gpu::graph apart = empty_graph();
+  const auto elsewhere = value_of(apart.add({}, gpu::empty_node{}));
+  for (const bool foreign : {false, true}) {
+    CAPTURE(foreign);
+    gpu::graph parent = foreign ? foreign_graph(f) : empty_graph(), child = empty_graph();
+    if (other.code) value_of(child.add({}, other.adds(f, 3)));
+    gpu::child_graph_node moved(std::move(child));
+    CHECK(error_of(parent.add(elsewhere, moved)).code() == CUDA_ERROR_INVALID_VALUE);
+    parent = empty_graph();
+    other.code.reset();
+    if (foreign) break;
+    CHECK(unloads.count() == 0);
+    value_of(f.graph.add({}, moved));
+  }
+  CHECK(run_alone(f, f.graph, unloads, other.native) == "");
+}
+
+TEST_CASE("graph: a graph is not moved into what is inside of it", "[graph][refusals]") {
+  graph_fixture f;
+  gpu::graph outer = empty_graph(), inner = empty_graph();
+  const gpu::graph_ref inner_name = inner;
+  value_of(outer.add({}, gpu::child_graph_node(std::move(inner))));
+  const auto condition = value_of(gpu::graph_condition::create(f.graph, 1));
+  gpu::conditional_node once(gpu::conditional_kind::if_, condition);
+  value_of(f.graph.add({}, once));
+  const test::noted_calls<&gpu::driver::entry_points::graph_add_node> added;
+  gpu::child_graph_node moved(std::move(outer)), around(std::move(f.graph));
+  for (const gpu::cuda_error& error :
+       {error_of(inner_name.add({}, moved)), error_of(once.body().add({}, around))}) {
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(test::says(error, "gpu::child_graph_node", "cannot hold itself", "gpu::graph::clone"));
+  }
+  CHECK(added.count() == 0);
+}
+
+TEST_CASE("graph: the bodies of conditional nodes keep the modules of their kernels",
+          "[graph][module][conditional]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  const noted_objects objects;
+  const auto outer = value_of(gpu::graph_condition::create(f.graph, 1));
+  const auto inner = value_of(gpu::graph_condition::create(f.graph, 1));
+  gpu::conditional_node once(gpu::conditional_kind::if_, outer);
+  value_of(f.graph.add({}, once));
+  gpu::conditional_node within(gpu::conditional_kind::if_, inner);
+  value_of(once.body().add({}, within));
+  value_of(within.body().add({}, other.adds(f, 3)));
+  other.code.reset();
+  CHECK(run_alone(f, f.graph, unloads, other.native) == "");
+  CHECK(objects.count() == 0);
+}
+
+TEST_CASE("graph: one that was released keeps its modules", "[graph][module]") {
+  graph_fixture f;
+  for (const bool adopted : {false, true}) {
+    CAPTURE(adopted);
+    other_module first, second;
+    const noted_unloads unloads;
+    const gpu::graph_ref before = f.graph;
+    value_of(f.graph.add({}, first.adds(f, 3)));
+    gpu::graph_ref released = f.graph.release();
+    CHECK(f.graph.native() == nullptr);
+    CHECK(released == before);
+    value_of(before.add({}, second.adds(f, 4)));  // it names the graph still
+    first.code.reset();
+    second.code.reset();
+    std::optional<gpu::graph> owner;
+    if (adopted) owner = gpu::graph::adopt(released);
+    {
+      const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(released));
+      f.set(0);
+      CHECK(f.run(exec) == 7);
+    }
+    CHECK(unloads.count() == 0);
+    if (adopted) {
+      owner.reset();
+    } else {
+      CHECK(test::driver().graph_destroy(released.native()) == CUDA_SUCCESS);
+    }
+    for (int i = 0; i < 1000 && unloads.count() < 2; ++i) {
+      f.graph = empty_graph();
+      if (unloads.count() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(unloads.count() == 2);
+    f.graph = empty_graph();
+  }
+}
+
+TEST_CASE("graph: one that the driver does not let keep its modules is released all the same",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  value_of(f.graph.add({}, other.adds(f, 3)));
+  gpu::driver::entry_points table = test::driver();
+  table.user_object_create = [](CUuserObject*, void*, CUhostFn, unsigned, unsigned) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  const noted_unloads unloads;
+  const test::reported_errors reported;
+  const gpu::graph_ref released = f.graph.release();
+  CHECK(reported.count() == 1);
+  CHECK(reported.last().find("cuUserObjectCreate") != std::string::npos);
+  other.code.reset();
+  CHECK(just_unloaded(unloads, other.native));
+  CHECK(test::driver().graph_destroy(released.native()) == CUDA_SUCCESS);
+}
+
+TEST_CASE("graph: what a module released is the caller's, whatever graphs have",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, other.adds(f, 3)));
+  CHECK(other.code->release() == other.native);
+  f.graph = empty_graph();
+  other.code.reset();
+  CHECK(unloads.count() == 0);
+  CHECK(test::driver().library_unload(other.native) == CUDA_SUCCESS);
+}
+
+TEST_CASE("graph: threads that let go of a module unload it once", "[graph][module]") {
+  graph_fixture f;
+  for (int round = 0; round < 20; ++round) {
+    other_module other;
+    const noted_unloads unloads;
+    std::vector<gpu::graph> graphs;
+    for (int i = 0; i < 3; ++i) {
+      graphs.push_back(i == 0 ? foreign_graph(f) : empty_graph());
+      value_of(graphs.back().add({}, other.adds(f, 3)));
+    }
+    std::vector<std::thread> threads;
+    for (gpu::graph& each : graphs)
+      threads.emplace_back([&each] { const gpu::graph gone = std::move(each); });
+    threads.emplace_back([&other] { other.code.reset(); });
+    for (std::thread& each : threads) each.join();
+    CHECK(comes_to_be_unloaded(unloads, other.native));
+  }
+}
+
+}  // namespace
+}  // namespace graph_keeper_test
