@@ -6,8 +6,9 @@
 /// `cluster_occupancy.hpp`, `kernel_attribute.hpp` and `launch_attribute.hpp`, of `gpu/graph/`
 /// `box_node.hpp`, `graph_dot.hpp`, `graph_edge.hpp`, `graph_memory.hpp`,
 /// `memory_operation_node.hpp` and `node_attribute.hpp`, and of `gpu/memory/` `copy_batch.hpp`,
-/// `growing_buffer.hpp`, `ipc.hpp`, `managed_batch.hpp`, `memory_range_attribute.hpp`,
-/// `peer_memory.hpp`, `shared_pool.hpp`, `stream_memory_operation.hpp` and `virtual_memory.hpp`.
+/// `growing_buffer.hpp`, `ipc.hpp`, `logging_allocator.hpp`, `managed_batch.hpp`,
+/// `memory_range_attribute.hpp`, `peer_memory.hpp`, `shared_pool.hpp`,
+/// `stream_memory_operation.hpp` and `virtual_memory.hpp`.
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
