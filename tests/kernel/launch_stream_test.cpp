@@ -52,20 +52,6 @@ TEST_CASE("launches run on default streams and on threads with nothing current",
   CHECK(end == std::vector<int>{1111, 1112, 1113, 1114});
 }
 
-TEST_CASE("a buffer that was moved from passes as null", "[kernel][launch][cpu]") {
-  const test::own_cpu_driver driver;
-  const gpu::device device = test::first_device();
-  const gpu::module module = test::load_source(source);
-  const auto add = test::value_of(module.kernel<int*, int>("add"));
-  const gpu::stream stream = test::new_stream();
-  auto gone = test::value_of(gpu::device_buffer<int>::create(device, 4));
-  const gpu::device_buffer<int> kept = std::move(gone);
-  CHECK(gpu::launch(stream, {1, 4}, add, gone, 10).has_value());
-  const gpu::cuda_error fault = test::error_of(stream.synchronize());
-  CHECK(fault.code() == CUDA_ERROR_ILLEGAL_ADDRESS);
-  CHECK(test::says(fault, "add", "launch_stream_test.cpp"));
-}
-
 TEST_CASE("one kernel runs in several contexts", "[kernel][launch]") {
   const gpu::device device = test::first_device();
   const gpu::module module = test::load_source(source);

@@ -18,9 +18,13 @@ namespace gpu {
 ///       // a temporary owner would free the memory before the kernel reads it
 ///       static float* pointer(const my_array&&) = delete;
 ///       static gpu::device_span<float> value(const my_array&&) = delete;
+///       // where it is known: the context that the memory belongs to, empty after a move
+///       static gpu::context_ref context(const my_array& a) noexcept { return a.context(); }
 ///     };
 ///
-/// Both functions must be cheap and must not fail; they are called on every launch.
+/// The functions must be cheap and must not fail; they are called on every launch. With a `context`
+/// the launch refuses what was moved from, and memory of a device that the kernel's cannot reach.
+/// `static constexpr bool any_context = true;` says that every device reaches it.
 template <class A> struct kernel_argument {
   static constexpr const A& value(const A& argument) noexcept { return argument; }
 };
@@ -46,6 +50,14 @@ concept has_kernel_value = requires(A&& argument) {
   requires kernel_parameter<
       remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
 };
+
+/// Whether it knows the context that the memory belongs to.
+template <class A>
+concept has_kernel_context =
+    requires(const A& argument) { kernel_argument_of<A>::context(argument).native(); };
+
+template <class A>
+concept reached_from_any_context = requires { requires kernel_argument_of<A>::any_context; };
 
 template <class From, class To>
 concept kernel_convertible = convertible<From, To>;

@@ -15,8 +15,9 @@ namespace gpu {
 /// to live as long as the graph and what is instantiated from it: see `graph::keep`. The kernel's
 /// module may be destroyed once the node was added: the graph keeps the code loaded.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
-/// the kernel does not allow; `errc::empty_handle`; the driver's for an attribute that only a
-/// launch can have, such as a programmatic event.
+/// the kernel does not allow; `errc::empty_handle`, also for a buffer that was moved from;
+/// `errc::wrong_context` for a buffer that kernels on the graph's device cannot reach; the driver's
+/// for an attribute that only a launch can have, such as a programmatic event.
 template <class... Parameters> class kernel_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::kernel;
@@ -26,7 +27,8 @@ template <class... Parameters> class kernel_node {
               Arguments&&... arguments) noexcept
       : config_{config},
         kernel_{detail::kernel_access::record(kernel)},
-        arguments_{static_cast<Arguments&&>(arguments)...} {
+        arguments_{static_cast<Arguments&&>(arguments)...},
+        owners_{arguments...} {
     static_assert(sizeof...(Arguments) == sizeof...(Parameters),
                   "gpu::kernel_node: the kernel takes another number of arguments than are passed");
     static_assert(!(detail::is_host_argument<Arguments> || ...),
@@ -43,8 +45,12 @@ template <class... Parameters> class kernel_node {
                     source_location where) noexcept {
     if (kernel_ == &detail::no_kernel)
       return detail::fail(detail::empty_handle_error("gpu::kernel_node", "kernel", where));
-    const detail::prepared_launch launch{stream_ref::legacy_default(context), config_, kernel_,
-                                         arguments_.pointers(), where};
+    const detail::prepared_launch launch{stream_ref::legacy_default(context),
+                                         config_,
+                                         kernel_,
+                                         arguments_.pointers(),
+                                         where,
+                                         owners_.get()};
     const detail::kernel_limits& limits =
         *GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
     GPU_TRY(detail::check_attributes_and_shape(launch, "gpu::kernel_node", limits));
@@ -72,6 +78,7 @@ template <class... Parameters> class kernel_node {
   launch_config config_;
   detail::kernel_record* kernel_;
   detail::argument_pack<Parameters...> arguments_;
+  detail::noted_owners<sizeof...(Parameters)> owners_;
   CUlaunchAttribute cluster_;
 };
 

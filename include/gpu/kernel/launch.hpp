@@ -19,38 +19,52 @@ inline constexpr bool failures_have_one_call = true;
 inline constexpr bool failures_have_one_call = false;
 #endif
 
-/// Launches with the arguments in place: checks the shape against what is known of kernel and
-/// device, notes the launch, and calls the driver. Always inlined, because the checks of a shape
-/// that is known at compile time fold away then.
-template <class Record>
+/// A stream for where a launch is not plain. GCC would read a stream and its context as one vector,
+/// to store both there, and take it apart again on the launch path.
+[[gnu::always_inline]] inline stream_ref for_failures(const stream_ref& stream) noexcept {
+#if defined(__clang__)
+  return stream;
+#else
+  CUstream native = stream.native();
+  asm("" : "+r"(native));
+  return stream_ref::from_native(native, stream.context());
+#endif
+}
+
+/// Launches with the arguments in place, at `pointers`: checks the shape against what is known of
+/// kernel and device, and of the arguments whose memory they are, notes the launch, and calls the
+/// driver. Always inlined, because the checks of a shape that is known at compile time fold away
+/// then.
+template <class Record, class... A>
 [[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
                                                      const launch_config& config, Record* kernel,
-                                                     void** arguments,
-                                                     source_location where) noexcept {
+                                                     void** pointers, source_location where,
+                                                     const A&... arguments) noexcept {
   const std::size_t place = stream_access::limits_place(stream);
   const kernel_limits& limits = *__atomic_load_n(&kernel->limits[place], __ATOMIC_ACQUIRE);
   alignas(prepared_launch) unsigned char room[sizeof(prepared_launch)];
-  const prepared_launch* otherwise = nullptr;
+  prepared_launch* otherwise = nullptr;
   CUresult code = CUDA_SUCCESS;
   std::uint64_t ticket = 0;
   bool extended = false;
-  if (is_plain_launch(config, limits.plain)) [[likely]] {
+  const bool all_at_home = (is_at_home(arguments, stream.context().native()) && ...);
+  if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
     ticket = note_launch(process->launches, &limits.label, stream.native(), where);
     const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
     code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
                     config.grid.z, config.block.x, config.block.y, config.block.z,
-                    config.shared_bytes, stream.native(), arguments, nullptr);
+                    config.shared_bytes, stream.native(), pointers, nullptr);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
     if constexpr (!failures_have_one_call) return launch_failed(code, ticket, where.line());
-  } else if (is_known_shape(config) && are_plain(config.attributes) &&
+  } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
              is_plain_shape(config, limits.plain)) {
     // What the compiler knows of the shape saves most of the work of the way below.
     const CUlaunchConfig native = native_config(config, stream.native(), config.attributes.native(),
                                                 config.attributes.size());
     std::uint64_t entered = 0;
-    code = call_launch_kernel_ex(native, kernel, limits.label, arguments, where, entered);
+    code = call_launch_kernel_ex(native, kernel, limits.label, pointers, where, entered);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
     if constexpr (!failures_have_one_call) return launch_failed(code, entered, where.line(), true);
@@ -59,16 +73,23 @@ template <class Record>
   } else {
     // Copies, so that the originals can stay in registers on the paths above.
     otherwise = ::new (static_cast<void*>(room)) prepared_launch{
-        stream,
+        for_failures(stream),
         {config.grid, config.block, config.shared_bytes, config.cluster, config.attributes},
         kernel,
-        arguments,
+        pointers,
         where};
     if constexpr (!failures_have_one_call) {
+      if constexpr (have_owners<A...>)
+        return launch_owned_otherwise(*otherwise, owner_only(arguments)...);
       return is_known_shape(config) ? launch_carefully(*otherwise) : launch_otherwise(*otherwise);
     }
   }
-  return launch_unsuccessful(otherwise, code, ticket, where.line(), extended);
+  if constexpr (have_owners<A...>) {
+    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended,
+                               owner_only(arguments)...);
+  } else {
+    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended);
+  }
 }
 
 template <class... P, class... A>
@@ -77,7 +98,7 @@ template <class... P, class... A>
                                                     kernel_record* kernel, source_location where,
                                                     A&&... arguments) noexcept {
   argument_pack<P...> pack(static_cast<A&&>(arguments)...);
-  return launch_packed(stream, config, kernel, pack.pointers(), where);
+  return launch_packed(stream, config, kernel, pack.pointers(), where, arguments...);
 }
 
 /// Whether arguments of these types fit the kernel, by the sizes; looks only when other types were
@@ -108,7 +129,7 @@ result<> launch_untyped(indices<Index...>, const stream_ref& stream, const launc
   void* pointers[sizeof...(A) == 0 ? 1 : sizeof...(A)] = {
       static_cast<argument_slot<Index, untyped_argument<A>>&>(slots).value.place(
           places == nullptr ? 0 : places[Index].size)...};
-  return launch_packed(stream, config, kernel, pointers, where);
+  return launch_packed(stream, config, kernel, pointers, where, arguments...);
 }
 
 /// Reads better in a compiler's message than the conversion that failed.
@@ -134,16 +155,17 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// **Ordering**: after the work queued on the stream; does not wait. With `in`, `out` or `inout`
 /// the call returns when the kernel has run and the results are back.
 /// **Ownership**: values are copied before the call returns; device memory must live until the
-/// kernel has run (freeing a `device_buffer` on the same stream is in order). A buffer that is
-/// empty or was moved from passes as null and no elements, unseen: a kernel that uses it has a
-/// fault.
+/// kernel has run (freeing a `device_buffer` on the same stream is in order). A buffer of no
+/// elements passes as null.
 /// **Threads**: any number may launch one kernel, on one stream too.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
 /// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
-/// cooperative grid that the device does not hold at once; `errc::empty_handle`; the driver's. A
-/// fault of the kernel arrives at a later call, which names this launch and its place in the
-/// source.
-/// **Cost**: no allocation and no lock; the first launch on a device asks for its limits.
+/// cooperative grid that the device does not hold at once; `errc::empty_handle`, also for a buffer
+/// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
+/// cannot reach (spans and pointers do not know theirs, and pass unseen); the driver's. A fault of
+/// the kernel arrives at a later call, which names this launch and its place in the source.
+/// **Cost**: no allocation and no lock; the first launch on a device asks for its limits. A buffer
+/// of another device costs a question to the driver each time, which its span does not.
 /// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
 /// where there is a cluster or an attribute)
 template <class... Parameters, class... Arguments>

@@ -6,7 +6,7 @@
 /// What is not on the fast path is a template on the text builder that writes its messages: so it
 /// is compiled where something is launched, and costs next to nothing where this is only included.
 
-#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/argument_owner.hpp>
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/launch_config.hpp>
 #include <gpu/kernel/launch_failure.hpp>
@@ -21,6 +21,7 @@ struct prepared_launch {
   kernel_record* kernel;
   void** arguments;
   source_location where;
+  argument_owners owners = {};
 };
 
 template <class Builder> void write(Builder& out, const dims& d) noexcept {
@@ -240,10 +241,12 @@ result<> check_attributes_and_shape(const prepared_launch& launch, const char* f
 }
 
 /// Finds out what the device allows, checks shape, shared memory and cluster against it, and
-/// prepares the kernel, on behalf of `function`.
+/// prepares the kernel, on behalf of `function`. Before that, checks whose memory the arguments
+/// are.
 template <class Limits = const kernel_limits*>
 [[gnu::cold, gnu::noinline]] inline result<Limits> prepare_kernel(const prepared_launch& launch,
                                                                   const char* function) noexcept {
+  GPU_TRY(check_owners(launch, function));
   GPU_TRY(check_attributes(launch, function));
   const kernel_on_device place{launch.kernel, launch.stream.context().native(),
                                launch.stream.device().native(), function, launch.where};
@@ -355,14 +358,29 @@ template <class Builder = text_builder>
   return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
 }
 
-/// Either of the two: a launch that is not plain, or one that the driver refused.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(const prepared_launch* otherwise,
+/// The same where owners of memory are among the arguments.
+template <class... A>
+[[gnu::cold, gnu::noinline]] result<> launch_owned_otherwise(prepared_launch& launch,
+                                                             const A&... arguments) noexcept {
+  const CUcontext context = launch.stream.context().native();
+  if ((is_at_home(arguments, context) && ...)) return launch_otherwise(launch);
+  const noted_owners<sizeof...(A)> owners(arguments...);
+  launch.owners = owners.get();
+  return launch_carefully(launch);
+}
+
+/// Either a launch that is not plain, or one that the driver refused.
+template <class... A>
+[[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(prepared_launch* otherwise,
                                                                  int code, std::uint64_t ticket,
-                                                                 std::uint32_t line,
-                                                                 bool extended) noexcept {
-  if (otherwise != nullptr) return launch_otherwise(*otherwise);
-  return launch_failed(code, ticket, line, extended);
+                                                                 std::uint32_t line, bool extended,
+                                                                 const A&... arguments) noexcept {
+  if (otherwise == nullptr) return launch_failed(code, ticket, line, extended);
+  if constexpr (sizeof...(A) == 0) {
+    return launch_otherwise(*otherwise);
+  } else {
+    return launch_owned_otherwise(*otherwise, arguments...);
+  }
 }
 
 }  // namespace gpu::detail

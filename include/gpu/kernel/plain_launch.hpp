@@ -71,9 +71,11 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
                 __builtin_offsetof(launch_config, shared_bytes) == 24 &&
                 __builtin_offsetof(launch_config, cluster) == 28 &&
                 __builtin_offsetof(launch_config, attributes) == 40);
-  // First, or Clang takes the three numbers out of the vectors. The product may overflow for blocks
-  // that the vectors refuse.
-  if (config.block.x * config.block.y * config.block.z > limits.threads) return false;
+  // The product may overflow for blocks that the vectors refuse.
+  const bool too_many = config.block.x * config.block.y * config.block.z > limits.threads;
+#  if defined(__clang__)
+  if (too_many) return false;  // first, or Clang takes the three numbers out of the vectors
+#  endif
   // These do not overlap, so that Clang can keep a shape that it knows out of memory.
   const auto* numbers = reinterpret_cast<const char*>(&config);
   counts first, second;
@@ -94,13 +96,17 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
   const lanes plain = last == lanes{1, 1, 0, 0};  // the cluster, and no attributes
 #  if defined(__clang__)
   const lanes good = ~bad & plain;
+  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)) == 0xffff;
 #  else
   // The builtin, because GCC writes `plain & ~bad` with two instructions more.
   typedef long long words __attribute__((vector_size(16)));
   const auto good = __builtin_ia32_pandn128(reinterpret_cast<words>(bad),  //
                                             reinterpret_cast<words>(plain));
+  const auto mask =
+      static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)));
+  // One addition with carry for both. Four bits of the mask are always alike: it is never 0xfffe.
+  return mask - 0xffffu + too_many == 0;
 #  endif
-  return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)) == 0xffff;
 }
 
 [[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,

@@ -124,6 +124,7 @@ template <class Buffer> struct buffer_argument {
   static auto value(Buffer& buffer) noexcept { return buffer.span(); }
   static auto value(const Buffer& buffer) noexcept { return buffer.span(); }
   static void value(const Buffer&&) = delete;
+  static auto context(const Buffer& buffer) noexcept { return buffer.context(); }
 };
 
 }  // namespace gpu::detail

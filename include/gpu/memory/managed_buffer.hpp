@@ -103,6 +103,8 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
 };
 
 template <class T>
-struct kernel_argument<managed_buffer<T>> : detail::buffer_argument<managed_buffer<T>> {};
+struct kernel_argument<managed_buffer<T>> : detail::buffer_argument<managed_buffer<T>> {
+  static constexpr bool any_context = true;
+};
 
 }  // namespace gpu

@@ -88,8 +88,9 @@ using pointer_attribute_t = typename detail::pointer_attribute_value<Attribute>:
 ///
 ///     gpu::attribute<gpu::pointer_attribute::is_managed>(pointer)
 ///
-/// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` and
-/// `access_flags` are answered for the current context, or for some context where none is current.
+/// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` is answered for
+/// the current context, or for some context where none is current. It tells whether kernels there
+/// reach the memory; `access_flags` does not: plain and pool memory is `read_write` to all.
 /// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for what
 /// memory of that kind does not have: `pointer_info::of` tells without an error.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttribute)

@@ -92,6 +92,8 @@ template <class T = void> class surface : public detail::surface_owner<T> {
 template <class T> struct kernel_argument<surface<T>> {
   static surface_ref<T> value(const surface<T>& surface) noexcept { return surface; }
   static void value(const surface<T>&&) = delete;
+  static context_ref context(const surface<T>& surface) noexcept { return surface.context(); }
+  static constexpr bool any_context = true;  // no question tells what other devices reach
 };
 
 }  // namespace gpu

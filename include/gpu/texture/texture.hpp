@@ -280,6 +280,8 @@ template <class T = void> class texture : public detail::texture_owner<T> {
 template <class T> struct kernel_argument<texture<T>> {
   static texture_ref<T> value(const texture<T>& texture) noexcept { return texture; }
   static void value(const texture<T>&&) = delete;
+  static context_ref context(const texture<T>& texture) noexcept { return texture.context(); }
+  static constexpr bool any_context = true;  // no question tells what other devices reach
 };
 
 }  // namespace gpu

@@ -438,12 +438,44 @@ TEST_CASE("memory of another device takes peer access", "[cpu]") {
     REQUIRE(f.cu.mem_alloc(&there, 4) == CUDA_SUCCESS);
     REQUIRE(f.cu.ctx_pop_current(nullptr) == CUDA_SUCCESS);
     if (allowed) REQUIRE(f.cu.ctx_enable_peer_access(other, 0) == CUDA_SUCCESS);
+    // As an H200 does: the address tells who may use the memory, the flags say the same of all.
+    CUdeviceptr reached = 0;
+    unsigned flags = 0;
+    CHECK(f.cu.pointer_get_attribute(&reached, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, there) ==
+          (allowed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE));
+    CHECK(reached == (allowed ? there : 0));
+    CHECK(f.cu.pointer_get_attribute(&flags, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, there) ==
+          CUDA_SUCCESS);
+    CHECK(flags == CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
     void* parameters[] = {&there};
     CHECK(start(f.cu, code.function("count"), nullptr, parameters) == CUDA_SUCCESS);
     CHECK(f.cu.ctx_synchronize() == (allowed ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS));
     if (!allowed) CHECK(f.reports().find("another context") != std::string::npos);
     CHECK(f.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
   }
+}
+
+TEST_CASE("contexts of one device reach each other's memory", "[cpu]") {
+  driver_fixture f;
+  const loaded code(f);
+  CUcontext other = nullptr;
+  CUdeviceptr theirs = 0, ours = 0;
+  REQUIRE(f.cu.mem_alloc(&ours, 4) == CUDA_SUCCESS);
+  REQUIRE(f.cu.memset_d32(ours, 1, 1) == CUDA_SUCCESS);
+  REQUIRE(f.cu.ctx_create(&other, nullptr, 0, 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&theirs, 4) == CUDA_SUCCESS);
+  REQUIRE(f.cu.memset_d32(theirs, 1, 1) == CUDA_SUCCESS);
+  const loaded code_of_other(f);
+  void* parameters[] = {&ours};
+  CHECK(start(f.cu, code_of_other.function("count"), nullptr, parameters) == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_pop_current(nullptr) == CUDA_SUCCESS);
+  parameters[0] = &theirs;
+  CHECK(start(f.cu, code.function("count"), nullptr, parameters) == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_destroy(other) == CUDA_SUCCESS);
+  CHECK(start(f.cu, code.function("count"), nullptr, parameters) == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_synchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 TEST_CASE("a kernel reads page-locked memory before a later copy spoils it", "[cpu]") {

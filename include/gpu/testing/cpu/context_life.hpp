@@ -44,6 +44,12 @@ inline void begin_context(call& c, const context_ptr& context) {
   context->default_stream->is_default = true;
   context->default_stream->handle = CU_STREAM_LEGACY;
   context->default_stream->id = ++c.driver.last_stream_id;
+  // Contexts of one device reach each other's memory.
+  for (const context_ptr& each : c.driver.contexts.all()) {
+    if (!each->alive || each == context || each->device != context->device) continue;
+    c.driver.memory.allow(context->owner, each->owner);
+    c.driver.memory.allow(each->owner, context->owner);
+  }
   for (const pool_ptr& pool : c.driver.pools.all())
     if (pool_reaches(*pool, context->device->ordinal))
       c.driver.memory.allow(context->owner, pool->owner);

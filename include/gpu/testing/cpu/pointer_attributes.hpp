@@ -117,12 +117,12 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
       return give(0u);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: {
+      if (managed || host) return CUDA_ERROR_INVALID_VALUE;
+      // A device says this of memory that the current context has no access to as well.
+      if (facts.mapping == nullptr) return give(CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
       context_ptr context;
       if (const CUresult bad = c.current(context)) return bad;
-      if (facts.mapping != nullptr) return give(access_here(c, *facts.mapping));
-      const bool own = facts.info.owner == 0 || facts.device == context->device->ordinal;
-      return give(own ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-                      : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+      return give(access_here(c, *facts.mapping));
     }
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return give(pool ? block->pool->handle : CUmemoryPool{});
