@@ -125,6 +125,23 @@ TEST_CASE("graph: an executable graph that was changed has its modules kept", "[
   CHECK(objects.count() == 0);
 }
 
+TEST_CASE("graph: an executable graph that was changed keeps what it kept", "[graph][module]") {
+  graph_fixture f;
+  other_module first, second;
+  const noted_unloads unloads;
+  value_of(f.graph.add({}, first.adds(f, 3)));
+  const auto node = value_of(f.graph.add({}, f.adds(1)));
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  value_of(exec->set(node, second.adds(f, 4)));
+  f.graph = empty_graph();
+  first.code.reset();
+  second.code.reset();
+  CHECK(f.run(*exec) == 7);
+  CHECK(unloads.count() == 0);
+  exec.reset();
+  CHECK(unloads.count() == 2);
+}
+
 TEST_CASE("graph: the child of an executable graph that was changed has its modules kept",
           "[graph][module]") {
   graph_fixture f;
