@@ -324,6 +324,16 @@ TEST_CASE("occupancy: bad sizes and empty kernels are refused", "[kernel][occupa
   }
   CHECK(error_of(gpu::suggest_block_size(k.light, k.device, {.largest = 2000})) ==
         gpu::errc::invalid_launch);
+  const auto flags =
+      gpu::occupancy_flags::disable_caching_override | static_cast<gpu::occupancy_flags>(8);
+  for (const gpu::cuda_error& error :
+       {error_of(gpu::max_active_blocks(k.light, k.device, 32, 0, flags)),
+        error_of(gpu::suggest_block_size(k.light, k.device, {.flags = flags})),
+        error_of(
+            gpu::suggest_block_size(k.light, k.device, [](int) { return 0; }, {.flags = flags}))}) {
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "9 has bits that are no gpu::occupancy_flags", "Combine its enumerators"));
+  }
   const gpu::untyped_kernel none;
   CHECK(error_of(gpu::max_active_blocks(none, k.device, 32)) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::get_occupancy(none, k.device, 32)) == gpu::errc::empty_handle);

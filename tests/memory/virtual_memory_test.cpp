@@ -153,6 +153,10 @@ TEST_CASE("virtual_memory: what is nowhere or moved from is refused", "[memory][
   const gpu::device device = test::first_device();
   const std::size_t unit = driver_unit();
   CHECK(says(error_of(gpu::granularity_of(memory_location{})), "no location", "host_numa(node)"));
+  const gpu::cuda_error granularity =
+      error_of(gpu::granularity_of(device, static_cast<gpu::granularity>(7)));
+  CHECK(granularity == gpu::errc::invalid_argument);
+  CHECK(says(granularity, "7 is no gpu::granularity", "Use one of its enumerators"));
   CHECK(error_of(physical_memory::create(memory_location::host(), unit)) ==
         gpu::errc::invalid_argument);
   CHECK(error_of(address_reservation::create(memory_location::host_numa_current(), unit)) ==

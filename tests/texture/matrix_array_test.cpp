@@ -3,6 +3,7 @@
 #include "support/results.hpp"
 
 #include <span>
+#include <string>
 #include <vector>
 
 namespace matrix_array_test {
@@ -64,6 +65,12 @@ TEST_CASE("array_from_matrix: refuses other numbers of elements", "[texture][mat
   CHECK(few == gpu::errc::size_mismatch);
   CHECK(says(few, "14 elements", "5 x 3 x 1", "15"));
   CHECK(says(error_of(array_from_matrix<float>(device, matrix, {3, 0})), "the width is 0"));
+  const gpu::cuda_error order =
+      error_of(array_from_matrix<float>(device, matrix, {2, 7, static_cast<matrix_order>(7)}));
+  CHECK(order == gpu::errc::invalid_argument);
+  CHECK(says(order, "7 is no gpu::matrix_order", "Use one of its enumerators"));
+  CHECK(std::string(gpu::name_of(matrix_order::row_major)) == "row_major");
+  CHECK(std::string(gpu::name_of(matrix_order::column_major)) == "column_major");
   CHECK(test::sweep(
             []() -> gpu::result<> {
               gpu::device on = GPU_TRY(gpu::device::get(0));

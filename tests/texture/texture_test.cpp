@@ -223,9 +223,13 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
              "levels 4 to 3 of an array with 4"));
   CHECK(says(error_of(texture<float>::create(layered, {}, {.first_layer = 3, .last_layer = 2})),
              "layers 3 to 2 of an array with 5"));
-  CHECK(says(error_of(texture<float>::create(array, {},
-                                             {.format = static_cast<resource_view_format>(99)})),
-             "no gpu::resource_view_format"));
+  for (const int format : {99, -1}) {
+    const gpu::cuda_error error = error_of(
+        texture<float>::create(array, {}, {.format = static_cast<resource_view_format>(format)}));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, (std::to_string(format) + " is no gpu::resource_view_format").c_str(),
+               "Use one of its enumerators"));
+  }
   const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
                                                     {.width = 4, .height = 4}));
   CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})), "of its own. Name one"));

@@ -154,7 +154,8 @@ result<device_attribute_t<Attribute>> attribute(
   return static_cast<device_attribute_t<Attribute>>(value);
 }
 
-/// The same for an attribute that is only known at run time, as the driver gives it.
+/// The same for an attribute that is only known at run time, as the driver gives it. Any value is
+/// passed on: a driver newer than this library knows attributes that have no enumerator here.
 template <class Number = int>
 result<Number> attribute(device of, device_attribute which,
                          source_location where = source_location::current()) noexcept {

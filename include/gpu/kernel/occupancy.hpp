@@ -109,12 +109,19 @@ inline result<> require_block_size(const char* function, const kernel_handle& ke
   return fail(block_size_error(function, kernel, block_size, 1024, where));
 }
 
+inline result<> require_occupancy_flags(occupancy_flags flags, const char* function,
+                                        source_location where) noexcept {
+  return require_flags(flags, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE, "occupancy_flags", function,
+                       where);
+}
+
 template <class Number>
 result<Number> count_active_blocks(const char* function, const kernel_handle& kernel, device on,
                                    int block_size, std::size_t dynamic_shared,
                                    occupancy_flags flags, source_location where) noexcept {
   Number blocks = 0;
   dynamic_shared = bounded_dynamic_shared(dynamic_shared);
+  GPU_TRY(require_occupancy_flags(flags, function, where));
   if (kernel) GPU_TRY(require_block_size(function, kernel, block_size, where));
   GPU_TRY(ask_about_kernel<
           &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
@@ -130,9 +137,10 @@ constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1)
 /// Resident blocks of a multiprocessor for blocks of so many threads; 0 where not one fits.
 /// `dynamic_shared` is in bytes a block; where it is more than the usual 48 KiB, the kernel is
 /// allowed as much, as `launch` would.
-/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
-/// the driver's. **Capture**: not affected, and goes on. **Threads**: any.
-/// (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, cuKernelSetAttribute)
+/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::invalid_argument`
+/// for flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes
+/// on. **Threads**: any. (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+/// cuKernelSetAttribute)
 template <class Number = int>
 result<Number> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
                                  std::size_t dynamic_shared = 0,
@@ -208,6 +216,7 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
                                       const block_size_request& request,
                                       source_location where) noexcept {
   constexpr const char* function = "gpu::suggest_block_size";
+  GPU_TRY(require_occupancy_flags(request.flags, function, where));
   if (kernel && request.largest != 0) {
     GPU_TRY(require_block_size(function, kernel, request.largest, where));
   }
@@ -232,9 +241,9 @@ template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) no
 
 /// The block size at which a multiprocessor holds most threads of the kernel; of equals the
 /// largest.
-/// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::empty_handle`; the
-/// driver's. **Capture**: not affected, and goes on. **Threads**: any.
-/// (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
+/// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::invalid_argument` for
+/// flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes on.
+/// **Threads**: any. (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
 template <class Suggestion = block_size_suggestion>
 result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
                                       const block_size_request& request = {},

@@ -62,6 +62,7 @@ inline CUmemAllocationProp native_properties(memory_location at,
 /// (cuMemGetAllocationGranularity)
 inline result<> get_granularity(memory_location at, granularity which, const char* function,
                                 std::size_t& unit, source_location where) noexcept {
+  GPU_TRY(require_enumerator(which, "granularity", function, where));
   if (!at.is_device() && at.type() != memory_location_type::host_numa) {
     text_builder out;
     out << "physical memory cannot be at " << at
@@ -108,7 +109,8 @@ struct release_physical_memory {
 }  // namespace detail
 
 /// What sizes of physical memory, of reservations and of their parts are multiples of: 2 MiB on
-/// devices of today. **Errors**: `errc::invalid_argument` for a location that has none.
+/// devices of today. **Errors**: `errc::invalid_argument` for a location that has none, or
+/// for a unit that is no `granularity`.
 /// **Capture**: not affected. **Threads**: any. (cuMemGetAllocationGranularity)
 template <class Size = std::size_t>
 result<Size> granularity_of(memory_location at, granularity which = granularity::minimum,

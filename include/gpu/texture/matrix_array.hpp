@@ -12,6 +12,17 @@ enum class matrix_order : unsigned char {
   column_major,  ///< the row, as in Fortran
 };
 
+/// The order's name, such as "row_major"; null for a value that is none.
+constexpr const char* name_of(matrix_order order) noexcept {
+  switch (order) {
+    case matrix_order::row_major:
+      return "row_major";
+    case matrix_order::column_major:
+      return "column_major";
+  }
+  return nullptr;
+}
+
 /// A matrix: how many rows and columns, and in which order.
 struct matrix_shape {
   std::size_t rows = 0;
@@ -31,12 +42,14 @@ struct matrix_shape {
 ///
 /// `flags` is what the array is for.
 /// **Errors**: `errc::size_mismatch` with the elements there are and the elements that the shape
-/// has; those of `cuda_array::create`. Not allowed during capture.
+/// has; `errc::invalid_argument` for an order that is none; those of `cuda_array::create`. Not
+/// allowed during capture.
 /// (cuArray3DCreate, cuCtxSynchronize, cuMemcpy3D)
 template <class T, host_range Range>
 result<cuda_array<T>> array_from_matrix(
     device on, const Range& elements, matrix_shape shape, array_flags flags = array_flags::none,
     source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require_enumerator(shape.order, "matrix_order", "gpu::array_from_matrix", where));
   const bool in_rows = shape.order == matrix_order::row_major;
   array_shape extents;
   extents.width = in_rows ? shape.columns : shape.rows;

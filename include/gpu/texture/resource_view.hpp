@@ -2,7 +2,7 @@
 /// \file
 /// `resource_view`: which levels and layers of an array a texture sees, and as what.
 
-#include <gpu/core/result.hpp>
+#include <gpu/driver/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu {
@@ -108,12 +108,12 @@ result<> make_view(const char* function, const resource_view& view, const array_
   if (view.first_layer > last_layer) return refuse("layers", view.first_layer, last_layer, layers);
   const resource_view_format seen =
       view.format == resource_view_format::none ? view_format_of(format) : view.format;
-  if (name_of(seen) == nullptr || seen == resource_view_format::none) {
+  GPU_TRY(require_enumerator(seen, "resource_view_format", function, where));
+  if (seen == resource_view_format::none) {
     Builder out;
     out << "an array with ";
     write_format(out, format);
-    out << (name_of(seen) == nullptr ? " is to be seen as what is no gpu::resource_view_format."
-                                     : " has no gpu::resource_view_format of its own. Name one.");
+    out << " has no gpu::resource_view_format of its own. Name one.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const std::size_t block = is_compressed(seen) ? 4 : 1;
