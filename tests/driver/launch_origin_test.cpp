@@ -1,9 +1,11 @@
 // Faults of kernels name the launches that may be behind them.
 
+#include <gpu/driver/host_function.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/managed_batch.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 
@@ -251,6 +253,15 @@ TEST_CASE("everything that is queued and may fault leaves a record until it is d
   check("a stream memory operation at ",
         gpu::perform(stream, gpu::memory_operation::write(word, 5u)));
   check("a graph at ", gpu::launch(stream, exec));
+  check("a host function at ", gpu::launch_host_function(stream, [] {}));
+  auto managed = test::value_of(gpu::managed_buffer<int>::create(stream.device(), 64));
+  check("a prefetch at ", gpu::prefetch(stream, managed, stream.device()));
+  check("an attachment of managed memory at ", gpu::attach(stream, managed));
+  check("a batch of prefetches at ",
+        gpu::prefetch(stream, {gpu::range_prefetch(managed, stream.device())}));
+  check("a batch of discards at ", gpu::discard(stream, {gpu::range_discard(managed)}));
+  check("a batch of discards at ",
+        gpu::discard_and_prefetch(stream, {gpu::range_discard(managed, stream.device())}));
 }
 
 TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origin]") {

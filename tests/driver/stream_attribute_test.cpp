@@ -108,7 +108,31 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
   CHECK(says(window({.miss = gpu::access_property{-7}}), "-7 is no gpu::access_property"));
   CHECK(window({.hit_ratio = 2}) == gpu::errc::invalid_argument);
   CHECK(window({.miss = gpu::access_property::persisting}) == gpu::errc::invalid_argument);
-  CHECK(window({.bytes = std::size_t{1} << 40}).code() == CUDA_ERROR_INVALID_VALUE);
+  const auto most = [](CUdevice_attribute which) {
+    int value = 0;
+    REQUIRE(test::driver().device_get_attribute(&value, which, test::first_device().native()) ==
+            CUDA_SUCCESS);
+    return value;
+  };
+  const int window_limit = most(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
+  const gpu::cuda_error large = window({.bytes = std::size_t{1} << 40});
+  CHECK(large.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(large.asked() == std::size_t{1} << 40);
+  CHECK(large.limit() == static_cast<std::uint64_t>(window_limit));
+  CHECK(says(large, "window of 1099511627776 bytes is more than the ",
+             (std::to_string(window_limit) + " of device 0. Use no more").c_str()));
+  const int domains = most(CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT);
+  const gpu::cuda_error domain =
+      error_of(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, {1, 99}));
+  CHECK(domain.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(domain.limit() == static_cast<std::uint64_t>(domains));
+  CHECK(says(domain, "domain 99 of a memory_sync_domain_map",
+             (std::to_string(domains) + " of device 0. Use no more").c_str()));
+  // What was refused for another reason is not explained by a limit.
+  const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(test::first_device()));
+  CHECK(error_of(gpu::set_attribute<attribute::memory_sync_domain_map>(legacy, {0, 1}))
+            .details()
+            .empty());
   gpu::cuda_error error = error_of(gpu::set_attribute<attribute::synchronization_policy>(
       stream, gpu::synchronization_policy{9}));
   CHECK(error == gpu::errc::invalid_argument);

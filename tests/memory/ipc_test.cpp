@@ -120,6 +120,23 @@ TEST_CASE("ipc: nothing cannot be exported, nor an event that notes the time", "
   const gpu::cuda_error nothing = error_of(gpu::export_memory(gpu::device_span<int>{}));
   CHECK(nothing == gpu::errc::invalid_argument);
   CHECK(says(nothing, "not empty"));
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 1000));
+  const CUdeviceptr address = buffer.span().subspan(900).native();
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  {
+    const auto scope = value_of(gpu::context_scope::enter(value_of(gpu::context::primary(device))));
+    REQUIRE(test::driver().mem_get_address_range(&base, &size, address) == CUDA_SUCCESS);
+  }
+  const std::size_t left = base + size - address;
+  const auto beyond = gpu::device_span<char>::from_native(address, left + 1);
+  const gpu::cuda_error much = error_of(gpu::export_memory(beyond));
+  CHECK(much == gpu::errc::index_out_of_range);
+  CHECK(much.asked() == left + 1);
+  CHECK(much.limit() == left);
+  CHECK(says(much, (std::to_string(left + 1) + " bytes to export").c_str(),
+             ("only " + std::to_string(left) + " are left").c_str(),
+             "Export a part that lies in it"));
   const gpu::event timed = value_of(gpu::event::create(device));
   const gpu::cuda_error error = error_of(gpu::export_event(timed));
   CHECK(error == gpu::errc::invalid_argument);

@@ -87,7 +87,7 @@ TEST_CASE("managed_buffer: says how much was asked for where there is too little
       error_of(managed_buffer<char>::create(device, std::size_t{1} << 50));
   CHECK(error.code() == CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(error.kind() == gpu::error_kind::memory);
-  CHECK(says(error, "1125899906842624 bytes"));
+  CHECK(says(error, "asked for 1125899906842624 bytes", "are free on device 0"));
 }
 
 TEST_CASE("managed_buffer: gives its memory back once", "[memory][managed][cpu]") {

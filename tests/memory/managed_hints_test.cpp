@@ -58,13 +58,33 @@ TEST_CASE("prefetch: refuses what it cannot do", "[memory][managed]") {
   CHECK(says(nowhere, "no location", "gpu::memory_location::host()"));
   CHECK(error_of(prefetch(gpu::stream_ref{}, buffer, device)) == gpu::errc::empty_handle);
   auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
-  CHECK(error_of(prefetch(stream, plain, device)).code() == CUDA_ERROR_INVALID_VALUE);
+  const gpu::cuda_error unmanaged = error_of(prefetch(stream, plain, device));
+  CHECK(unmanaged.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(unmanaged, "cuMemPrefetchAsync", "the range is not managed memory",
+             "Take it from a gpu::managed_buffer"));
+  const gpu::cuda_error missing = error_of(prefetch(stream, buffer, gpu::device::from_native(99)));
+  CHECK(missing == gpu::errc::index_out_of_range);
+  CHECK(says(missing, "device index 99", "Choose an index below gpu::device::count()"));
   const auto kept = std::move(buffer);
   const gpu::cuda_error gone = error_of(prefetch(stream, buffer, device));
   CHECK(gone == gpu::errc::empty_handle);
   CHECK(says(gone, "gpu::prefetch", "the range is empty: it was moved from"));
   CHECK(error_of(gpu::advise(buffer, gpu::memory_advice::set_read_mostly)) ==
         gpu::errc::empty_handle);
+}
+
+// A device that reaches all host memory may have something to move there.
+TEST_CASE("prefetch, advise: say how much there is of an allocation", "[memory][managed][cpu]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const auto buffer = value_of(managed_buffer<char>::create(device, 10));
+  const auto beyond = gpu::device_span<char>::from_native(buffer.native() + 4, 7);
+  for (const gpu::cuda_error& error : {error_of(prefetch(stream, beyond, device)),
+                                       error_of(advise(beyond, memory_advice::set_read_mostly))}) {
+    CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
+    CHECK(says(error, "the range has 7 bytes, but only 6 are left of its allocation",
+               "Take a part of it"));
+  }
 }
 
 TEST_CASE("advise: the driver remembers what was said", "[memory][managed]") {
@@ -118,7 +138,12 @@ TEST_CASE("advise: location and advice have to go together", "[memory][managed]"
            "a device or the host as a whole", "NUMA node 0"));
   CHECK(says(error_of(advise(buffer, memory_advice{9})), "9 is no gpu::memory_advice"));
   auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
-  CHECK(error_of(advise(plain, memory_advice::set_read_mostly)).code() == CUDA_ERROR_INVALID_VALUE);
+  const gpu::cuda_error unmanaged = error_of(advise(plain, memory_advice::set_read_mostly));
+  CHECK(unmanaged.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(unmanaged, "cuMemAdvise", "the range is not managed memory",
+             "Take it from a gpu::managed_buffer"));
+  CHECK(says(error_of(advise(buffer, memory_advice::set_accessed_by, gpu::device::from_native(99))),
+             "device index 99", "Choose an index below gpu::device::count()"));
 }
 
 TEST_CASE("attach: to one stream, the host, or all", "[memory][managed]") {

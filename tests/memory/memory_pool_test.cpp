@@ -231,8 +231,9 @@ TEST_CASE("memory_pool: what is no place of pools is said", "[memory][pool]") {
              "a pool cannot be at no location"));
   CHECK(says(error_of(memory_pool_ref::current_of(device, allocation_type{9})),
              "gpu::memory_pool_ref::current_of", "9 is no gpu::allocation_type"));
-  CHECK(error_of(memory_pool_ref::default_of(gpu::device::from_native(99), allocation_type::pinned))
-            .code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(
+            memory_pool_ref::default_of(gpu::device::from_native(99), allocation_type::pinned)) ==
+        gpu::errc::index_out_of_range);
   CHECK(
       says(error_of(gpu::set_current_pool(memory_location::host(), allocation_type::pinned, first)),
            "on device 0", "the one of the host", "Create a pool there"));
@@ -283,6 +284,19 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
   CHECK(says(error_of(memory_pool::create(
                  device, {.handle_types = static_cast<gpu::shareable_handle_types>(16)})),
              "16 has bits that are no gpu::shareable_handle_types"));
+  const auto missing = gpu::device::from_native(99);
+  const std::string devices = "device index 99 is not below the number of devices, " +
+                              std::to_string(value_of(gpu::device::count()));
+  for (const gpu::cuda_error& error :
+       {error_of(memory_pool::create(missing)), error_of(memory_pool_ref::default_of(missing)),
+        error_of(memory_pool_ref::current_of(missing)),
+        error_of(memory_pool_ref::default_of(missing, gpu::allocation_type::managed)),
+        error_of(memory_pool_ref::current_of(missing, gpu::allocation_type::pinned))}) {
+    CHECK(error == gpu::errc::index_out_of_range);
+    CHECK(says(error, devices.c_str(), "Choose an index below gpu::device::count()"));
+  }
+  const gpu::cuda_error node = error_of(memory_pool::create(memory_location::host_numa(99)));
+  CHECK(node.domain() == gpu::error_domain::driver);  // no index of a device
   const memory_pool pool = value_of(memory_pool::create(device));
   CHECK(error_of(pool.allocate<double>(stream, ~std::size_t{0} / 4)) == gpu::errc::size_overflow);
   CHECK(error_of(pool.allocate<int>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);
@@ -290,7 +304,7 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
   CHECK(error_of(memory_pool_ref{}.trim()) == gpu::errc::empty_handle);
   const gpu::cuda_error too_much = error_of(pool.allocate<char>(stream, std::size_t{1} << 46));
   CHECK(too_much.code() == CUDA_ERROR_OUT_OF_MEMORY);
-  CHECK(says(too_much, "asked for 70368744177664 bytes"));
+  CHECK(says(too_much, "asked for 70368744177664 bytes", "are free on device 0"));
 }
 
 TEST_CASE("memory_pool: is destroyed once, and buffers may outlive it", "[memory][pool][cpu]") {

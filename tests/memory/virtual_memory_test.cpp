@@ -184,7 +184,13 @@ TEST_CASE("virtual_memory: what is nowhere or moved from is refused", "[memory][
   CHECK(says(error_of(physical_memory::create(strange, unit)), "a location of unknown type 77"));
   const gpu::cuda_error too_much = error_of(physical_memory::create(device, std::size_t{1} << 45));
   CHECK(too_much.code() == CUDA_ERROR_OUT_OF_MEMORY);
-  CHECK(says(too_much, "asked for 35184372088832 bytes of physical memory on device 0"));
+  CHECK(says(too_much, "asked for 35184372088832 bytes; ", "are free on device 0"));
+  CHECK(too_much.asked() == std::size_t{1} << 45);
+  CHECK(too_much.limit() != 0);
+  const gpu::cuda_error missing =
+      error_of(physical_memory::create(gpu::device::from_native(99), unit));
+  CHECK(missing == gpu::errc::index_out_of_range);
+  CHECK(says(missing, "device index 99", "Choose an index below gpu::device::count()"));
 }
 
 TEST_CASE("virtual_memory: a mapping that is left behind is reported", "[memory][virtual_memory]") {

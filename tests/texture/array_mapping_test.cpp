@@ -78,8 +78,13 @@ TEST_CASE("map_array: tiles of a sparse array", "[texture][mapping]") {
   value_of(map_array(f.stream, array, second, f.pool));
   value_of(f.stream.synchronize());
   CHECK(keeps<float>(array, second.at, tile, 1));
+  const auto origins = [&] {
+    return std::string(gpu::detail::launch_origins(f.stream.native()).c_str());
+  };
+  CHECK(origins().find("a mapping of an array at ") == std::string::npos);
   // All of it, the tile from before at another place in the memory.
   value_of(map_array(f.stream, array, array_tiles{}, f.pool, 131072));
+  CHECK(origins().find("a mapping of an array at ") != std::string::npos);
   value_of(f.stream.synchronize());
   CHECK(keeps<float>(array, 7));
   // Another tile's memory is not touched by what is copied to this one.
@@ -90,6 +95,7 @@ TEST_CASE("map_array: tiles of a sparse array", "[texture][mapping]") {
   REQUIRE(copy(array, again, {.source = second.at, .size = tile}).has_value());
   CHECK(seen == again);
   value_of(unmap_array(f.stream, array, second));
+  CHECK(origins().find("an unmapping of an array at ") != std::string::npos);
   value_of(unmap_array(f.stream, array, array_tiles{}));
   value_of(map_array(f.stream, array, array_tiles{.size = tile}, f.pool));
   value_of(f.stream.synchronize());

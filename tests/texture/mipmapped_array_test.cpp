@@ -141,7 +141,8 @@ TEST_CASE("mipmapped_array: is destroyed once, and survives failing calls",
     CHECK(driver.live_objects() == before);
     const gpu::cuda_error much =
         error_of(mipmapped_array<float>::create(device, {.width = 16384, .height = 16384}, 1));
-    CHECK(says(much, "CUDA_ERROR_OUT_OF_MEMORY", "asked for 1073741824 bytes"));
+    CHECK(says(much, "CUDA_ERROR_OUT_OF_MEMORY", "asked for 1073741824 bytes",
+               "are free on device 0"));
   }
   CHECK(test::sweep(
             []() -> gpu::result<> {

@@ -3,6 +3,7 @@
 /// `launch_host_function`: any callable as work of a stream.
 
 #include <gpu/driver/host_call.hpp>
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/driver/stream_capture.hpp>
 
 #include <gpu/core/traits.hpp>
@@ -41,6 +42,8 @@ result<> capture_host_function(const stream_ref& stream, Call*& owned,
       where, stream.native(), CUhostFn{&Call::run_at}, static_cast<void*>(call));
 }
 
+inline constexpr launch_label host_function_label{"a host function", -1};
+
 }  // namespace detail
 
 /// Queues a call of `function()` on `stream`, and returns:
@@ -73,9 +76,9 @@ result<> launch_host_function(stream_ref stream, Function&& function,
   }
   result<> queued = detail::on_stream(stream, where, [&]() -> result<> {
     if (status == capture_status::active) return detail::capture_host_function(stream, call, where);
-    GPU_TRY(driver::call<&driver::entry_points::stream_add_callback>(
-        where, stream.native(), CUstreamCallback{&detail::run_once<call_type>},
-        static_cast<void*>(call), 0u));
+    GPU_TRY(detail::queue<&driver::entry_points::stream_add_callback>(
+        stream, detail::host_function_label, where, stream.native(),
+        CUstreamCallback{&detail::run_once<call_type>}, static_cast<void*>(call), 0u));
     call = nullptr;  // the driver's now
     return {};
   });

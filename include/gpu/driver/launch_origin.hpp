@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// Remembers the latest launches, copies and fills, so that a fault that arrives at some later
-/// synchronisation can name those that may have caused it and their places in the source.
+/// Remembers the latest launches, copies and other work of streams, so that a fault that arrives at
+/// some later synchronisation can name those that may have caused it and their places in the
+/// source.
 ///
 /// Successful synchronisations are entered into the ring too, and rule out the launches before
 /// them.

@@ -142,6 +142,11 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
     to.accessPolicyWindow.hitProp = static_cast<CUaccessProperty>(value.hit);
     to.accessPolicyWindow.missProp = static_cast<CUaccessProperty>(value.miss);
   }
+  static constexpr CUdevice_attribute limit = CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE;
+  static std::uint64_t limited(const type& value) noexcept { return value.bytes; }
+  template <class Builder> static void write_excess(Builder& out, std::uint64_t asked) noexcept {
+    out << "an access policy window of " << asked << " bytes";
+  }
   template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
     GPU_TRY(require_enumerator(value.hit, "access_property", function, where));
@@ -195,6 +200,14 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain_m
     to.memSyncDomainMap.default_ = value.default_;
     to.memSyncDomainMap.remote = value.remote;
   }
+  static constexpr CUdevice_attribute limit = CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT;
+  static std::uint64_t limited(type value) noexcept {
+    return (value.default_ > value.remote ? value.default_ : value.remote) + 1u;
+  }
+  template <class Builder> static void write_excess(Builder& out, std::uint64_t asked) noexcept {
+    out << "domain " << asked - 1 << " of a memory_sync_domain_map, which takes " << asked
+        << " domains,";
+  }
 };
 
 template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> {
@@ -218,6 +231,33 @@ result<> require_value(const typename Traits::type& value, const char* function,
   if constexpr (requires { Traits::check(value, function, where); })
     return Traits::check(value, function, where);
   return {};
+}
+
+/// What the driver told of a value: where it is more than the device allows, both. A call for
+/// failures alone, so that the good case asks nothing. (cuDeviceGetAttribute)
+template <class Traits, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] result<> told_of_value(result<> told,
+                                                    const typename Traits::type& value, device on,
+                                                    source_location where) noexcept {
+  if constexpr (requires { Traits::limit; }) {
+    const cuda_error& error = told.error();
+    const std::uint64_t asked = Traits::limited(value);
+    int limit = 0;
+    if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE &&
+        driver::call<&driver::entry_points::device_get_attribute>(where, &limit, Traits::limit,
+                                                                  on.native())
+            .has_value() &&
+        asked > static_cast<std::uint64_t>(limit)) {
+      Builder out;
+      Traits::write_excess(out, asked);
+      out << " is more than the " << limit << " of device " << on.native() << ". Use no more.";
+      return fail(detail::move(told)
+                      .error()
+                      .with_details(out.finish())
+                      .with_values(asked, static_cast<std::uint64_t>(limit)));
+    }
+  }
+  return told;
 }
 
 }  // namespace detail
@@ -247,7 +287,7 @@ result<stream_attribute_t<Attribute>> attribute(
 /// Sets one attribute for what is queued on the stream from now on.
 /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that no stream can have;
 /// the driver's CUDA_ERROR_INVALID_VALUE for a legacy default stream and for values beyond what the
-/// device allows. **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
+/// device allows, then with both. **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
 template <stream_attribute Attribute>
 result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value,
                        source_location where = source_location::current()) noexcept {
@@ -256,11 +296,14 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
   GPU_TRY(detail::require_value<traits>(value, "gpu::set_attribute", where));
   CUstreamAttrValue native{};
   traits::write(native, value);
-  return detail::on_stream(of, where, [&] {
+  result<> done = detail::on_stream(of, where, [&] {
     return driver::call<&driver::entry_points::stream_set_attribute>(
         where, of.native(), static_cast<CUstreamAttrID>(Attribute),
         static_cast<const CUstreamAttrValue*>(&native));
   });
+  if (done.has_value()) [[likely]]
+    return done;
+  return detail::told_of_value<traits>(detail::move(done), value, of.device(), where);
 }
 
 /// Gives `to` the attributes of `from`, the priority among them.

@@ -50,9 +50,11 @@ inline result<> take_names(module_state* state, const Program& program,
 template <class Builder = text_builder>
 inline result<> check_jit_options(const jit_options& options, source_location where) noexcept {
   constexpr const char* function = "gpu::module::load";
-  GPU_TRY(require_enumerator(options.target, "jit_target", function, where));
-  GPU_TRY(require_enumerator(options.fallback, "jit_fallback", function, where));
-  GPU_TRY(require_enumerator(options.cache_mode, "jit_cache_mode", function, where));
+  GPU_TRY(require_enumerator<jit_target, Builder>(options.target, "jit_target", function, where));
+  GPU_TRY(
+      require_enumerator<jit_fallback, Builder>(options.fallback, "jit_fallback", function, where));
+  GPU_TRY(require_enumerator<jit_cache_mode, Builder>(options.cache_mode, "jit_cache_mode",
+                                                      function, where));
   Builder out;
   if (options.optimization_level < 0 || options.optimization_level > 4) {
     out << "optimization_level " << options.optimization_level

@@ -36,6 +36,14 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   return driver::in_any_context(where, [&]() -> result<> {
     GPU_TRY(
         driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address));
+    const std::size_t left = static_cast<std::size_t>(base + size - address);
+    if (bytes > left) {
+      text_builder out;
+      out << "there are " << bytes << " bytes to export, but only " << left
+          << " are left of their allocation. Export a part that lies in it.";
+      return fail(refusal(errc::index_out_of_range, "gpu::export_memory", out.finish(), where,
+                          bytes, left));
+    }
     result<> done =
         driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
     if (!done.has_value()) [[unlikely]] {
@@ -71,9 +79,10 @@ struct close_imported_memory {
 /// Makes a handle of device memory for other processes on this machine. The memory has to come from
 /// cuMemAlloc, as `device_buffer::create(device, n)` makes it, and to stay until all of them have
 /// closed it; what is written to it is ordered by events or by waiting.
-/// **Errors**: `errc::invalid_argument` for no elements; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory of another kind, that of streams and pools among it, for
-/// which there is `export_allocation`; CUDA_ERROR_NOT_SUPPORTED.
+/// **Errors**: `errc::invalid_argument` for no elements; `errc::index_out_of_range` for
+/// more than the allocation has; the driver's CUDA_ERROR_INVALID_VALUE for memory of another kind,
+/// that of streams and pools among it, for which there is `export_allocation`;
+/// CUDA_ERROR_NOT_SUPPORTED.
 /// **Capture**: not affected. **Threads**: any. (cuIpcGetMemHandle, cuMemGetAddressRange)
 template <class T>
 result<memory_handle> export_memory(device_span<T> memory,

@@ -67,16 +67,19 @@ template <auto Member> struct managed_work;
 template <> struct managed_work<&driver::entry_points::mem_prefetch_batch_async> {
   static constexpr const char* function = "gpu::prefetch";
   static constexpr const char* what = "prefetches";
+  static constexpr launch_label label{"a batch of prefetches", -1};
   static constexpr bool moves = true;
 };
 template <> struct managed_work<&driver::entry_points::mem_discard_batch_async> {
   static constexpr const char* function = "gpu::discard";
   static constexpr const char* what = "discards";
+  static constexpr launch_label label{"a batch of discards", -1};
   static constexpr bool moves = false;
 };
 template <> struct managed_work<&driver::entry_points::mem_discard_and_prefetch_batch_async> {
   static constexpr const char* function = "gpu::discard_and_prefetch";
   static constexpr const char* what = "discards";
+  static constexpr launch_label label{"a batch of discards", -1};
   static constexpr bool moves = true;
 };
 
@@ -117,10 +120,11 @@ struct managed_batch {
         "Call it before the capture begins, or before the graph is launched.", where));
     result<> done = driver::in_context(stream.context().native(), where, [&] {
       if constexpr (work::moves) {
-        return driver::call<Member>(where, addresses.data, sizes.data, used, locations.data,
-                                    first_ranges, places, 0ull, stream.native());
+        return detail::queue<Member>(stream, work::label, where, addresses.data, sizes.data, used,
+                                     locations.data, first_ranges, places, 0ull, stream.native());
       } else {
-        return driver::call<Member>(where, addresses.data, sizes.data, used, 0ull, stream.native());
+        return detail::queue<Member>(stream, work::label, where, addresses.data, sizes.data, used,
+                                     0ull, stream.native());
       }
     });
     if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) [[likely]]
@@ -147,7 +151,6 @@ struct managed_batch {
   }
 
   /// What is wrong with a batch that the driver did not take, as far as can be found out.
-  /// (cuPointerGetAttributes)
   template <class Range>
   [[gnu::cold, gnu::noinline]] static text explain(const Range* ranges,
                                                    std::size_t count) noexcept {
@@ -155,27 +158,9 @@ struct managed_batch {
     for (std::size_t i = 0; i < count; ++i) {
       const managed_request& each = ranges[i].request_;
       if (each.bytes == 0) continue;
-      unsigned managed = 0;
-      CUdeviceptr start = 0;
-      std::size_t size = 0;
-      CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                      CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                      CU_POINTER_ATTRIBUTE_RANGE_SIZE};
-      void* values[] = {&managed, &start, &size};
-      const auto asked = driver::call<&driver::entry_points::pointer_get_attributes>(
-          source_location{}, 3u, &wanted[0], &values[0], each.range.device_address());
-      if (!asked.has_value()) continue;
-      const std::size_t left = static_cast<std::size_t>(start + size - each.range.device_address());
-      if (managed == 0) {
-        out << "range " << i << " of " << count
-            << " is not managed memory. Take it from a gpu::managed_buffer.";
-      } else if (each.bytes > left) {
-        out << "range " << i << " of " << count << " has " << each.bytes << " bytes, but only "
-            << left << " are left of its allocation. Take a part of it.";
-      } else {
-        continue;
-      }
-      return out.finish();
+      const auto write_name = [&](text_builder& to) { to << "range " << i << " of " << count; };
+      if (write_range_fault(out, each.range.device_address(), each.bytes, write_name))
+        return out.finish();
     }
     out << "each range is managed memory. Pass locations that the system has, and see that all "
            "its devices have gpu::device_attribute::concurrent_managed_access.";

@@ -3,6 +3,7 @@
 /// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
 
 #include <gpu/driver/any_context.hpp>
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/memory/capture_check.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/managed_buffer.hpp>
@@ -67,6 +68,53 @@ result<> check_advice(memory_advice advice, const memory_location& location,
                       static_cast<std::uint64_t>(static_cast<int>(advice))));
 }
 
+inline constexpr launch_label prefetch_label{"a prefetch", -1};
+inline constexpr launch_label attach_label{"an attachment of managed memory", -1};
+
+/// Writes what keeps a range from being managed memory, after its name, which `write_name` writes.
+/// False where nothing does, as far as can be found out. (cuPointerGetAttributes)
+template <class Builder, class WriteName>
+[[gnu::cold, gnu::noinline]] bool write_range_fault(Builder& out, CUdeviceptr address,
+                                                    std::size_t bytes,
+                                                    WriteName write_name) noexcept {
+  unsigned managed = 0;
+  CUdeviceptr start = 0;
+  std::size_t size = 0;
+  CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                  CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+                                  CU_POINTER_ATTRIBUTE_RANGE_SIZE};
+  void* values[] = {&managed, &start, &size};
+  const auto asked = driver::call<&driver::entry_points::pointer_get_attributes>(
+      source_location{}, 3u, &wanted[0], &values[0], address);
+  if (!asked.has_value()) return false;
+  const auto left = static_cast<std::size_t>(start + size - address);
+  if (managed != 0 && bytes <= left) return false;
+  write_name(out);
+  if (managed == 0) {
+    out << " is not managed memory. Take it from a gpu::managed_buffer.";
+  } else {
+    out << " has " << bytes << " bytes, but only " << left
+        << " are left of its allocation. Take a part of it.";
+  }
+  return true;
+}
+
+/// What the driver told of a range that is to be at `at`: where one of the two cannot be, why.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] result<> told_of_range(result<> told, const copy_end& range,
+                                                    std::size_t bytes, const memory_location& at,
+                                                    source_location where) noexcept {
+  told = told_of_location(detail::move(told), at, where);
+  Builder out;
+  if (told.error().domain() != error_domain::driver ||
+      told.error().code() != CUDA_ERROR_INVALID_VALUE ||
+      !write_range_fault(out, range.device_address(), bytes,
+                         [](Builder& to) { to << "the range"; })) {
+    return told;
+  }
+  return fail(detail::move(told).error().with_details(out.finish()));
+}
+
 template <class Builder = text_builder>
 result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
                      const memory_location& to, source_location where) noexcept {
@@ -81,10 +129,14 @@ result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_
   GPU_TRY(require_no_capture(stream, "gpu::prefetch",
                              "Prefetch before the capture begins, or before the graph is launched.",
                              where));
-  return on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::mem_prefetch_async>(
-        where, range.device_address(), bytes, to.native(), 0u, stream.native());
+  result<> queued = on_stream(stream, where, [&] {
+    return queue<&driver::entry_points::mem_prefetch_async>(stream, prefetch_label, where,
+                                                            range.device_address(), bytes,
+                                                            to.native(), 0u, stream.native());
   });
+  if (queued.has_value()) [[likely]]
+    return queued;
+  return told_of_range(detail::move(queued), range, bytes, to, where);
 }
 
 }  // namespace detail
@@ -95,8 +147,9 @@ result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_
 /// No elements are fine.
 /// **Ordering**: after what was queued on `stream`, before what will be. The host may go on
 /// reading.
-/// **Errors**: `errc::invalid_argument` without a location; the driver's CUDA_ERROR_INVALID_VALUE
-/// for memory that is not managed, and CUDA_ERROR_INVALID_DEVICE for a device without
+/// **Errors**: `errc::invalid_argument` without a location; `errc::index_out_of_range` for a device
+/// that there is not; the driver's CUDA_ERROR_INVALID_VALUE for memory that is not managed, or not
+/// as much, with a sentence that says so, and CUDA_ERROR_INVALID_DEVICE for a device without
 /// `concurrent_managed_access`; `errc::capture_prohibited` in a capture, which goes on unharmed.
 /// (cuStreamIsCapturing, cuMemPrefetchAsync)
 template <class Range>
@@ -110,8 +163,8 @@ result<> prefetch(stream_ref stream, Range&& range, memory_location to,
 /// Tells the driver how `range` is going to be used; takes effect at once, for the pages that the
 /// range touches. `location` goes with `set_preferred_location`, `set_accessed_by` and
 /// `unset_accessed_by`, and only with them.
-/// **Errors**: `errc::invalid_argument` where it is missing or too much; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory that is not managed. **Capture**: not allowed.
+/// **Errors**: `errc::invalid_argument` where it is missing or too much; others as `prefetch`.
+/// **Capture**: not allowed.
 /// (cuMemAdvise)
 template <class Range>
   requires(device_range<Range> || host_range<Range>)
@@ -123,9 +176,12 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   if (end.count == 0) return {};
   // What takes no location ignores it, but the driver wants a valid one all the same.
   if (!location) location = memory_location::host();
-  return driver::call_in_any<&driver::entry_points::mem_advise>(
-      where, end.device_address(), end.count * sizeof(detail::element_t<Range>),
-      static_cast<CUmem_advise>(advice), location.native());
+  const std::size_t bytes = end.count * sizeof(detail::element_t<Range>);
+  result<> advised = driver::call_in_any<&driver::entry_points::mem_advise>(
+      where, end.device_address(), bytes, static_cast<CUmem_advise>(advice), location.native());
+  if (advised.has_value()) [[likely]]
+    return advised;
+  return detail::told_of_range(detail::move(advised), end, bytes, location, where);
 }
 
 /// Queues a change of who may touch all of `buffer`: with `single`, as it is by default, kernels of
@@ -154,8 +210,9 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   GPU_TRY(detail::require_no_capture(stream, "gpu::attach", "Attach before the capture begins.",
                                      where));
   return detail::on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::stream_attach_mem_async>(
-        where, stream.native(), buffer.native(), std::size_t{0}, static_cast<unsigned>(attach));
+    return detail::queue<&driver::entry_points::stream_attach_mem_async>(
+        stream, detail::attach_label, where, stream.native(), buffer.native(), std::size_t{0},
+        static_cast<unsigned>(attach));
   });
 }
 

@@ -167,30 +167,35 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
                                                memory_location location) noexcept {
     return memory_pool_ref{native, location};
   }
-  /// The pool that a device has from the start. **Capture**: not affected.
-  /// (cuDeviceGetDefaultMemPool)
+  /// The pool that a device has from the start. **Errors**: `errc::index_out_of_range` for a device
+  /// that there is not. **Capture**: not affected. (cuDeviceGetDefaultMemPool)
   template <class Ref = memory_pool_ref>
   static result<Ref> default_of(device on,
                                 source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
-    GPU_TRY(driver::call<&driver::entry_points::device_get_default_mem_pool>(where, &native,
-                                                                             on.native()));
+    GPU_TRY(
+        detail::told_of_location(driver::call<&driver::entry_points::device_get_default_mem_pool>(
+                                     where, &native, on.native()),
+                                 on, where));
     return Ref::from_native(native, on);
   }
-  /// The pool that `device_buffer::create(stream, count)` uses. **Capture**: not affected.
-  /// (cuDeviceGetMemPool)
+  /// The pool that `device_buffer::create(stream, count)` uses. **Errors**: as `default_of`.
+  /// **Capture**: not affected. (cuDeviceGetMemPool)
   template <class Ref = memory_pool_ref>
   static result<Ref> current_of(device on,
                                 source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
-    GPU_TRY(driver::call<&driver::entry_points::device_get_mem_pool>(where, &native, on.native()));
+    GPU_TRY(detail::told_of_location(
+        driver::call<&driver::entry_points::device_get_mem_pool>(where, &native, on.native()), on,
+        where));
     return Ref::from_native(native, on);
   }
 
   /// The pools that a place has from the start and now, for memory of a type: of a device, of the
   /// host, of one of its NUMA nodes, and at no place in particular for managed memory.
-  /// **Errors**: `errc::invalid_argument` for a place that pools cannot be at; the driver's
-  /// CUDA_ERROR_INVALID_VALUE for one that there is not; `errc::not_supported` before CUDA 13.0's
+  /// **Errors**: `errc::invalid_argument` for a place that pools cannot be at;
+  /// `errc::index_out_of_range` for a device that there is not, the driver's
+  /// CUDA_ERROR_INVALID_VALUE for another such place; `errc::not_supported` before CUDA 13.0's
   /// driver. **Capture**: not affected. (cuMemGetDefaultMemPool, cuMemGetMemPool)
   template <class Ref = memory_pool_ref>
   static result<Ref> default_of(memory_location at, allocation_type type,
@@ -223,7 +228,9 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
     GPU_TRY(detail::require_pool_place(at, type, function, where));
     CUmemLocation place = at.native();
     CUmemoryPool native = nullptr;
-    GPU_TRY(driver::call<Member>(where, &native, &place, static_cast<CUmemAllocationType>(type)));
+    GPU_TRY(detail::told_of_location(
+        driver::call<Member>(where, &native, &place, static_cast<CUmemAllocationType>(type)), at,
+        where));
     return Ref::from_native(native, at);
   }
 
@@ -298,7 +305,8 @@ result<> set_current_pool(memory_location at, allocation_type type, memory_pool_
 class memory_pool : public memory_pool_operations<memory_pool> {
  public:
   /// A pool of a device's memory, or of the host's. Takes nothing of it yet.
-  /// **Errors**: `errc::invalid_argument` for a location that pools cannot be at; the driver's
+  /// **Errors**: `errc::invalid_argument` for a location that pools cannot be at;
+  /// `errc::index_out_of_range` for a device that there is not; the driver's
   /// CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE. Not allowed while a stream is captured.
   /// (cuMemPoolCreate, cuMemPoolDestroy)
   template <class Pool = memory_pool>
@@ -315,8 +323,10 @@ class memory_pool : public memory_pool_operations<memory_pool> {
     properties.maxSize = options.max_bytes;
     if (options.hardware_decompression) properties.usage = CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
     CUmemoryPool native = nullptr;
-    GPU_TRY(driver::call<&driver::entry_points::mem_pool_create>(
-        where, &native, static_cast<const CUmemPoolProps*>(&properties)));
+    GPU_TRY(detail::told_of_location(
+        driver::call<&driver::entry_points::mem_pool_create>(
+            where, &native, static_cast<const CUmemPoolProps*>(&properties)),
+        at, where));
     return Pool::adopt(memory_pool_ref::from_native(native, at));
   }
 

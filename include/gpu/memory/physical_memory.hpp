@@ -4,6 +4,7 @@
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/device_attribute.hpp>
+#include <gpu/memory/allocation.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 
@@ -70,8 +71,10 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const CUmemAllocationProp wanted = native_properties(at, {});
-  return driver::call<&driver::entry_points::mem_get_allocation_granularity>(
-      where, &unit, &wanted, static_cast<CUmemAllocationGranularity_flags>(which));
+  return told_of_location(
+      driver::call<&driver::entry_points::mem_get_allocation_granularity>(
+          where, &unit, &wanted, static_cast<CUmemAllocationGranularity_flags>(which)),
+      at, where);
 }
 
 /// Refuses a number of bytes that is no multiple of the unit, or none at all.
@@ -89,6 +92,24 @@ result<> check_units(std::size_t bytes, std::size_t unit, const char* what, cons
     out << "Use " << (bytes / unit + 1) * unit << '.';
   }
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bytes, unit));
+}
+
+/// Has an error of the driver say how much was asked for, and of a device how much there is, where
+/// it is that there was none left.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error no_physical_memory(cuda_error error,
+                                                           const memory_location& at,
+                                                           std::size_t bytes) noexcept {
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY)
+    return error;
+  CUcontext primary = nullptr;
+  if (at.is_device() && find_primary_context(at.id(), primary, source_location{}).has_value()) {
+    const auto on = device::from_native(at.id());
+    return with_memory_info(detail::move(error), context_ref::from_native(primary, on), bytes);
+  }
+  Builder out;
+  out << "asked for " << bytes << " bytes of physical memory on " << at;
+  return detail::move(error).with_details(out.finish()).with_values(bytes, 0);
 }
 
 /// Physical memory as the driver names it, and how much it is, which the driver does not tell.
@@ -110,7 +131,7 @@ struct release_physical_memory {
 
 /// What sizes of physical memory, of reservations and of their parts are multiples of: 2 MiB on
 /// devices of today. **Errors**: `errc::invalid_argument` for a location that has none, or
-/// for a unit that is no `granularity`.
+/// for a unit that is no `granularity`; `errc::index_out_of_range` for a device that there is not.
 /// **Capture**: not affected. **Threads**: any. (cuMemGetAllocationGranularity)
 template <class Size = std::size_t>
 result<Size> granularity_of(memory_location at, granularity which = granularity::minimum,
@@ -127,8 +148,10 @@ class physical_memory {
  public:
   /// `bytes` of memory, a multiple of `granularity_of(at)`, that nothing can reach yet.
   /// (cuMemGetAllocationGranularity, cuMemCreate, cuMemRelease)
-  /// **Errors**: `errc::invalid_argument` for a size or a location that cannot be; the driver's
-  /// CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, CUDA_ERROR_NOT_SUPPORTED.
+  /// **Errors**: `errc::invalid_argument` for a size or a location that cannot be;
+  /// `errc::index_out_of_range` for a device that there is not; the driver's
+  /// CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, and those free and total on a device,
+  /// CUDA_ERROR_NOT_SUPPORTED.
   template <class Memory = physical_memory>
   static result<Memory> create(memory_location at, std::size_t bytes,
                                physical_memory_options options = {},
@@ -144,13 +167,8 @@ class physical_memory {
     result<> made = driver::call<&driver::entry_points::mem_create>(
         where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
     if (!made.has_value()) {
-      cuda_error error = detail::move(made).error();
-      if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
-        detail::text_builder out;
-        out << "asked for " << bytes << " bytes of physical memory on " << at;
-        error = detail::move(error).with_details(out.finish()).with_values(bytes, 0);
-      }
-      return detail::fail(detail::move(error));
+      made = detail::told_of_location(detail::move(made), at, where);
+      return detail::fail(detail::no_physical_memory(detail::move(made).error(), at, bytes));
     }
     return Memory::adopt(native, bytes);
   }

@@ -3,6 +3,7 @@
 /// Memory for arrays that were made without: `map_array` puts physical memory behind tiles of a
 /// sparse array, or behind all of an array of deferred mapping; `unmap_array` takes it away.
 
+#include <gpu/driver/queued_call.hpp>
 #include <gpu/memory/capture_check.hpp>
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
@@ -227,6 +228,9 @@ result<> check_room(const char* function, const physical_memory& memory, std::si
 
 /// Maps physical memory to a part of an array, or, without memory, takes away what is there.
 /// (cuStreamIsCapturing, cuMemGetAllocationPropertiesFromHandle, cuMemMapArrayAsync)
+inline constexpr launch_label map_label{"a mapping of an array", -1};
+inline constexpr launch_label unmap_label{"an unmapping of an array", -1};
+
 template <class Array, class Part, class Builder = text_builder>
 result<> change_mapping(const char* function, stream_ref stream, const Array& array,
                         const Part& part, const physical_memory* memory, std::size_t offset,
@@ -263,9 +267,10 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
     info.memHandle.memHandle = memory->native();
     info.offset = offset;
   }
+  const launch_label& label = memory == nullptr ? unmap_label : map_label;
   result<> done = on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::mem_map_array_async>(where, &info, 1u,
-                                                                    stream.native());
+    return queue<&driver::entry_points::mem_map_array_async>(stream, label, where, &info, 1u,
+                                                             stream.native());
   });
   if (done.has_value() || memory == nullptr || done.error().code() != CUDA_ERROR_INVALID_VALUE)
       [[likely]]

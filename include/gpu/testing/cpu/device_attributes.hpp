@@ -21,6 +21,8 @@ inline constexpr int shared_per_block_optin = 232448;
 inline constexpr int shared_reserved_per_block = 1024;
 inline constexpr int threads_per_block = 1024;
 inline constexpr int parameter_bytes_per_kernel = 32764;
+inline constexpr int largest_policy_window = 128 << 20;  // bytes
+inline constexpr int memory_sync_domains = 4;
 inline constexpr unsigned target_architecture = 90;
 
 /// Device `ordinal` sits at this place of the PCI bus.
@@ -170,9 +172,12 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
     case CU_DEVICE_ATTRIBUTE_SPARSE_CUDA_ARRAY_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED:
-    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
     case CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED:
       return value = 1, true;
+    case CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE:
+      return value = largest_policy_window, true;
+    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
+      return value = memory_sync_domains, true;
     case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES:
       return value = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, true;
 

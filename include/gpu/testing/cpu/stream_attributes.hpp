@@ -3,6 +3,7 @@
 /// Entry points: the attributes of streams.
 
 #include <gpu/testing/cpu/context_life.hpp>
+#include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 
 #include <cuda.h>
@@ -13,15 +14,12 @@
 
 namespace gpu::testing::cpu {
 
-inline constexpr std::size_t largest_policy_window = std::size_t{128} << 20;  // bytes
-inline constexpr unsigned memory_sync_domains = 4;
-
 /// Whether a stream can be given this value of an attribute.
 inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
   switch (which) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: {
       const CUaccessPolicyWindow& window = value.accessPolicyWindow;
-      return window.num_bytes <= largest_policy_window && window.hitRatio >= 0 &&
+      return window.num_bytes <= std::size_t{largest_policy_window} && window.hitRatio >= 0 &&
              window.hitRatio <= 1 && window.hitProp >= CU_ACCESS_PROPERTY_NORMAL &&
              window.hitProp <= CU_ACCESS_PROPERTY_PERSISTING &&
              (window.missProp == CU_ACCESS_PROPERTY_NORMAL ||
