@@ -61,7 +61,11 @@ TEST_CASE("flipped bits in a cubin never lead outside of it", "[kernel][image]")
 TEST_CASE("garbage is told from images", "[kernel][image]") {
   CHECK(check(gpu::bytes_ref()).error() == gpu::errc::invalid_image);
   CHECK(check("").error() == gpu::errc::invalid_image);
+  CHECK(check("").error().details().contains(
+      "the image has no bytes. Pass a cubin, a fatbin or PTX, whole and unmodified."));
   CHECK(check("hello").error() == gpu::errc::invalid_image);
+  CHECK(check("hello").error().details().contains(
+      "the image of 5 bytes begins like neither a cubin, nor a fatbin, nor PTX. Pass a cubin"));
   CHECK(check(std::string(100, '\0')).error() == gpu::errc::invalid_image);
   CHECK(check("\177ELF").error() == gpu::errc::invalid_image);
   // An ELF file of another machine: this one's.

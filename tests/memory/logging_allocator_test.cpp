@@ -52,10 +52,13 @@ TEST_CASE("logging_allocator: tells what could not be had", "[memory][logging_al
   CHECK(error_of(logged.allocate<char>(stream, std::size_t{1} << 46)).code() ==
         CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(error_of(logged.allocate<char>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);
-  REQUIRE(lines.size() == 2);
+  CHECK(error_of(logged.allocate<double>(stream, std::size_t{1} << 61)) ==
+        gpu::errc::size_overflow);
+  REQUIRE(lines.size() == 3);
   CHECK(has(lines[0], "70368744177664 bytes not allocated"));
   CHECK(has(lines[0], "cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY"));
   CHECK(has(lines[1], "1 bytes not allocated ["));
+  CHECK(has(lines[2], "gpu: 2305843009213693952 times 8 bytes not allocated"));
 }
 
 TEST_CASE("logging_allocator: survives every failing call", "[memory][logging_allocator][cpu]") {

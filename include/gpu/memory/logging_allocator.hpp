@@ -14,10 +14,17 @@ inline void log_to_stderr(const text& line, void*) noexcept {
 
 /// "gpu: 4096 bytes allocated, 5242880 of 16777216 bytes are free on device 0 [main.cpp:12]"
 template <class Builder = text_builder>
-text describe_allocation(const stream_ref& stream, std::size_t bytes, const cuda_error* error,
-                         source_location where) noexcept {
+text describe_allocation(const stream_ref& stream, std::size_t count, std::size_t size,
+                         const cuda_error* error, source_location where) noexcept {
   Builder out;
-  out << "gpu: " << bytes << (error == nullptr ? " bytes allocated" : " bytes not allocated");
+  std::size_t bytes = 0;
+  out << "gpu: ";
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    out << count << " times " << size;
+  } else {
+    out << bytes;
+  }
+  out << (error == nullptr ? " bytes allocated" : " bytes not allocated");
   std::size_t free = 0, total = 0;
   if (stream && driver::call_in<&driver::entry_points::mem_get_info>(stream.context().native(),
                                                                      where, &free, &total)
@@ -53,7 +60,7 @@ template <class Allocator> class logging_allocator {
   result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
                                     source_location where = source_location::current()) noexcept {
     result<device_buffer<T>> made = logged_->template allocate<T>(stream, count, where);
-    log_(detail::describe_allocation(stream, count * sizeof(T),
+    log_(detail::describe_allocation(stream, count, sizeof(T),
                                      made.has_value() ? nullptr : &made.error(), where),
          data_);
     return made;
