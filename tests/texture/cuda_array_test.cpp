@@ -119,7 +119,7 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
       {{.width = 4, .depth = 4}, "a depth but no height"},
       {{.width = 4, .height = 4, .depth = 4, .layers = 4}, "there are layers"},
       {{.width = 4, .height = 4, .depth = 6, .cubemap = true}, "the six faces are implied"},
-      {{.width = 4, .height = 8, .cubemap = true}, "not square"},
+      {{.width = 4, .height = 8, .cubemap = true}, "not square. Give a height that is the width"},
       {{.width = 4, .flags = array_flags::texture_gather}, "texture_gather is for"},
       {{.width = 4, .height = 4, .layers = 2, .flags = array_flags::texture_gather},
        "texture_gather is for"},
