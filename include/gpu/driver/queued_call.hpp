@@ -20,8 +20,9 @@ template <class Builder = text_builder>
 
 /// Calls a function of the driver that queues on `stream` what may fault later: the fault then
 /// names it by `label`, and its place. Does `otherwise(index)`, the function's, where there is none
-/// at hand.
-template <auto Member, class Otherwise, class... Arguments>
+/// at hand, and `Failed`, as `queue_failed`, where the driver refuses.
+template <auto Member, auto Failed = &queue_failed<text_builder>, class Otherwise,
+          class... Arguments>
 [[gnu::always_inline]] inline result<> queue_or(const stream_ref& stream, const launch_label& label,
                                                 source_location where, Otherwise otherwise,
                                                 Arguments... arguments) noexcept {
@@ -34,7 +35,7 @@ template <auto Member, class Otherwise, class... Arguments>
       note_launch(launches(process), &label, stream.native(), where, stream.device().native());
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS) [[unlikely]] {
-    return queue_failed(code, driver::entry_point_index(member), ticket, where, stream.native());
+    return Failed(code, driver::entry_point_index(member), ticket, where, stream.native());
   }
   return {};
 }

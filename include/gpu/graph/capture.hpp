@@ -7,6 +7,13 @@
 
 namespace gpu {
 
+namespace detail {
+
+inline constexpr const char* one_capture_at_a_time =
+    " already. End that capture first, or begin one of another stream.";
+
+}  // namespace detail
+
 /// A capture that is going on, from `begin` to `end`:
 ///
 ///     auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
@@ -32,19 +39,24 @@ class [[nodiscard]] stream_capture {
   static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(check(stream, mode, where));
-    return begin_with<Capture>(state{stream, {}}, where, [&] {
+    result<Capture> begun = begin_with<Capture>(state{stream, {}}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture>(
           where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
     });
+    if (begun.has_value()) [[likely]]
+      return begun;
+    return detail::fail(detail::with_capture_state(detail::move(begun).error(), stream,
+                                                   detail::one_capture_at_a_time));
   }
 
-  /// Begins a capture that adds to a graph, after the nodes in `after`. A dependency other than
+  /// Begins a capture that adds to a graph, after the nodes in `after`; the stream may be another
+  /// device's than theirs. A dependency other than
   /// `graph_dependency::full` is for a kernel that is captured next: the driver takes other work as
   /// well, which then does not wait for the end of the node before.
   /// **Errors**: also `errc::invalid_argument` for such a dependency on a node of another kind than
-  /// `kernel`, and for a value that is none; the driver's for a node of another graph, and for a
-  /// graph that is being captured to. (cuStreamBeginCaptureToGraph, and cuGraphNodeGetType for what
-  /// is not `full`)
+  /// `kernel`, and for a value that is none; CUDA_ERROR_INVALID_VALUE for a graph that is being
+  /// captured to, and, with which, for a node of another graph. (cuStreamBeginCaptureToGraph, and
+  /// cuGraphNodeGetType for what is not `full`)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
@@ -52,11 +64,16 @@ class [[nodiscard]] stream_capture {
     GPU_TRY(check(stream, mode, where));
     GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::require_before(after, "gpu::stream_capture::begin", where));
-    return begin_with<Capture>(state{stream, into}, where, [&] {
+    result<Capture> begun = begin_with<Capture>(state{stream, into}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
           where, stream.native(), into.native(), after.native(), after.native_edges(), after.size(),
           static_cast<CUstreamCaptureMode>(mode));
     });
+    if (begun.has_value()) [[likely]]
+      return begun;
+    return detail::fail(detail::with_capture_state(
+        detail::with_wrong_node(detail::move(begun).error(), into.native(), after, false), stream,
+        detail::one_capture_at_a_time));
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }

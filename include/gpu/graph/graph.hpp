@@ -8,7 +8,7 @@
 #include <gpu/graph/graph_keeper.hpp>
 #include <gpu/graph/keep_alive.hpp>
 #include <gpu/graph/node_description.hpp>
-#include <gpu/graph/nodes_before.hpp>
+#include <gpu/graph/refused_calls.hpp>
 
 namespace gpu {
 
@@ -40,27 +40,31 @@ template <class Self> class graph_operations {
   /// instantiated from it keep the code loaded, until the last of them is gone. Buffers and events
   /// have to live: see `keep`.
   /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description,
-  /// `errc::invalid_argument` as `connect`, and `errc::out_of_host_memory`; a node of another graph
-  /// is CUDA_ERROR_INVALID_VALUE. (cuGraphAddNode)
+  /// `errc::invalid_argument` as `connect`, and `errc::out_of_host_memory`; a node in `after` that
+  /// is of another graph, or there twice, is CUDA_ERROR_INVALID_VALUE, and says which.
+  /// (cuGraphAddNode)
   template <node_description Description>
   result<graph_node> add(const nodes_before& after, Description&& description,
                          source_location where = source_location::current()) const noexcept;
 
   /// Removes a node and its edges. A graph that allocates memory keeps its nodes.
-  /// (cuGraphDestroyNode)
+  /// **Errors**: also `errc::invalid_argument` for a node of another graph, from which the driver
+  /// would remove it. **Cost**: lists the nodes, so removing all of them one by one takes a time
+  /// that grows with their number squared. (cuGraphGetNodes, cuGraphDestroyNode)
   result<> remove(graph_node node,
                   source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::graph::remove", where));
     GPU_TRY(detail::require(node, "gpu::graph::remove", where));
+    GPU_TRY(detail::require_own_node(self().native(), node, "gpu::graph::remove", where));
     return driver::call<&driver::entry_points::graph_destroy_node>(where, node.native());
   }
 
   /// Makes `second` run after `first`, or, where both are kernels, begin as early as `dependency`
-  /// says. An edge that is there already, or a node of another graph, is CUDA_ERROR_INVALID_VALUE;
-  /// a circle is found when the graph is instantiated.
-  /// **Errors**: also `errc::invalid_argument` for a node of another kind than `kernel`, unless the
-  /// dependency is `full`, and for a value that is no dependency. (cuGraphAddDependencies, and
-  /// cuGraphNodeGetType for what is not `full`)
+  /// says. A circle is found when the graph is instantiated.
+  /// **Errors**: also `errc::invalid_argument` for a node and itself, for a node of another kind
+  /// than `kernel`, unless the dependency is `full`, and for a value that is no dependency; an edge
+  /// that is there already, and a node of another graph, is CUDA_ERROR_INVALID_VALUE, and says
+  /// which. (cuGraphAddDependencies, and cuGraphNodeGetType for what is not `full`)
   result<> connect(graph_node first, graph_node second,
                    graph_dependency dependency = graph_dependency::full,
                    source_location where = source_location::current()) const noexcept {
@@ -74,7 +78,8 @@ template <class Self> class graph_operations {
     return edge<&driver::entry_points::graph_add_dependencies>("gpu::graph::connect", first, second,
                                                                where, &data);
   }
-  /// Removes the edge from `first` to `second`. (cuGraphRemoveDependencies)
+  /// Removes the edge from `first` to `second`. **Errors**: CUDA_ERROR_INVALID_VALUE, with why,
+  /// where there is none. (cuGraphRemoveDependencies)
   result<> disconnect(graph_node first, graph_node second,
                       source_location where = source_location::current()) const noexcept {
     return edge<&driver::entry_points::graph_remove_dependencies>("gpu::graph::disconnect", first,
@@ -144,8 +149,7 @@ template <class Self> class graph_operations {
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require(first, function, where));
     GPU_TRY(detail::require(second, function, where));
-    const CUgraphNode from = first.native(), to = second.native();
-    return driver::call<Member>(where, self().native(), &from, &to, data, std::size_t{1});
+    return detail::change_edge<Member>(self().native(), first, second, data, where);
   }
 };
 
@@ -266,6 +270,9 @@ result<> with_description(const char* function, const graph_ref& graph, bool is_
 
 /// Owns a graph. Move-only; empty after a move.
 /// What was instantiated from it stays valid when it is destroyed.
+/// A graph belongs to a context, in which the nodes are made that are added to it, and may span
+/// devices: copies and fills reach the memory of all of them, events may be another device's, and a
+/// capture of another device's stream brings nodes of that. It is launched on a stream of any.
 class graph : public graph_operations<graph> {
  public:
   /// An empty graph for work in a device's primary context.
@@ -348,9 +355,7 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
   GPU_TRY(detail::with_description(
       "gpu::graph::add", graph, false, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
-        GPU_TRY(driver::call<&driver::entry_points::graph_add_node>(
-            where, &made, graph.native(), after.native(), after.native_edges(), after.size(),
-            &parameters.native));
+        GPU_TRY(detail::add_node(graph.native(), after, parameters.native, made, where));
         result<> set = detail::set_node_attributes(made, parameters, where);
         if (!set.has_value()) {
           driver::destroy<&driver::entry_points::graph_destroy_node>(made);
@@ -365,19 +370,21 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
 /// Gives a node of a graph another description of its kind; a kernel node loses the attributes and
 /// the cluster that the new one does not have. What was instantiated from the graph before stays as
 /// it is: see `graph_exec::set` and `graph_exec::update`.
-/// **Ownership**, **Errors**: as `graph::add`; a description of another kind, or of memory or of a
-/// condition, is CUDA_ERROR_INVALID_VALUE. **Capture**: allowed. (cuGraphNodeSetParams,
-/// cuGraphKernelNodeGetAttribute, cuGraphKernelNodeSetAttribute)
+/// **Ownership**, **Errors**: as `graph::add`; also `errc::invalid_argument` for a node of another
+/// graph, which would not keep what the description holds; a description of another kind, or of
+/// memory or of a condition, is CUDA_ERROR_INVALID_VALUE, and says so. **Capture**: allowed.
+/// **Cost**: lists the nodes of the graph; `graph_exec::set` does not. (cuGraphGetNodes,
+/// cuGraphNodeSetParams, cuGraphKernelNodeGetAttribute, cuGraphKernelNodeSetAttribute)
 template <node_description Description>
 result<> set(graph_ref graph, graph_node node, Description&& description,
              source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(graph, "gpu::set", where));
   GPU_TRY(detail::require(node, "gpu::set", where));
+  GPU_TRY(detail::require_own_node(graph.native(), node, "gpu::set", where));
   return detail::with_description(
       "gpu::set", graph, true, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
-        GPU_TRY(driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
-                                                                           &parameters.native));
+        GPU_TRY(detail::describe_node(node, parameters.native, where));
         GPU_TRY(detail::reset_other_attributes(node, parameters, where));
         return detail::set_node_attributes(node.native(), parameters, where);
       });

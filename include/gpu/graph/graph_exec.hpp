@@ -4,6 +4,7 @@
 
 #include <gpu/driver/queued_call.hpp>
 #include <gpu/graph/graph.hpp>
+#include <gpu/graph/graph_results.hpp>
 
 namespace gpu {
 
@@ -15,50 +16,6 @@ struct graph_exec_options {
   bool use_node_priority =
       false;  ///< kernels run with the priority of their node, not the stream's
 };
-
-/// Why an executable graph could not take over another graph.
-enum class graph_update_result : int {
-  success = CU_GRAPH_EXEC_UPDATE_SUCCESS,
-  error = CU_GRAPH_EXEC_UPDATE_ERROR,
-  topology_changed = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-  node_type_changed = CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED,
-  function_changed = CU_GRAPH_EXEC_UPDATE_ERROR_FUNCTION_CHANGED,
-  parameters_changed = CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED,
-  not_supported = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED,
-  unsupported_function_change = CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE,
-  attributes_changed = CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
-};
-
-/// The result's name, such as "topology_changed"; null for a value that is none.
-constexpr const char* name_of(graph_update_result result) noexcept {
-  constexpr const char* names[] = {"success",           "error",
-                                   "topology_changed",  "node_type_changed",
-                                   "function_changed",  "parameters_changed",
-                                   "not_supported",     "unsupported_function_change",
-                                   "attributes_changed"};
-  return detail::name_at(names, static_cast<int>(result));
-}
-
-/// Why a graph could not be instantiated.
-enum class graph_instantiate_result : int {
-  success = CUDA_GRAPH_INSTANTIATE_SUCCESS,
-  error = CUDA_GRAPH_INSTANTIATE_ERROR,
-  invalid_structure = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE,
-  node_operation_not_supported = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
-  multiple_contexts_not_supported = CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
-  conditional_handle_unused = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
-};
-
-/// The result's name, such as "invalid_structure"; null for a value that is none.
-constexpr const char* name_of(graph_instantiate_result result) noexcept {
-  constexpr const char* names[] = {"success",
-                                   "error",
-                                   "invalid_structure",
-                                   "node_operation_not_supported",
-                                   "multiple_contexts_not_supported",
-                                   "conditional_handle_unused"};
-  return detail::name_at(names, static_cast<int>(result));
-}
 
 class graph_exec;
 
@@ -79,57 +36,6 @@ struct destroy_graph_exec {
     destroy_put_aside();
   }
 };
-
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_instantiate_result(
-    cuda_error error, const CUDA_GRAPH_INSTANTIATE_PARAMS& parameters) noexcept {
-  Builder out;
-  switch (static_cast<graph_instantiate_result>(parameters.result_out)) {
-    case graph_instantiate_result::invalid_structure:
-      out << "nodes of the graph depend on each other in a circle. Remove an edge of it with "
-             "graph::disconnect.";
-      break;
-    case graph_instantiate_result::node_operation_not_supported:
-      out << "a graph that kernels launch cannot hold such a node. Leave device_launch out.";
-      break;
-    case graph_instantiate_result::multiple_contexts_not_supported:
-      out << "the nodes of a graph that kernels launch belong to different contexts. Make them in "
-             "one.";
-      break;
-    case graph_instantiate_result::conditional_handle_unused:
-      out << "a condition of the graph has no node that looks at it. Add a conditional_node for "
-             "it.";
-      break;
-    default:
-      return error;
-  }
-  return detail::move(error)
-      .with_details(out.finish())
-      .with_values(static_cast<std::uint64_t>(parameters.result_out), 0);
-}
-
-/// Says what the driver minds about an update, and about which node.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_update_result(cuda_error error,
-                                                           const CUgraphExecUpdateResultInfo& info,
-                                                           context_ref context) noexcept {
-  const auto why = static_cast<graph_update_result>(info.result);
-  const char* name = name_of(why);
-  if (error.domain() != error_domain::driver ||
-      error.code() != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE || name == nullptr) {
-    return error;
-  }
-  Builder out;
-  out << "the executable graph cannot take the new graph over: " << name;
-  if (info.errorNode != nullptr) {
-    const auto kind = kind_of(graph_node::from_native(info.errorNode, context), error.where());
-    if (kind.has_value()) out << ", at a node of kind " << name_of(*kind);
-  }
-  out << ". Instantiate the new graph.";
-  return detail::move(error)
-      .with_details(out.finish())
-      .with_values(static_cast<std::uint64_t>(info.result), 0);
-}
 
 /// The driver changes no attributes in an executable graph.
 template <class Builder = text_builder>
@@ -240,7 +146,7 @@ class graph_exec {
   /// would keep it alive. Give it to a graph, and `update`. The code of a kernel's module is kept
   /// loaded; that of the kernel before, too, until the next `update`.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
-  /// cluster; CUDA_ERROR_INVALID_VALUE for a description of another kind,
+  /// cluster; CUDA_ERROR_INVALID_VALUE, with both kinds, for a description of another kind,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph of another shape.
   /// (cuGraphExecNodeSetParams)
   template <node_description Description>
@@ -257,31 +163,43 @@ class graph_exec {
     GPU_TRY(detail::require_no_attributes(parameters, where));
     detail::share_taking shares{handle_.get().shares, "gpu::graph_exec::set", where};
     GPU_TRY(detail::take_of_description(shares, parameters, context()));
-    GPU_TRY(driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
-        context().native(), where, native(), node.native(), &parameters.native));
+    result<> set = driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
+        context().native(), where, native(), node.native(), &parameters.native);
+    if (!set.has_value()) {
+      return detail::fail(detail::with_wrong_description(
+          detail::move(set).error(), node, detail::remove_reference_t<Description>::node_kind));
+    }
     detail::add_shares(shares.taken, keep({}));
     keep(detail::move(shares.taken));
     return {};
   }
 
-  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it. A node
-  /// of another kind is CUDA_ERROR_INVALID_VALUE. (cuGraphNodeSetEnabled)
-  result<> set_enabled(graph_node node, bool enabled,
-                       source_location where = source_location::current()) noexcept {
+  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.
+  /// **Errors**: CUDA_ERROR_INVALID_VALUE, with which of both, for a node of another kind, and for
+  /// one of another graph than this was instantiated from. (cuGraphNodeSetEnabled)
+  template <class Result = result<>>
+  Result set_enabled(graph_node node, bool enabled,
+                     source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
-    return driver::call<&driver::entry_points::graph_node_set_enabled>(
+    result<> set = driver::call<&driver::entry_points::graph_node_set_enabled>(
         where, native(), node.native(), enabled ? 1u : 0u);
+    if (set.has_value()) [[likely]]
+      return set;
+    return detail::fail(detail::with_no_switch(detail::move(set).error(), node));
   }
-  /// Whether launches do what a node does; a kernel, copy or fill node. (cuGraphNodeGetEnabled)
+  /// Whether launches do what a node does; a kernel, copy or fill node. **Errors**: as
+  /// `set_enabled`. (cuGraphNodeGetEnabled)
   template <class Bool = bool>
   result<Bool> is_enabled(graph_node node,
                           source_location where = source_location::current()) const noexcept {
     unsigned enabled = 0;
     GPU_TRY(detail::require(*this, "gpu::graph_exec::is_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::is_enabled", where));
-    GPU_TRY(driver::call<&driver::entry_points::graph_node_get_enabled>(where, native(),
-                                                                        node.native(), &enabled));
+    result<> told = driver::call<&driver::entry_points::graph_node_get_enabled>(
+        where, native(), node.native(), &enabled);
+    if (!told.has_value())
+      return detail::fail(detail::with_no_switch(detail::move(told).error(), node));
     return enabled != 0;
   }
 
@@ -320,16 +238,39 @@ inline result<> require(const graph_exec& exec, const char* function,
   return {};
 }
 
+/// Says of a launch or an upload that was refused that the stream is being captured, if so.
+template <class Result>
+[[gnu::cold, gnu::noinline]] void explain_capture(Result& refused,
+                                                  const stream_ref& stream) noexcept {
+  refused = fail(with_capture_state(
+      detail::move(refused).error(), stream,
+      ", which takes no launch of an executable graph, nor its upload, and is spoiled. End it and "
+      "capture again, with the graph as a child_graph_node."));
+}
+
+/// The same of a launch on a usual stream, for which no context has to be current.
+template <class Result>
+[[gnu::cold, gnu::noinline]] Result launch_failed(CUresult code, std::size_t index,
+                                                  std::uint64_t ticket, source_location where,
+                                                  CUstream stream) noexcept {
+  Result refused = queue_failed(code, index, ticket, where, stream);
+  explain_capture(refused, stream_ref::from_native(stream, context_ref{}));
+  return refused;
+}
+
 /// Launches on any stream, or says what is wrong.
-[[gnu::cold, gnu::noinline]] inline result<> launch_carefully(const stream_ref& stream,
-                                                              const graph_exec& exec,
-                                                              source_location where) noexcept {
+template <class Result>
+[[gnu::cold, gnu::noinline]] Result launch_carefully(const stream_ref& stream,
+                                                     const graph_exec& exec,
+                                                     source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::launch", where));
   GPU_TRY(require(exec, "gpu::launch", where));
-  return on_stream(stream, where, [&] {
+  Result queued = on_stream(stream, where, [&] {
     return queue<&driver::entry_points::graph_launch>(stream, graph_label, where, exec.native(),
                                                       stream.native());
   });
+  if (!queued.has_value()) explain_capture(queued, stream);
+  return queued;
 }
 
 }  // namespace detail
@@ -341,29 +282,33 @@ inline result<> require(const graph_exec& exec, const char* function,
 /// this launch and its place in the source.
 /// **Capture**: not allowed, and spoils it: add a `child_graph_node` to what is captured.
 /// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
-[[gnu::always_inline]] inline result<> launch(
+template <class Result = result<>>
+[[gnu::always_inline]] inline Result launch(
     stream_ref stream, const graph_exec& exec,
     source_location where = source_location::current()) noexcept {
   const CUgraphExec native = exec.native();
   const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
-    return detail::launch_carefully(detail::copy_of(stream), exec, where);
+    return detail::launch_carefully<Result>(detail::copy_of(stream), exec, where);
   };
   if (native == nullptr || !detail::is_usual(stream)) [[unlikely]]
     return otherwise(0);
-  return detail::queue_or<&driver::entry_points::graph_launch>(stream, detail::graph_label, where,
-                                                               otherwise, native, stream.native());
+  return detail::queue_or<&driver::entry_points::graph_launch, &detail::launch_failed<Result>>(
+      stream, detail::graph_label, where, otherwise, native, stream.native());
 }
 
 /// Queues the preparation that the first launch of a graph would do.
 /// **Ordering**, **Capture**, **Threads**: as `launch`. **Errors**: `errc::empty_handle`, the
 /// driver's. (cuGraphUpload)
-inline result<> upload(stream_ref stream, const graph_exec& exec,
-                       source_location where = source_location::current()) noexcept {
+template <class Result = result<>>
+Result upload(stream_ref stream, const graph_exec& exec,
+              source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::upload", where));
   GPU_TRY(detail::require(exec, "gpu::upload", where));
-  return detail::on_stream(stream, where, [&] {
+  Result queued = detail::on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
   });
+  if (!queued.has_value()) detail::explain_capture(queued, stream);
+  return queued;
 }
 
 }  // namespace gpu

@@ -9,11 +9,13 @@
 
 namespace gpu {
 
-/// Copies all elements of `source` to `destination`. Each is a device range, or a contiguous range
-/// in host memory, which need not be page-locked; both have the same element type and length.
+/// Copies all elements of `source` to `destination`. Each is a device range, of any device, or a
+/// contiguous range in host memory, which need not be page-locked; both have the same element type
+/// and length. Devices need no access to each other.
 /// They have to live as long as the graph and what is instantiated from it: see `graph::keep`. The
 /// elements are read and written when a launch gets there.
-/// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` for no elements.
+/// **Errors**: `errc::size_mismatch` with both lengths; `errc::empty_handle` for a buffer that was
+/// moved from; `errc::invalid_argument` for no elements.
 class copy_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::copy;
@@ -31,6 +33,8 @@ class copy_node {
   template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
+    GPU_TRY(detail::require_owner("gpu::copy_node", "source", source_, where));
+    GPU_TRY(detail::require_owner("gpu::copy_node", "destination", destination_, where));
     GPU_TRY(detail::require_same_size(source_, destination_, where));
     if (source_.count == 0) {
       return detail::fail(detail::refusal(
@@ -56,9 +60,11 @@ class copy_node {
   std::size_t element_size_;
 };
 
-/// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each. The memory has to
+/// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each. The memory, which
+/// may be another device's than the graph's, without access to it, has to
 /// live as long as the graph and what is instantiated from it: see `graph::keep`.
-/// **Errors**: `errc::invalid_argument` for no elements.
+/// **Errors**: `errc::empty_handle` for a buffer that was moved from; `errc::invalid_argument` for
+/// no elements.
 class fill_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::fill;
@@ -75,6 +81,7 @@ class fill_node {
   template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
+    GPU_TRY(detail::require_owner("gpu::fill_node", "destination", destination_, where));
     if (destination_.count == 0) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::fill_node",
@@ -189,18 +196,28 @@ template <class T> class allocation_node {
 };
 
 /// Frees what a node of this graph, or of one launched before it, allocates.
-/// **Errors**: CUDA_ERROR_INVALID_VALUE for memory that no graph allocates, or that another node of
-/// the graph frees.
+/// **Errors**: `errc::invalid_argument` for an empty span, as that of an `allocation_node` is
+/// before it was added; CUDA_ERROR_INVALID_VALUE for memory that no graph allocates, or that
+/// another node of the graph frees.
 class free_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::free;
 
   template <class T>
-  explicit free_node(device_span<T> memory) noexcept : address_{memory.native()} {}
+  explicit free_node(device_span<T> memory) noexcept
+      : address_{memory.empty() ? 0 : memory.native()} {}
 
  private:
   friend struct detail::node_access;
-  result<> describe(detail::node_parameters& to, context_ref, source_location) const noexcept {
+  result<> describe(detail::node_parameters& to, context_ref,
+                    source_location where) const noexcept {
+    if (address_ == 0) {
+      return detail::fail(detail::refusal(
+          errc::invalid_argument, "gpu::free_node",
+          text("the span is empty, and has no memory to free. Pass the span() of an "
+               "allocation_node that was added."),
+          where));
+    }
     to.native.free.dptr = address_;
     return {};
   }

@@ -187,6 +187,37 @@ TEST_CASE("fills of every width and in two dimensions", "[cpu]") {
   }
 }
 
+TEST_CASE("a stream fills memory of another device where it has access to it", "[cpu]") {
+  for (auto mode : all_modes()) {
+    mode.devices = 2;
+    driver_fixture f(mode);
+    CUcontext second = nullptr;
+    CUstream stream = nullptr;
+    CUdeviceptr there = 0;
+    REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    REQUIRE(f.cu.device_primary_ctx_retain(&second, 1) == CUDA_SUCCESS);
+    REQUIRE(f.cu.ctx_push_current(second) == CUDA_SUCCESS);
+    REQUIRE(f.cu.mem_alloc(&there, 16) == CUDA_SUCCESS);
+    REQUIRE(f.cu.memset_d32(there, 3, 4) == CUDA_SUCCESS);
+    REQUIRE(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+    CUcontext popped = nullptr;
+    REQUIRE(f.cu.ctx_pop_current(&popped) == CUDA_SUCCESS);
+    CHECK(f.cu.memset_d32_async(there, 9, 4, stream) == CUDA_ERROR_INVALID_VALUE);
+    int value = 0;
+    REQUIRE(f.cu.memcpy_dtoh(&value, there, sizeof value) == CUDA_SUCCESS);
+    CHECK(value == 3);
+    REQUIRE(f.cu.ctx_enable_peer_access(second, 0) == CUDA_SUCCESS);
+    CHECK(f.cu.memset_d32_async(there, 9, 4, stream) == CUDA_SUCCESS);
+    REQUIRE(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+    REQUIRE(f.cu.memcpy_dtoh(&value, there, sizeof value) == CUDA_SUCCESS);
+    CHECK(value == 9);
+    REQUIRE(f.cu.ctx_disable_peer_access(second) == CUDA_SUCCESS);
+    CHECK(f.cu.mem_free(there) == CUDA_SUCCESS);
+    CHECK(f.cu.stream_destroy(stream) == CUDA_SUCCESS);
+    CHECK(f.cu.device_primary_ctx_release(1) == CUDA_SUCCESS);
+  }
+}
+
 TEST_CASE("rectangles and boxes are copied row by row", "[cpu]") {
   for (const auto& mode : all_modes()) {
     driver_fixture f(mode);

@@ -66,6 +66,17 @@ CUresult check_fill(call& c, CUdeviceptr to, std::uint64_t pitch, std::uint64_t 
   return check_end(c, what.to, what, named_as::device);
 }
 
+/// Whether a stream of a context cannot fill memory, which is another device's; a node of a graph
+/// can.
+inline bool is_out_of_reach(call& c, const context_state& context, CUdeviceptr to) {
+  const memory_block* block = c.driver.find_block(to);
+  if (block == nullptr || block->on_host() || block->device == context.device->ordinal)
+    return false;
+  machine::memory_view view;
+  return c.driver.memory.resolve(to, 1, context.owner, view) ==
+         machine::fault_kind::foreign_context;
+}
+
 /// Fills `height` rows of `width` values. A blocking call only waits where the memory is the
 /// host's or managed; device memory is filled in the order of the default stream.
 template <class Value>
@@ -77,6 +88,7 @@ CUresult fill(call& c, CUdeviceptr to, std::uint64_t pitch, Value value, std::ui
   transfer what;
   if (const CUresult bad = check_fill<Value>(c, to, pitch, width, height, what)) return bad;
   if (stream->capture) return c.capture(stream, fill_node(c, stream->context, what, value));
+  if (is_out_of_reach(c, *stream->context, to)) return CUDA_ERROR_INVALID_VALUE;
   const bool waits = order.blocking && to < machine::device_window;
   if (c.driver.work.deferred() && !waits && what.to.where == endpoint::place::host)
     poison_destination(c, what);
