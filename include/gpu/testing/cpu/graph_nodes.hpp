@@ -348,6 +348,8 @@ inline CUresult graph_kernel_node_get_attribute(call& c, CUgraphNode handle,
   if (const CUresult bad = find_node(c, handle, node)) return bad;
   if (node->what.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
   *value = {};
+  // A new node has zeros for all of them but this, as devices with several domains have it.
+  if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value->memSyncDomainMap.remote = 1;
   for (const CUlaunchAttribute& each : node->what.attributes)
     if (each.id == which) *value = each.value;
   return CUDA_SUCCESS;
