@@ -84,6 +84,8 @@ template <class Builder>
 
 struct destroy_event {
   template <class Event> void operator()(const Event& event) const noexcept {
+    const auto leave = __atomic_load_n(&state_of_process().leave_event, __ATOMIC_ACQUIRE);
+    if (leave != nullptr && leave(event.native())) return;
     driver::destroy<&driver::entry_points::event_destroy>(event.native());
   }
 };
@@ -91,7 +93,8 @@ struct destroy_event {
 }  // namespace detail
 
 /// Owns an event. Move-only; empty after a move.
-/// **Ordering**: the destructor does not wait; work that waits for the event still does.
+/// **Ordering**: the destructor does not wait; work that waits for the event still does. An event
+/// that graphs have in nodes is destroyed when the last of them is gone.
 class event : public event_operations<event> {
  public:
   /// An event of a device's primary context. Allowed while a stream is captured. (cuEventCreate)

@@ -17,6 +17,7 @@ using error_reporter = void (*)(const cuda_error& error);
 namespace detail {
 
 struct shared_code;
+struct shared_event;
 
 /// A kernel that a module has handed out, and what keeps it loaded: see kernel/shared_code.hpp.
 struct live_kernel {
@@ -30,6 +31,7 @@ struct live_kernels {
   live_kernel* first[64];  // of lists, by the handle
   shared_code* unwanted;   // a list of code that nobody needs, to be unloaded
   std::size_t captures;    // that are going on, for whose graphs it has to wait
+  shared_event* events;    // a list of those that graphs have in nodes
 };
 
 /// What a driver call looks at. Until the state of the process is found, and in it until a table is
@@ -43,8 +45,9 @@ struct process_state : process_front {
   // cuLaunchKernel of the table, or a function that refuses, and null only before the first table:
   // so a launch need not ask.
   decltype(&::cuLaunchKernel) launch_kernel;
-  std::uint64_t generation;  // of the table: grows when it is replaced
-  error_reporter reporter;   // null: print to stderr
+  std::uint64_t generation;      // of the table: grows when it is replaced
+  error_reporter reporter;       // null: print to stderr
+  bool (*leave_event)(CUevent);  // to graphs that need it; null while none does
   mutex loading;
   driver::entry_points unloaded;  // in force before the first use
   driver::entry_points loaded;

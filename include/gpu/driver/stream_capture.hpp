@@ -117,7 +117,7 @@ class [[nodiscard]] capture_mode_scope {
 /// Makes recording `event` a piece of work of the graph that `stream` is being captured to: work
 /// outside of the graph can wait for it. (`record` marks a point inside the capture.)
 /// **Errors**: as `record`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
-/// **Threads**: any. The event must live as long as the graph and what is instantiated from it.
+/// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
 /// (cuEventRecordWithFlags)
 inline result<> record_external(stream_ref stream, event_ref event,
                                 source_location where = source_location::current()) noexcept {
@@ -137,7 +137,7 @@ inline result<> record_external(stream_ref stream, event_ref event,
 /// Makes waiting for `event` a piece of work of the graph that `stream` is being captured to: each
 /// launch waits for what the event marks at that time. (`wait` joins captured streams.)
 /// **Errors**: as `wait`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
-/// **Threads**: any. The event must live as long as the graph and what is instantiated from it.
+/// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
 /// (cuStreamWaitEvent)
 inline result<> wait_external(stream_ref stream, event_ref event,
                               source_location where = source_location::current()) noexcept {

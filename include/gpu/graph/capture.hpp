@@ -24,10 +24,10 @@ inline constexpr const char* one_capture_at_a_time =
 /// Other streams join where they `wait` for an event that was recorded in the capture, and have to
 /// be joined again, by an event that the first stream waits for, before it ends. What is queued
 /// names buffers, events, callables and modules: the callables are the graph's, which also keeps
-/// the modules of the kernels loaded; the others have to live as long as it does (see
-/// `graph::keep`). Where a module is destroyed while there is a capture, its code is unloaded when
-/// no capture is left. Move-only. The destructor of one that was not ended ends it, and drops what
-/// was captured.
+/// the modules of the kernels loaded and the events of `record_external` and `wait_external`; the
+/// buffers have to live as long as it does (see `graph::keep`). Where a module is destroyed while
+/// there is a capture, its code is unloaded when no capture is left. Move-only. The destructor of
+/// one that was not ended ends it, and drops what was captured.
 /// **Threads**: ended in the thread that began it, unless its mode is `relaxed`.
 class [[nodiscard]] stream_capture {
  public:

@@ -6,6 +6,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/host_call.hpp>
 #include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/shared_event.hpp>
 #include <gpu/kernel/shared_code.hpp>
 
 namespace gpu::detail {
@@ -73,9 +74,15 @@ struct share_taking {
   }
 };
 
-/// Takes a share for each kernel of a graph and of its children, however they came into it. The
-/// driver does not tell of the bodies of conditional nodes.
-/// (cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
+/// Takes a share in an event, which may be no `event`'s.
+template <class Taking> result<> take_of_event(Taking& taking, CUevent event) noexcept {
+  if (shared_event* const shared = take_share_of(event)) return taking.add(shared);
+  return fail(no_room_error(taking.function, sizeof(shared_event), taking.where));
+}
+
+/// Takes a share for each kernel and event of a graph and of its children, however they came into
+/// it. The driver does not tell of the bodies of conditional nodes. (cuGraphGetNodes,
+/// cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
 template <class Taking, class List = graph_node_list>
 result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexcept {
   const source_location where = taking.where;
@@ -91,6 +98,15 @@ result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexc
       GPU_TRY(driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(where, node,
                                                                                     &child));
       GPU_TRY(take_of_nodes(taking, child, context));
+    }
+    const bool records = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    if (records || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
+      CUevent event = nullptr;
+      GPU_TRY(records ? driver::call<&driver::entry_points::graph_event_record_node_get_event>(
+                            where, node, &event)
+                      : driver::call<&driver::entry_points::graph_event_wait_node_get_event>(
+                            where, node, &event));
+      GPU_TRY(take_of_event(taking, event));
     }
     if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
     CUDA_KERNEL_NODE_PARAMS found{};

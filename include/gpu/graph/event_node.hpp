@@ -30,13 +30,13 @@ template <graph_node_kind Kind> class event_node {
 
 }  // namespace detail
 
-/// Records an event, of any device, when the launch gets there. The event has to live as long as
-/// the graph and what is instantiated from it: see `graph::keep`. **Errors**: `errc::empty_handle`.
+/// Records an event, of any device, when the launch gets there. The event's owner may go once the
+/// node was added: the last of the graph and what was instantiated from it destroys the event.
+/// **Errors**: `errc::empty_handle`.
 using event_record_node = detail::event_node<graph_node_kind::event_record>;
 
-/// Waits for what an event, of any device, marks when the graph is launched. The event has to live
-/// as long as the graph and what is instantiated from it: see `graph::keep`. **Errors**:
-/// `errc::empty_handle`.
+/// Waits for what an event, of any device, marks when the graph is launched. The event's owner may
+/// go, as above. **Errors**: `errc::empty_handle`.
 using event_wait_node = detail::event_node<graph_node_kind::event_wait>;
 
 }  // namespace gpu

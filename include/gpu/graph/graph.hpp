@@ -36,9 +36,9 @@ template <class Self> class graph_operations {
   ///
   /// **Ownership**: what the description holds, such as a callable, is the graph's from now on,
   /// also where adding fails, but that a `child_graph_node` keeps a graph that could not be moved.
-  /// The modules of kernels, those of a child graph too, may be destroyed: the graph and what is
-  /// instantiated from it keep the code loaded, until the last of them is gone. Buffers and events
-  /// have to live: see `keep`.
+  /// The modules of kernels and the events of nodes, those of a child graph too, may be destroyed:
+  /// the graph and what is instantiated from it keep code and events, until the last of them is
+  /// gone. Buffers have to live: see `keep`.
   /// **Errors**: also `errc::invalid_launch` and the like for what is wrong with the description,
   /// `errc::invalid_argument` as `connect`, and `errc::out_of_host_memory`; a node in `after` that
   /// is of another graph, or there twice, is CUDA_ERROR_INVALID_VALUE, and says which.
@@ -156,7 +156,7 @@ template <class Self> class graph_operations {
 /// Names a graph that something else keeps alive: an owner, the node that it is the child or the
 /// body of, or a capture. Copy it freely. Default constructed it is empty.
 /// **Cost**: a ref that comes of no `graph` (of `from_native`, `child_of` or `capture_of`) leaves
-/// it to the driver to keep the code of kernels that are added by it. Each launch of what is
+/// it to the driver to keep the code and the events of nodes that are added by it. Each launch of what is
 /// instantiated then takes longer, by 1.5 to 2 us on an H200.
 class graph_ref : public graph_operations<graph_ref>,
                   public detail::name_in_context<graph_ref, CUgraph> {

@@ -54,6 +54,10 @@ template <class Taking>
 result<> take_of_description(Taking& taking, const node_parameters& node,
                              context_ref context) noexcept {
   if (node.code != nullptr) return taking.take(node.code);
+  if (node.native.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+    return take_of_event(taking, node.native.eventRecord.event);
+  if (node.native.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
+    return take_of_event(taking, node.native.eventWait.event);
   if (node.native.type != CU_GRAPH_NODE_TYPE_GRAPH || node.moved_keeper != nullptr) return {};
   return take_of_graph(taking, node.native.graph.graph, node.child_keeper, context);
 }
