@@ -50,7 +50,8 @@ template <class... Parameters> class kernel_node {
                                          kernel_,
                                          arguments_.pointers(),
                                          where,
-                                         owners_.get()};
+                                         owners_.list,
+                                         owners_.count};
     const detail::kernel_limits& limits =
         *GPU_TRY(detail::prepare_kernel(launch, "gpu::kernel_node"));
     GPU_TRY(detail::check_attributes_and_shape(launch, "gpu::kernel_node", limits));

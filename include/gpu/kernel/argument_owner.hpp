@@ -10,9 +10,9 @@ namespace gpu::detail {
 
 /// Such an argument, for those who look at it more closely.
 struct argument_owner {
-  context_ref context;      ///< empty where the memory was moved away
-  CUdeviceptr address = 0;  ///< 0 where there are no elements, or any device reaches them
-  unsigned position = 0;    ///< among the arguments, from 1
+  context_ref context;  ///< empty where the memory was moved away
+  CUdeviceptr address;  ///< 0 where there are no elements, or any device reaches them
+  unsigned position;    ///< among the arguments, from 1
 };
 
 template <class... A> inline constexpr bool have_owners = (has_kernel_context<A> || ...);
@@ -44,41 +44,25 @@ template <class A>
   }
 }
 
-/// The owners among the arguments of a launch.
-struct argument_owners {
-  const argument_owner* first = nullptr;
+/// Writes down those among so many arguments, and keeps what was written.
+template <std::size_t Count, class Owner = argument_owner> struct noted_owners {
+  Owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
 
-  const argument_owner* begin() const noexcept { return first; }
-  const argument_owner* end() const noexcept { return first + count; }
-};
-
-/// Writes down those among so many arguments, and keeps what was written.
-template <std::size_t Count> class noted_owners {
- public:
   template <class... A> explicit noted_owners(const A&... arguments) noexcept {
-    (note(arguments), ...);
+    unsigned position = 0;
+    (note(++position, arguments), ...);
   }
-
-  argument_owners get() const noexcept { return {list_, count_}; }
-
- private:
-  template <class Argument> void note(const Argument& argument) noexcept {
-    ++position_;
-    if constexpr (has_kernel_context<Argument>) {
-      argument_owner& next = list_[count_++];
-      next.context = kernel_argument_of<Argument>::context(argument);
-      next.position = position_;
-      if constexpr (!reached_from_any_context<Argument>) {
-        next.address = static_cast<CUdeviceptr>(
-            reinterpret_cast<std::uintptr_t>(kernel_argument_of<Argument>::pointer(argument)));
-      }
+  template <class A> void note(unsigned position, const A& argument) noexcept {
+    if constexpr (has_kernel_context<A>) {
+      Owner& next = list[count++];
+      next.context = kernel_argument_of<A>::context(argument);
+      next.position = position;
+      next.address = 0;
+      if constexpr (!reached_from_any_context<A>)
+        next.address = reinterpret_cast<CUdeviceptr>(kernel_argument_of<A>::pointer(argument));
     }
   }
-
-  argument_owner list_[Count == 0 ? 1 : Count];
-  std::size_t count_ = 0;
-  unsigned position_ = 0;
 };
 
 /// Refuses what a kernel on its stream could not use, on behalf of `function`. Contexts of one
@@ -87,15 +71,16 @@ template <std::size_t Count> class noted_owners {
 template <class Launch, class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_owners(const Launch& launch,
                                                           const char* function) noexcept {
-  for (const auto& each : launch.owners) {
-    if (each.context) continue;
+  const auto* const end = launch.owners + launch.owner_count;
+  for (auto* each = launch.owners; each != end; ++each) {
+    if (each->context) continue;
     Builder out;
-    out << "owner that is argument " << each.position << " of kernel " << launch.kernel->name;
+    out << "owner that is argument " << each->position << " of kernel " << launch.kernel->name;
     return fail(empty_handle_error(function, out.finish().c_str(), launch.where));
   }
   const int here = launch.stream.device().native();
-  for (const auto& each : launch.owners) {
-    if (each.address == 0 || each.context.device().native() == here) continue;
+  for (auto* each = launch.owners; each != end; ++each) {
+    if (each->address == 0 || each->context.device().native() == here) continue;
     CUdeviceptr reached = 0;
     int there = 0;
     CUmemorytype type{};
@@ -105,10 +90,10 @@ template <class Launch, class Builder = text_builder>
     void* values[] = {&reached, &there, &type};
     GPU_TRY(driver::call_in<&driver::entry_points::pointer_get_attributes>(
         launch.stream.context().native(), launch.where, 3u, &attributes[0], &values[0],
-        each.address));
+        each->address));
     if (reached != 0 || type == CUmemorytype{}) continue;
     Builder out;
-    out << "kernel " << launch.kernel->name << ": argument " << each.position
+    out << "kernel " << launch.kernel->name << ": argument " << each->position
         << " is memory of device " << there << ", which kernels on device " << here
         << " cannot reach. Let them, with gpu::peer_access::enable or with set_access of the pool "
            "that it is from, or copy it to device "

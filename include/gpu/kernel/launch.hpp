@@ -21,13 +21,14 @@ inline constexpr bool failures_have_one_call = false;
 
 /// A stream for where a launch is not plain. GCC would read a stream and its context as one vector,
 /// to store both there, and take it apart again on the launch path.
-[[gnu::always_inline]] inline stream_ref for_failures(const stream_ref& stream) noexcept {
+template <class Stream>
+[[gnu::always_inline]] inline Stream for_failures(const Stream& stream) noexcept {
 #if defined(__clang__)
   return stream;
 #else
   CUstream native = stream.native();
   asm("" : "+r"(native));
-  return stream_ref::from_native(native, stream.context());
+  return Stream::from_native(native, stream.context());
 #endif
 }
 
@@ -51,13 +52,20 @@ template <class Record, class... A>
   if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
     ticket = note_launch(process->launches, &limits.label, stream.native(), where);
+#if !defined(__clang__)
+    // In memory across the call: a register for it would have to be saved and restored.
+    std::uint64_t kept = ticket;
+    asm("" : "+m"(kept));
+#endif
     const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
     code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
                     config.grid.z, config.block.x, config.block.y, config.block.z,
                     config.shared_bytes, stream.native(), pointers, nullptr);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
-    if constexpr (!failures_have_one_call) return launch_failed(code, ticket, where.line());
+#if !defined(__clang__)
+    return launch_failed(code, kept, where.line());
+#endif
   } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
              is_plain_shape(config, limits.plain)) {
     // What the compiler knows of the shape saves most of the work of the way below.
@@ -80,7 +88,7 @@ template <class Record, class... A>
         where};
     if constexpr (!failures_have_one_call) {
       if constexpr (have_owners<A...>)
-        return launch_owned_otherwise(*otherwise, owner_only(arguments)...);
+        return launch_otherwise(*otherwise, owner_only(arguments)...);
       return is_known_shape(config) ? launch_carefully(*otherwise) : launch_otherwise(*otherwise);
     }
   }

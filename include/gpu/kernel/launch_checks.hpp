@@ -21,7 +21,8 @@ struct prepared_launch {
   kernel_record* kernel;
   void** arguments;
   source_location where;
-  argument_owners owners = {};
+  const argument_owner* owners = nullptr;
+  std::size_t owner_count = 0;
 };
 
 template <class Builder> void write(Builder& out, const dims& d) noexcept {
@@ -346,26 +347,20 @@ template <class Attributes>
   return true;
 }
 
-/// A launch that is not plain. Where attributes alone are the reason, they may be.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(
-    const prepared_launch& launch) noexcept {
+/// A launch that is not plain, with the owners of memory among its arguments. Where attributes
+/// alone are the reason, they may be.
+template <class... A>
+[[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(prepared_launch& launch,
+                                                              const A&... arguments) noexcept {
   const launch_config& config = launch.config;
   const std::size_t place = stream_access::limits_place(launch.stream);
   const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
-  if (!are_plain(config.attributes) || !is_plain_shape(config, limits.plain)) [[unlikely]]
-    return launch_carefully(launch);
-  return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
-}
-
-/// The same where owners of memory are among the arguments.
-template <class... A>
-[[gnu::cold, gnu::noinline]] result<> launch_owned_otherwise(prepared_launch& launch,
-                                                             const A&... arguments) noexcept {
-  const CUcontext context = launch.stream.context().native();
-  if ((is_at_home(arguments, context) && ...)) return launch_otherwise(launch);
-  const noted_owners<sizeof...(A)> owners(arguments...);
-  launch.owners = owners.get();
+  if ((is_at_home(arguments, launch.stream.context().native()) && ...) &&
+      are_plain(config.attributes) && is_plain_shape(config, limits.plain)) [[likely]]
+    return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
+  const noted_owners<sizeof...(A)> noted(arguments...);
+  launch.owners = noted.list;
+  launch.owner_count = noted.count;
   return launch_carefully(launch);
 }
 
@@ -375,12 +370,8 @@ template <class... A>
                                                                  int code, std::uint64_t ticket,
                                                                  std::uint32_t line, bool extended,
                                                                  const A&... arguments) noexcept {
-  if (otherwise == nullptr) return launch_failed(code, ticket, line, extended);
-  if constexpr (sizeof...(A) == 0) {
-    return launch_otherwise(*otherwise);
-  } else {
-    return launch_owned_otherwise(*otherwise, arguments...);
-  }
+  if (otherwise != nullptr) return launch_otherwise(*otherwise, arguments...);
+  return launch_failed(code, ticket, line, extended);
 }
 
 }  // namespace gpu::detail

@@ -31,7 +31,7 @@ inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
 
 /// The bare name in an expression that names a kernel: `axpy` in `n::axpy<float>`, `f` in
 /// `static_cast<void(*)(int*)>(f)`.
-inline string_ref bare_name(string_ref expression) noexcept {
+template <class Name = string_ref> Name bare_name(Name expression) noexcept {
   std::size_t first = 0, last = expression.size();
   if (last != 0 && expression[last - 1] == ')') {
     for (first = --last; first != 0 && expression[first - 1] != '(';) --first;
@@ -47,7 +47,8 @@ inline string_ref bare_name(string_ref expression) noexcept {
 
 /// How far `candidate` is from what was meant by `wanted`. A mangled name that has the wanted one
 /// in it is as near as can be: `_Z5saxpyfPKf` for `saxpy`.
-inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
+template <class Name = string_ref>
+std::size_t name_distance(Name wanted, const char* candidate) noexcept {
   const text sought = bare_name(wanted).to_text();
   if (!sought.empty() && __builtin_strstr(candidate, sought.c_str()) != nullptr) return 0;
   return edit_distance(wanted, candidate);

@@ -39,8 +39,9 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 /// Whether the shape is within the limits, whatever attributes the launch has. Where the compiler
 /// knows something of the shape, most of this folds away.
-[[gnu::always_inline]] inline bool is_plain_shape(const launch_config& config,
-                                                  const plain_launch_limits& limits) noexcept {
+template <class Config = launch_config, class Limits>
+[[gnu::always_inline]] inline bool is_plain_shape(const Config& config,
+                                                  const Limits& limits) noexcept {
   const auto within = [](const dims& extents, const dims& largest) __attribute__((always_inline)) {
     return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
   };
@@ -54,16 +55,17 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 /// Whether the compiler knows something of the shape. (nvcc answers in its own front end, and
 /// leaves the parameter out.)
-[[gnu::always_inline]] inline bool is_known_shape(
-    [[maybe_unused]] const launch_config& config) noexcept {
+template <class Config>
+[[gnu::always_inline]] inline bool is_known_shape([[maybe_unused]] const Config& config) noexcept {
   return __builtin_constant_p(config.block.y);
 }
 
 #if defined(__SSE2__) && defined(__GNUC__) && !defined(__CUDACC__)
 
 /// For a shape of which the compiler knows nothing: four numbers at a time.
-[[gnu::always_inline]] inline bool is_plain_vector(const launch_config& config,
-                                                   const plain_launch_limits& limits) noexcept {
+template <class Config = launch_config, class Limits>
+[[gnu::always_inline]] inline bool is_plain_vector(const Config& config,
+                                                   const Limits& limits) noexcept {
   typedef std::int32_t lanes __attribute__((vector_size(16)));
   typedef std::uint32_t counts __attribute__((vector_size(16)));
   typedef char bytes __attribute__((vector_size(16)));
@@ -72,9 +74,9 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
                 __builtin_offsetof(launch_config, cluster) == 28 &&
                 __builtin_offsetof(launch_config, attributes) == 40);
   // The product may overflow for blocks that the vectors refuse.
-  const bool too_many = config.block.x * config.block.y * config.block.z > limits.threads;
+  const std::uint32_t threads = config.block.x * config.block.y * config.block.z;
 #  if defined(__clang__)
-  if (too_many) return false;  // first, or Clang takes the three numbers out of the vectors
+  if (threads > limits.threads) return false;  // first, or the three numbers leave the vectors
 #  endif
   // These do not overlap, so that Clang can keep a shape that it knows out of memory.
   const auto* numbers = reinterpret_cast<const char*>(&config);
@@ -102,23 +104,30 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
   typedef long long words __attribute__((vector_size(16)));
   const auto good = __builtin_ia32_pandn128(reinterpret_cast<words>(bad),  //
                                             reinterpret_cast<words>(plain));
-  const auto mask =
-      static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)));
-  // One addition with carry for both. Four bits of the mask are always alike: it is never 0xfffe.
-  return mask - 0xffffu + too_many == 0;
+  auto mask = static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(good)));
+  // One addition for both, of 1 where there are too many threads: the sum is zero for all bits of
+  // the mask and no carry alone, since four bits are always alike.
+  bool both;
+  asm("cmp{l %[threads], %[most]| %[most], %[threads]}\n\tadc{l $-0xffff, %[mask]| %[mask], "
+      "-0xffff}"
+      : "=@ccz"(both), [mask] "+r"(mask)
+      : [threads] "r"(threads), [most] "m"(limits.threads));
+  return both;
 #  endif
 }
 
-[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
-                                                   const plain_launch_limits& limits) noexcept {
+template <class Config = launch_config, class Limits>
+[[gnu::always_inline]] inline bool is_plain_launch(const Config& config,
+                                                   const Limits& limits) noexcept {
   return is_known_shape(config) ? is_plain_shape(config, limits) && config.attributes.size() == 0
                                 : is_plain_vector(config, limits);
 }
 
 #else
 
-[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
-                                                   const plain_launch_limits& limits) noexcept {
+template <class Config = launch_config, class Limits>
+[[gnu::always_inline]] inline bool is_plain_launch(const Config& config,
+                                                   const Limits& limits) noexcept {
   return is_plain_shape(config, limits) && config.attributes.size() == 0;
 }
 
