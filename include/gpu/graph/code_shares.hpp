@@ -76,7 +76,7 @@ struct share_taking {
 
 /// Takes a share in an event, which may be no `event`'s.
 template <class Taking> result<> take_of_event(Taking& taking, CUevent event) noexcept {
-  if (shared_event* const shared = take_share_of(event)) return taking.add(shared);
+  if (shared_event* const shared = take_share_in(event)) return taking.add(shared);
   return fail(no_room_error(taking.function, sizeof(shared_event), taking.where));
 }
 

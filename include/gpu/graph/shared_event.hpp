@@ -49,7 +49,7 @@ template <class Event = shared_event> bool leave_to_graphs(CUevent native) noexc
 }
 
 /// A share in an event; null where the host has no memory.
-template <class Event = shared_event> Event* take_share_of(CUevent native) noexcept {
+template <class Event = shared_event> Event* take_share_in(CUevent native) noexcept {
   process_state& state = state_of_process();
   if (__atomic_load_n(&state.leave_event, __ATOMIC_ACQUIRE) == nullptr) {
     pin_library_of(&leave_to_graphs<Event>);

@@ -61,37 +61,38 @@ TEST_CASE("cpu driver: nodes tell which event they record or wait for", "[testin
 
 TEST_CASE("cpu driver: graphs whose event was destroyed are neither made ready nor launched",
           "[testing][cpu][graph]") {
-  const bool records = GENERATE(true, false);
   for (const auto& mode : all_modes()) {
-    event_fixture e(mode);
-    e.add(e.graph, records ? CU_GRAPH_NODE_TYPE_EVENT_RECORD : CU_GRAPH_NODE_TYPE_WAIT_EVENT);
-    CUgraph parent = nullptr;
-    CUgraphNode inside = nullptr;
-    CUgraphNodeParams child{};
-    REQUIRE(e.cu.graph_create(&parent, 0) == CUDA_SUCCESS);
-    child.type = CU_GRAPH_NODE_TYPE_GRAPH;
-    child.graph.graph = e.graph;
-    REQUIRE(e.cu.graph_add_node(&inside, parent, nullptr, nullptr, 0, &child) == CUDA_SUCCESS);
-    const CUgraphExec exec = e.instantiate(e.graph);
-    const CUgraphExec outer = e.instantiate(parent);
-    REQUIRE(e.cu.graph_launch(exec, e.stream) == CUDA_SUCCESS);
-    REQUIRE(e.cu.event_destroy(e.event) == CUDA_SUCCESS);
-    CHECK(e.cu.stream_synchronize(e.stream) == CUDA_SUCCESS);
+    for (const bool records : {true, false}) {
+      event_fixture e(mode);
+      e.add(e.graph, records ? CU_GRAPH_NODE_TYPE_EVENT_RECORD : CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+      CUgraph parent = nullptr;
+      CUgraphNode inside = nullptr;
+      CUgraphNodeParams child{};
+      REQUIRE(e.cu.graph_create(&parent, 0) == CUDA_SUCCESS);
+      child.type = CU_GRAPH_NODE_TYPE_GRAPH;
+      child.graph.graph = e.graph;
+      REQUIRE(e.cu.graph_add_node(&inside, parent, nullptr, nullptr, 0, &child) == CUDA_SUCCESS);
+      const CUgraphExec exec = e.instantiate(e.graph);
+      const CUgraphExec outer = e.instantiate(parent);
+      REQUIRE(e.cu.graph_launch(exec, e.stream) == CUDA_SUCCESS);
+      REQUIRE(e.cu.event_destroy(e.event) == CUDA_SUCCESS);
+      CHECK(e.cu.stream_synchronize(e.stream) == CUDA_SUCCESS);
 
-    CHECK(e.cu.graph_launch(exec, e.stream) == CUDA_ERROR_INVALID_HANDLE);
-    const char* sentence = records
-                               ? "the graph has a node that records an event that was destroyed"
-                               : "the graph has a node that waits for an event that was destroyed";
-    CHECK(e.f.reports().find(sentence) != std::string::npos);
-    CHECK(e.cu.graph_launch(outer, e.stream) == CUDA_ERROR_INVALID_HANDLE);
-    CHECK(e.instantiate(e.graph, CUDA_ERROR_INVALID_HANDLE) == nullptr);
-    CHECK(e.instantiate(parent, CUDA_ERROR_INVALID_HANDLE) == nullptr);
-    CUgraphExecUpdateResultInfo info{};
-    CHECK(e.cu.graph_exec_update(exec, e.graph, &info) == CUDA_ERROR_INVALID_HANDLE);
-    CHECK(e.cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
-    CHECK(e.cu.graph_exec_destroy(outer) == CUDA_SUCCESS);
-    CHECK(e.cu.graph_destroy(parent) == CUDA_SUCCESS);
-    CHECK(e.cu.graph_destroy(e.graph) == CUDA_SUCCESS);
+      CHECK(e.cu.graph_launch(exec, e.stream) == CUDA_ERROR_INVALID_HANDLE);
+      const char* sentence =
+          records ? "the graph has a node that records an event that was destroyed"
+                  : "the graph has a node that waits for an event that was destroyed";
+      CHECK(e.f.reports().find(sentence) != std::string::npos);
+      CHECK(e.cu.graph_launch(outer, e.stream) == CUDA_ERROR_INVALID_HANDLE);
+      CHECK(e.instantiate(e.graph, CUDA_ERROR_INVALID_HANDLE) == nullptr);
+      CHECK(e.instantiate(parent, CUDA_ERROR_INVALID_HANDLE) == nullptr);
+      CUgraphExecUpdateResultInfo info{};
+      CHECK(e.cu.graph_exec_update(exec, e.graph, &info) == CUDA_ERROR_INVALID_HANDLE);
+      CHECK(e.cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
+      CHECK(e.cu.graph_exec_destroy(outer) == CUDA_SUCCESS);
+      CHECK(e.cu.graph_destroy(parent) == CUDA_SUCCESS);
+      CHECK(e.cu.graph_destroy(e.graph) == CUDA_SUCCESS);
+    }
   }
 }
 
