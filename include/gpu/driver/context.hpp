@@ -288,7 +288,9 @@ class context : public context_operations<context> {
     return Context{owned};
   }
   /// Gives the context up; the caller destroys it.
-  [[nodiscard]] context_ref release() noexcept { return handle_.release(); }
+  template <class Ref = context_ref> [[nodiscard]] Ref release() noexcept {
+    return handle_.release();
+  }
 
   /// Destroys the context now and returns the error that the destructor could only report; empty
   /// afterwards. (cuCtxDestroy)

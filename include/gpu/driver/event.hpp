@@ -129,7 +129,9 @@ class event : public event_operations<event> {
     return Event{owned};
   }
   /// Gives the event up; the caller destroys it.
-  [[nodiscard]] event_ref release() noexcept { return handle_.release(); }
+  template <class Ref = event_ref> [[nodiscard]] Ref release() noexcept {
+    return handle_.release();
+  }
 
   CUevent native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }

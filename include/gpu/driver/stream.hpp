@@ -286,7 +286,9 @@ class stream : public stream_operations<stream> {
     return Stream{owned};
   }
   /// Gives the stream up; the caller destroys it.
-  [[nodiscard]] stream_ref release() noexcept { return handle_.release(); }
+  template <class Ref = stream_ref> [[nodiscard]] Ref release() noexcept {
+    return handle_.release();
+  }
 
   CUstream native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }

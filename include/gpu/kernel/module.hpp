@@ -219,8 +219,8 @@ class module : public module_operations<module> {
 
   /// Takes over a library of the driver. Where memory for the bookkeeping runs out, the library is
   /// unloaded and the module is empty.
-  static module adopt(CUlibrary library) noexcept {
-    auto made = module();  // not `module made;`: a directive to some compilers
+  template <class Module = module> static Module adopt(CUlibrary library) noexcept {
+    auto made = Module();  // not `module made;`: a directive to some compilers
     if (library == nullptr) return made;
     auto* state = new (std::nothrow) detail::module_state;
     if (state == nullptr) {
@@ -233,7 +233,7 @@ class module : public module_operations<module> {
   }
   /// Gives the library up; the caller unloads it, after the graphs that have its kernels. Kernels
   /// looked up here end all the same.
-  [[nodiscard]] CUlibrary release() noexcept {
+  template <class Library = CUlibrary> [[nodiscard]] Library release() noexcept {
     if (!handle_) return nullptr;
     handle_.get()->forget_kernels();
     CUlibrary library = detail::exchange(handle_.get()->library, nullptr);

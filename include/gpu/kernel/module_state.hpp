@@ -27,7 +27,8 @@ struct module_state : shared_code {
   module_name* names = nullptr;  ///< complete before the module is handed out
   jit_log* log = nullptr;        ///< where the driver may still write, or null
 
-  module_state() noexcept : shared_code{&unload_state} {}
+  template <class State = module_state>
+  module_state() noexcept : shared_code{&unload_state<State>} {}
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
@@ -59,8 +60,8 @@ struct module_state : shared_code {
   }
 
  private:
-  static void unload_state(shared_code* self) noexcept {
-    auto* const state = static_cast<module_state*>(self);
+  template <class State> static void unload_state(shared_code* self) noexcept {
+    auto* const state = static_cast<State*>(self);
     state->forget_kernels();
     if (state->library != nullptr) {
       driver::destroy<&driver::entry_points::library_unload>(state->library);
@@ -70,7 +71,7 @@ struct module_state : shared_code {
 };
 
 struct drop_module {
-  void operator()(module_state* state) const noexcept {
+  template <class State> void operator()(State* state) const noexcept {
     drop_share<shared_code>(*state);
     unload_unwanted();
   }
