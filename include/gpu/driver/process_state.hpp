@@ -89,7 +89,8 @@ template <class State> [[gnu::cold, gnu::noinline]] State* process_state_on_firs
 /// The state of the process; the same object in all its shared libraries.
 template <class State = process_state>
 [[gnu::always_inline]] inline State& state_of_process() noexcept {
-  State* state = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE)->state;
+  process_front* const known = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE);
+  State* state = known->state;
   if (state == nullptr) [[unlikely]]
     state = process_state_on_first_use<State>();
   return *state;

@@ -250,9 +250,9 @@ template <class Result>
 
 /// The same of a launch on a usual stream, for which no context has to be current.
 template <class Result>
-[[gnu::cold, gnu::noinline]] Result launch_failed(CUresult code, std::size_t index,
-                                                  std::uint64_t ticket, source_location where,
-                                                  CUstream stream) noexcept {
+[[gnu::cold, gnu::noinline]] Result graph_launch_failed(CUresult code, std::size_t index,
+                                                        std::uint64_t ticket, source_location where,
+                                                        CUstream stream) noexcept {
   Result refused = queue_failed(code, index, ticket, where, stream);
   explain_capture(refused, stream_ref::from_native(stream, context_ref{}));
   return refused;
@@ -292,8 +292,9 @@ template <class Result = result<>>
   };
   if (native == nullptr || !detail::is_usual(stream)) [[unlikely]]
     return otherwise(0);
-  return detail::queue_or<&driver::entry_points::graph_launch, &detail::launch_failed<Result>>(
-      stream, detail::graph_label, where, otherwise, native, stream.native());
+  return detail::queue_or<&driver::entry_points::graph_launch,
+                          &detail::graph_launch_failed<Result>>(stream, detail::graph_label, where,
+                                                                otherwise, native, stream.native());
 }
 
 /// Queues the preparation that the first launch of a graph would do.

@@ -104,15 +104,16 @@ template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] result<> told_of_range(result<> told, const copy_end& range,
                                                     std::size_t bytes, const memory_location& at,
                                                     source_location where) noexcept {
-  told = told_of_location(detail::move(told), at, where);
-  Builder out;
-  if (told.error().domain() != error_domain::driver ||
-      told.error().code() != CUDA_ERROR_INVALID_VALUE ||
-      !write_range_fault(out, range.device_address(), bytes,
-                         [](Builder& to) { to << "the range"; })) {
-    return told;
+  result<> located = told_of_location(detail::move(told), at, where);
+  if (located.error().domain() != error_domain::driver ||
+      located.error().code() != CUDA_ERROR_INVALID_VALUE) {
+    return located;
   }
-  return fail(detail::move(told).error().with_details(out.finish()));
+  Builder out;
+  // Named, since nvcc's front end dies of a lambda in the condition.
+  const auto write_name = [](Builder& to) { to << "the range"; };
+  if (!write_range_fault(out, range.device_address(), bytes, write_name)) return located;
+  return fail(detail::move(located).error().with_details(out.finish()));
 }
 
 template <class Builder = text_builder>

@@ -284,11 +284,13 @@ TEST_CASE("a child is given other work", "[cpu][graph]") {
   const CUgraph one = w.create();
   REQUIRE(w.add_call(one) == CUDA_SUCCESS);
   params = w.child_params(one, copy);
-  CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) == invalid);  // of another shape
+  CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) ==
+        CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);  // of another shape
   CUgraphNodeParams more{};
   more.type = CU_GRAPH_NODE_TYPE_EMPTY;
   REQUIRE(w.add(one, more) == CUDA_SUCCESS);
-  CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) == invalid);  // nor of other nodes
+  CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) ==
+        CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);  // nor of other nodes
   params = w.child_params(alike, copy);
   CHECK(cu.graph_exec_node_set_params(exec, w.node, &params) == CUDA_SUCCESS);
   w.calls = 0;

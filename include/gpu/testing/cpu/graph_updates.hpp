@@ -57,13 +57,9 @@ inline graph_difference compare(const graph_state& old, const graph_state& fresh
   return {};
 }
 
-/// Gives a node the work of a graph like the one that it has; `what.child` is a copy of it. Another
-/// graph has another code where the node's own was moved in.
+/// Gives a node the work of a graph like the one that it has; `what.child` is a copy of it.
 inline CUresult set_child(call& c, graph_exec_state& exec, exec_node& node, const node_work& what) {
   CUresult answer = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  node_ptr source;
-  if (find_node(c, node.source, source) == CUDA_SUCCESS && source->what.child->moved)
-    answer = CUDA_ERROR_INVALID_VALUE;
   for (std::size_t i = 0; i < exec.sources.size(); ++i) {
     if (exec.sources[i] != node.source) continue;
     const graph_difference found = compare(*exec.snapshot->nodes[i]->what.child, *what.child);
