@@ -128,11 +128,6 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
   CHECK(domain.limit() == static_cast<std::uint64_t>(domains));
   CHECK(says(domain, "domain 99 of a memory_sync_domain_map",
              (std::to_string(domains) + " of device 0. Use no more").c_str()));
-  // What was refused for another reason is not explained by a limit.
-  const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(test::first_device()));
-  CHECK(error_of(gpu::set_attribute<attribute::memory_sync_domain_map>(legacy, {0, 1}))
-            .details()
-            .empty());
   gpu::cuda_error error = error_of(gpu::set_attribute<attribute::synchronization_policy>(
       stream, gpu::synchronization_policy{9}));
   CHECK(error == gpu::errc::invalid_argument);

@@ -156,8 +156,8 @@ template <class Self> class graph_operations {
 /// Names a graph that something else keeps alive: an owner, the node that it is the child or the
 /// body of, or a capture. Copy it freely. Default constructed it is empty.
 /// **Cost**: a ref that comes of no `graph` (of `from_native`, `child_of` or `capture_of`) leaves
-/// it to the driver to keep the code and the events of nodes that are added by it. Each launch of what is
-/// instantiated then takes longer, by 1.5 to 2 us on an H200.
+/// it to the driver to keep the code and the events of nodes that are added by it. Each launch of
+/// what is instantiated then takes longer, by 1.5 to 2 us on an H200.
 class graph_ref : public graph_operations<graph_ref>,
                   public detail::name_in_context<graph_ref, CUgraph> {
  public:
@@ -371,8 +371,9 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
 /// the cluster that the new one does not have. What was instantiated from the graph before stays as
 /// it is: see `graph_exec::set` and `graph_exec::update`.
 /// **Ownership**, **Errors**: as `graph::add`; also `errc::invalid_argument` for a node of another
-/// graph, which would not keep what the description holds; a description of another kind, or of
-/// memory or of a condition, is CUDA_ERROR_INVALID_VALUE, and says so. **Capture**: allowed.
+/// graph, which would not keep what the description holds; a description of another kind is
+/// CUDA_ERROR_INVALID_VALUE, and one of memory or of a condition CUDA_ERROR_NOT_SUPPORTED; both say
+/// so. **Capture**: allowed.
 /// **Cost**: lists the nodes of the graph; `graph_exec::set` does not. (cuGraphGetNodes,
 /// cuGraphNodeSetParams, cuGraphKernelNodeGetAttribute, cuGraphKernelNodeSetAttribute)
 template <node_description Description>

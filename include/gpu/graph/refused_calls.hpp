@@ -126,7 +126,9 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
 template <class Kind = graph_node_kind, class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] cuda_error with_wrong_description(cuda_error error, graph_node node,
                                                                Kind described) noexcept {
-  if (!is_invalid_value(error)) return error;
+  const bool is_unsupported =
+      error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED;
+  if (!is_unsupported && !is_invalid_value(error)) return error;
   const result<Kind> kind = kind_of<Kind>(node, error.where());
   if (!kind.has_value()) return noted_error(detail::move(error));
   Builder out;

@@ -104,15 +104,17 @@ template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] result<> told_of_range(result<> told, const copy_end& range,
                                                     std::size_t bytes, const memory_location& at,
                                                     source_location where) noexcept {
+  // Not assigned to what was told: nvcc's front end dies of that.
   result<> located = told_of_location(detail::move(told), at, where);
   if (located.error().domain() != error_domain::driver ||
       located.error().code() != CUDA_ERROR_INVALID_VALUE) {
     return located;
   }
   Builder out;
-  // Named, since nvcc's front end dies of a lambda in the condition.
-  const auto write_name = [](Builder& to) { to << "the range"; };
-  if (!write_range_fault(out, range.device_address(), bytes, write_name)) return located;
+  if (!write_range_fault(out, range.device_address(), bytes,
+                         [](Builder& to) { to << "the range"; })) {
+    return located;
+  }
   return fail(detail::move(located).error().with_details(out.finish()));
 }
 

@@ -167,8 +167,8 @@ class physical_memory {
     result<> made = driver::call<&driver::entry_points::mem_create>(
         where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
     if (!made.has_value()) {
-      made = detail::told_of_location(detail::move(made), at, where);
-      return detail::fail(detail::no_physical_memory(detail::move(made).error(), at, bytes));
+      result<> located = detail::told_of_location(detail::move(made), at, where);
+      return detail::fail(detail::no_physical_memory(detail::move(located).error(), at, bytes));
     }
     return Memory::adopt(native, bytes);
   }

@@ -247,8 +247,7 @@ inline bool moves_child(const CUgraphNodeParams* from) {
 inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& graph,
                            node_work& what) {
   if (from == nullptr || from->type != what.type) return CUDA_ERROR_INVALID_VALUE;
-  if (what.allocation || what.condition) return CUDA_ERROR_INVALID_VALUE;
-  if (allocates(what)) return CUDA_ERROR_NOT_SUPPORTED;
+  if (what.allocation || what.condition || allocates(what)) return CUDA_ERROR_NOT_SUPPORTED;
   node_work made;
   if (const CUresult bad = describe(c, *from, graph, made)) return bad;
   made.attributes = std::move(what.attributes);
