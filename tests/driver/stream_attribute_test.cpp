@@ -91,6 +91,15 @@ TEST_CASE("stream attribute: all can be copied at once", "[driver][stream]") {
   CHECK(error_of(gpu::copy_attributes(to, gpu::stream_ref{})) == gpu::errc::empty_handle);
 }
 
+TEST_CASE("stream attribute: default streams have them too", "[driver][stream]") {
+  const gpu::memory_sync_domain_map usual{0, 1};
+  for (const gpu::stream_ref stream :
+       {value_of(gpu::stream_ref::legacy_default(test::first_device())),
+        value_of(gpu::stream_ref::per_thread_default(test::first_device()))}) {
+    CHECK(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, usual).has_value());
+  }
+}
+
 TEST_CASE("stream attribute: what no stream can have is refused with a sentence",
           "[driver][stream]") {
   const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));

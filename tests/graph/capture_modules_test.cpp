@@ -13,7 +13,7 @@ using test::empty_graph;
 using test::error_of;
 using test::foreign_graph;
 using test::graph_fixture;
-using test::just_unloaded;
+using test::just_ended;
 using test::noted_objects;
 using test::noted_unloads;
 using test::other_module;
@@ -45,7 +45,7 @@ TEST_CASE("capture: the graph keeps the modules of its kernels, each once",
   CHECK(f.run(*exec) == 7);
   CHECK(unloads.count() == 0);
   exec.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
   CHECK(objects.count() == 0);  // which would make launches dearer
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("capture: a module may be destroyed before the end", "[graph][capture]
   empty_graph();
   CHECK(unloads.count() == 0);
   std::optional<gpu::graph> graph = value_of(capture.end());
-  CHECK(just_unloaded(unloads, unused.native));
+  CHECK(just_ended(unloads, unused.native));
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(*graph))) == 3);
   graph.reset();
   CHECK(unloads.count() == 2);
@@ -99,7 +99,7 @@ TEST_CASE("capture: what is unloaded waits for the last capture", "[graph][captu
     CHECK(error_of(two.end()).code() == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
     CHECK(unloads.count() == 1);
   }
-  CHECK(just_unloaded(unloads, native));
+  CHECK(just_ended(unloads, native));
 }
 
 TEST_CASE("capture: one that did not begin, or was over, holds nothing back",
@@ -114,7 +114,7 @@ TEST_CASE("capture: one that did not begin, or was over, holds nothing back",
   other_module other;
   const noted_unloads unloads;
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
   // Nor did that count as the end of another one.
   other_module second;
   capture = begin(f.stream);
@@ -168,7 +168,7 @@ TEST_CASE("capture: the body of a conditional node keeps the modules of what is 
   CHECK(f.run(*exec) == 3);
   CHECK(unloads.count() == 0);
   exec.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
   CHECK(objects.count() == 0);
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("capture: where the modules cannot be kept there is no graph",
   CHECK(failures == 4);  // the keeper, the nodes, the share
   const noted_unloads unloads;
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("capture: what a module released is not kept", "[graph][capture][module]") {
@@ -322,7 +322,7 @@ TEST_CASE("capture: child that forks during one", "[.child]") {
       const gpu::stream_capture gone = std::move(capture);
     }
     other.reset();
-    const gpu::detail::live_kernels& all = gpu::detail::state_of_process().kernels;
+    const gpu::detail::live_objects& all = gpu::detail::state_of_process().objects;
     std::_Exit(all.captures == 0 && all.unwanted == nullptr ? 0 : 1);
   }
   REQUIRE(child > 0);

@@ -9,6 +9,7 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/fill.hpp>
 
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -89,5 +90,11 @@ struct graph_fixture {
     return first();
   }
 };
+
+/// Whether a refusal is about an empty handle, and names the function and what is empty.
+template <class T> bool is_empty(gpu::result<T> outcome, const char* function, const char* what) {
+  const gpu::cuda_error error = error_of(std::move(outcome));
+  return error == gpu::errc::empty_handle && says(error, function, what, "is empty");
+}
 
 }  // namespace test

@@ -12,27 +12,14 @@ using test::empty_graph;
 using test::error_of;
 using test::foreign_graph;
 using test::graph_fixture;
-using test::just_unloaded;
+using test::just_ended;
 using test::noted_objects;
 using test::noted_unloads;
 using test::other_module;
+using test::run_alone;
 using test::value_of;
 
 namespace {
-
-/// Instantiates `graph`, destroys it, and says what is wrong with what is left, whose launch adds
-/// 3: the library has to be unloaded with it.
-std::string run_alone(graph_fixture& f, gpu::graph& graph, const noted_unloads& unloads,
-                      CUlibrary library) {
-  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
-  if (unloads.count() != 0) return "unloaded with the graph there";
-  graph = empty_graph();
-  f.set(0);
-  if (f.run(*exec) != 3) return "a wrong result";
-  if (unloads.count() != 0) return "unloaded with the executable graph there";
-  exec.reset();
-  return just_unloaded(unloads, library) ? "" : "not unloaded";
-}
 
 TEST_CASE("graph: a module that no graph has is unloaded at once", "[graph][module]") {
   graph_fixture f;
@@ -41,7 +28,7 @@ TEST_CASE("graph: a module that no graph has is unloaded at once", "[graph][modu
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
   value_of(f.stream.synchronize());
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("graph: the modules of its kernels may end first", "[graph][module]") {
@@ -66,7 +53,7 @@ TEST_CASE("graph: a module that outlives the graph is unloaded by itself", "[gra
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
   CHECK(f.first() == 3);
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("graph: a module of nodes that were removed or changed stays with the graph",
@@ -106,7 +93,7 @@ TEST_CASE("graph: a node that could not be added keeps no module", "[graph][modu
   CHECK(error_of(f.graph.add(elsewhere, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(error_of(gpu::set(f.graph, node, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("graph: a launch goes on where it was the last to need a module", "[graph][module]") {
@@ -122,7 +109,7 @@ TEST_CASE("graph: a launch goes on where it was the last to need a module", "[gr
   }
   value_of(f.stream.synchronize());
   CHECK(f.first() == 3);
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("graph: a clone keeps the modules of the original", "[graph][module]") {
@@ -155,7 +142,7 @@ TEST_CASE("graph: a clone has its modules to itself", "[graph][module]") {
   value_of(copy.add({}, second.adds(f, 4)));
   second.code.reset();
   copy = empty_graph();
-  CHECK(just_unloaded(unloads, second.native));
+  CHECK(just_ended(unloads, second.native));
   first.code.reset();
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 3);
   CHECK(unloads.count() == 1);
@@ -333,7 +320,7 @@ TEST_CASE("graph: one that the driver does not let keep its modules is released 
   CHECK(reported.count() == 1);
   CHECK(reported.last().find("cuUserObjectCreate") != std::string::npos);
   other.code.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
   CHECK(test::driver().graph_destroy(released.native()) == CUDA_SUCCESS);
 }
 

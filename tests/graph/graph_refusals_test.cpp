@@ -13,18 +13,9 @@ namespace graph_refusals_test {
 
 using test::error_of;
 using test::graph_fixture;
+using test::is_empty;
 using test::says;
 using test::value_of;
-
-namespace {
-
-/// Whether a refusal is about an empty handle, and names the function and what is empty.
-template <class T> bool is_empty(gpu::result<T> outcome, const char* function, const char* what) {
-  const gpu::cuda_error error = error_of(std::move(outcome));
-  return error == gpu::errc::empty_handle && says(error, function, what, "is empty");
-}
-
-}  // namespace
 
 TEST_CASE("graph: every call names the handle that is empty", "[graph][refusals]") {
   graph_fixture f;

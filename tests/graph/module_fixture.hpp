@@ -1,12 +1,13 @@
 #pragma once
 /// \file
-/// Modules that end before the graphs that have their kernels, for the tests of what graphs keep.
+/// Modules and events that end before the graphs that need them, for the tests of what graphs keep.
 
 #include "graph/graph_fixture.hpp"
 #include "support/noted_calls.hpp"
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace test {
@@ -35,9 +36,23 @@ inline gpu::graph foreign_graph(const graph_fixture& f) {
   return gpu::graph::adopt(gpu::graph_ref::from_native(native, f.stream.context()));
 }
 
-/// Whether the library was unloaded, alone.
-inline bool just_unloaded(const noted_unloads& unloads, CUlibrary library) {
-  return unloads.count() == 1 && unloads.last<0>() == library;
+/// Whether `object` has ended, alone, as `ends` notes.
+template <class Ends, class Handle> bool just_ended(const Ends& ends, Handle object) {
+  return ends.count() == 1 && ends.template last<0>() == object;
+}
+
+/// Instantiates `graph`, destroys it, and says what is wrong with what is left, whose launch adds
+/// 3: `object` has to end with it.
+template <class Ends, class Handle>
+std::string run_alone(graph_fixture& f, gpu::graph& graph, const Ends& ends, Handle object) {
+  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
+  if (ends.count() != 0) return "ended with the graph there";
+  graph = empty_graph();
+  f.set(0);
+  if (f.run(*exec) != 3) return "a wrong result";
+  if (ends.count() != 0) return "ended with the executable graph there";
+  exec.reset();
+  return just_ended(ends, object) ? "" : "not ended";
 }
 
 /// The same where the driver kept it. A device's driver may tell late that a graph is gone; the
@@ -47,7 +62,7 @@ inline bool comes_to_be_unloaded(const noted_unloads& unloads, CUlibrary library
     empty_graph();
     if (unloads.count() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return just_unloaded(unloads, library);
+  return just_ended(unloads, library);
 }
 
 }  // namespace test

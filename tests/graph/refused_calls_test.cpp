@@ -15,16 +15,11 @@ namespace refused_calls_test {
 
 using test::error_of;
 using test::graph_fixture;
+using test::is_empty;
 using test::says;
 using test::value_of;
 
 namespace {
-
-/// Whether a refusal is about an empty handle, and names the function and what is empty.
-template <class T> bool is_empty(gpu::result<T> outcome, const char* function, const char* what) {
-  const gpu::cuda_error error = error_of(std::move(outcome));
-  return error == gpu::errc::empty_handle && says(error, function, what, "is empty");
-}
 
 /// Whether a call is refused before the driver is asked.
 template <class T>

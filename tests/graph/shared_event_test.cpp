@@ -1,22 +1,21 @@
 // The events of a graph's nodes: there until the program gave them up, and the graph and what was
 // instantiated from it are gone; then destroyed, once.
 
-#include "graph/graph_fixture.hpp"
+#include "graph/module_fixture.hpp"
 #include "support/host_memory.hpp"
-#include "support/noted_calls.hpp"
-
-#include <optional>
-#include <thread>
 
 namespace shared_event_test {
 
+using test::empty_graph;
 using test::graph_fixture;
+using test::just_ended;
+using test::noted_objects;
+using test::run_alone;
 using test::value_of;
 
 namespace {
 
 using noted_destroys = test::noted_calls<&gpu::driver::entry_points::event_destroy>;
-using noted_objects = test::noted_calls<&gpu::driver::entry_points::user_object_create>;
 
 /// An event that can be given up.
 struct other_event {
@@ -27,26 +26,6 @@ struct other_event {
   gpu::event_ref name() const { return *owner; }
 };
 
-gpu::graph empty_graph() { return value_of(gpu::graph::create(test::first_device())); }
-
-bool just_destroyed(const noted_destroys& destroys, CUevent event) {
-  return destroys.count() == 1 && destroys.last<0>() == event;
-}
-
-/// Instantiates `graph`, destroys it, and says what is wrong with what is left, whose launch adds
-/// 3: the event has to be destroyed with it.
-std::string run_alone(graph_fixture& f, gpu::graph& graph, const noted_destroys& destroys,
-                      CUevent event) {
-  std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
-  if (destroys.count() != 0) return "destroyed with the graph there";
-  graph = empty_graph();
-  f.set(0);
-  if (f.run(*exec) != 3) return "a wrong result";
-  if (destroys.count() != 0) return "destroyed with the executable graph there";
-  exec.reset();
-  return just_destroyed(destroys, event) ? "" : "not destroyed";
-}
-
 TEST_CASE("graph: an event that no graph has is destroyed at once", "[graph][event]") {
   graph_fixture f;
   other_event event;
@@ -54,7 +33,7 @@ TEST_CASE("graph: an event that no graph has is destroyed at once", "[graph][eve
   value_of(f.graph.add({}, gpu::event_record_node(kept)));
   const noted_destroys destroys;
   event.owner.reset();
-  CHECK(just_destroyed(destroys, event.native));
+  CHECK(just_ended(destroys, event.native));
 }
 
 TEST_CASE("graph: the events of its nodes may be given up first", "[graph][event]") {
@@ -85,7 +64,7 @@ TEST_CASE("graph: an event that outlives its graphs is destroyed by its owner", 
   value_of(gpu::record(f.stream, event.name()));
   value_of(event.owner->synchronize());
   event.owner.reset();
-  CHECK(just_destroyed(destroys, event.native));
+  CHECK(just_ended(destroys, event.native));
 }
 
 TEST_CASE("graph: an event of two graphs is destroyed with the second", "[graph][event]") {
@@ -99,7 +78,7 @@ TEST_CASE("graph: an event of two graphs is destroyed with the second", "[graph]
   f.graph = empty_graph();
   CHECK(destroys.count() == 0);
   second = empty_graph();
-  CHECK(just_destroyed(destroys, event.native));
+  CHECK(just_ended(destroys, event.native));
 }
 
 TEST_CASE("graph: one that was released is its new owner's", "[graph][event]") {
@@ -112,7 +91,7 @@ TEST_CASE("graph: one that was released is its new owner's", "[graph][event]") {
   CHECK(destroys.count() == 0);
   event.owner.emplace(gpu::event::adopt(given));
   event.owner.reset();
-  CHECK(just_destroyed(destroys, event.native));
+  CHECK(just_ended(destroys, event.native));
 }
 
 TEST_CASE("graph: children, clones and changed nodes keep events", "[graph][event]") {
@@ -154,7 +133,7 @@ TEST_CASE("graph: an executable graph keeps the events that it was told", "[grap
   const auto again = value_of(other.add({}, gpu::event_record_node(third.name())));
   value_of(other.add(again, f.adds(3)));
   value_of(exec->update(other));
-  CHECK(just_destroyed(destroys, second.native));
+  CHECK(just_ended(destroys, second.native));
   third.owner.reset();
   other = empty_graph();
   CHECK(f.run(*exec) == 6);
@@ -195,7 +174,7 @@ TEST_CASE("graph: a node that could not be added keeps no event", "[graph][event
   CHECK_FALSE(f.graph.add(elsewhere, gpu::event_record_node(event.name())).has_value());
   event.owner.reset();
   empty_graph();  // what was let go of goes with the operation on any graph that follows
-  CHECK(just_destroyed(destroys, event.native));
+  CHECK(just_ended(destroys, event.native));
 }
 
 TEST_CASE("graph: threads with events of graphs of their own", "[graph][event]") {

@@ -1,7 +1,7 @@
 // Compiled into two shared libraries with hidden symbols and into a program that opens both. The
 // table that one library puts in force is the one that the other sees, and so is the reporter; a
 // kernel that one has looked up is found by the other, which has a graph keep its code.
-#include <gpu/kernel/shared_code.hpp>
+#include <gpu/kernel/shared_object.hpp>
 
 #if defined(GPU_LIBRARY)
 
@@ -52,7 +52,7 @@ int main(int, char** argv) {
     std::puts("the libraries do not share one error reporter");
     return 1;
   }
-  gpu::detail::shared_code code{[](gpu::detail::shared_code*) noexcept {}};
+  gpu::detail::shared_object code{[](gpu::detail::shared_object*) noexcept {}};
   gpu::detail::live_kernel kernel{reinterpret_cast<CUkernel>(&code), &code, nullptr};
   find_symbol<void (*)(gpu::detail::live_kernel*)>(first, "add_kernel")(&kernel);
   if (find_symbol<void* (*)(CUkernel)>(second, "take_share")(kernel.native) != &code) {

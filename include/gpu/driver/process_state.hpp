@@ -16,22 +16,23 @@ using error_reporter = void (*)(const cuda_error& error);
 
 namespace detail {
 
-struct shared_code;
+struct shared_object;
 struct shared_event;
 
-/// A kernel that a module has handed out, and what keeps it loaded: see kernel/shared_code.hpp.
+/// A kernel that a module has handed out, and what keeps it loaded: see kernel/shared_object.hpp.
 struct live_kernel {
   CUkernel native;
-  shared_code* code;
+  shared_object* code;
   live_kernel* next;
 };
 
-struct live_kernels {
+/// What modules, programs and graphs share.
+struct live_objects {
   mutex lock;
-  live_kernel* first[64];  // of lists, by the handle
-  shared_code* unwanted;   // a list of code that nobody needs, to be unloaded
-  std::size_t captures;    // that are going on, for whose graphs it has to wait
-  shared_event* events;    // a list of those that graphs have in nodes
+  live_kernel* kernels[64];  // of lists, by the handle
+  shared_event* events;      // a list of those that graphs have in nodes
+  shared_object* unwanted;   // a list of what nobody needs, to be ended
+  std::size_t captures;      // that are going on, for whose graphs it has to wait
 };
 
 /// What a driver call looks at. Until the state of the process is found, and in it until a table is
@@ -55,7 +56,7 @@ struct process_state : process_front {
   driver::entry_points exiting;
   bool hooks_set;
   char detail[256];
-  live_kernels kernels;
+  live_objects objects;
   launch_ring launches;
 };
 
@@ -116,7 +117,7 @@ const driver::entry_points* put_in_force(State& state, const driver::entry_point
 /// Where the parent had no driver that could be used, the child has none for the same reason.
 template <class State> void leave_driver_to_parent() noexcept {
   State& state = state_of_process<State>();
-  state.kernels = {};  // another thread of the parent may have been at it
+  state.objects = {};  // another thread of the parent may have been at it
   const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS) return;
   state.forked.unavailable = errc::process_forked;

@@ -286,8 +286,8 @@ result<stream_attribute_t<Attribute>> attribute(
 
 /// Sets one attribute for what is queued on the stream from now on.
 /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that no stream can have;
-/// the driver's CUDA_ERROR_INVALID_VALUE for a legacy default stream and for values beyond what the
-/// device allows, then with both. **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
+/// the driver's CUDA_ERROR_INVALID_VALUE, with both, for a value beyond what the device allows.
+/// **Capture**: allowed. **Threads**: any. (cuStreamSetAttribute)
 template <stream_attribute Attribute>
 result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value,
                        source_location where = source_location::current()) noexcept {

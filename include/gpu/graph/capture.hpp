@@ -83,15 +83,16 @@ class [[nodiscard]] stream_capture {
   /// **Errors**: `errc::empty_handle` where it was ended or moved from; the driver's, such as
   /// CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where a call in between spoiled the capture,
   /// CUDA_ERROR_STREAM_CAPTURE_UNJOINED and CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-  /// `errc::out_of_host_memory` where there is no room to keep the modules of the kernels: a new
-  /// graph is gone then, one that was there has the nodes. **Cost**: two short calls for each
-  /// kernel. (cuStreamEndCapture, cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams)
+  /// `errc::out_of_host_memory` where there is no room to keep modules and events: a new graph is
+  /// gone then, one that was there has the nodes. **Cost**: two short calls for each kernel.
+  /// (cuStreamEndCapture, cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams,
+  /// cuGraphEventRecordNodeGetEvent, cuGraphEventWaitNodeGetEvent)
   template <class Graph = graph>
   result<Graph> end(source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::stream_capture::end";
     const state ended = state_.release();
     GPU_TRY(detail::require(ended.stream, function, where));
-    const code_hold held(ended);
+    const unwanted_hold held(ended);
     CUgraph native = nullptr;
     result<> done = detail::on_stream(ended.stream, where, [&] {
       return driver::call<&driver::entry_points::stream_end_capture>(where, ended.stream.native(),
@@ -120,17 +121,17 @@ class [[nodiscard]] stream_capture {
 
     friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
   };
-  struct end_hold {
+  struct end_hold_of {
     void operator()(const state&) const noexcept {
-      detail::end_code_capture();
+      detail::end_hold();
       detail::destroy_put_aside();
     }
   };
-  using code_hold = unique_handle<state, end_hold>;
+  using unwanted_hold = unique_handle<state, end_hold_of>;
   struct abandon {
     void operator()(const state& open) const noexcept {
       drop(open);
-      end_hold{}(open);
+      end_hold_of{}(open);
     }
   };
 
@@ -149,8 +150,8 @@ class [[nodiscard]] stream_capture {
   template <class Capture, class Begin>
   static result<Capture> begin_with(const state& begun, source_location where,
                                     Begin begin) noexcept {
-    detail::begin_code_capture();
-    code_hold held(begun);
+    detail::begin_hold();
+    unwanted_hold held(begun);
     GPU_TRY(detail::on_stream(begun.stream, where, begin));
     return Capture{held.release()};
   }

@@ -220,7 +220,7 @@ struct destroy_graph {
   }
 };
 
-/// Takes a share for each kernel of a graph.
+/// Takes a share in all that a graph needs.
 template <class Taking> result<> take_of_graph(Taking& taking, const graph_ref& graph) noexcept {
   return take_of_graph(taking, graph.native(), graph_access::keeper_of(graph), graph.context());
 }
@@ -316,15 +316,15 @@ class graph : public graph_operations<graph> {
     return owner;
   }
 
-  /// Takes over a graph that cuGraphCreate made. The modules of the kernels that it has are kept by
-  /// what is instantiated from it, and have to live until then; for kernels that are added later
-  /// see `graph_ref`. One that was released keeps what it kept.
+  /// Takes over a graph that cuGraphCreate made. The modules and events of the nodes that it has
+  /// are kept by what is instantiated from it, and have to live until then; for nodes that are
+  /// added later see `graph_ref`. One that was released keeps what it kept.
   static graph adopt(const graph_ref& owned) noexcept {
     if (auto* const keeper = detail::graph_access::keeper_of(owned)) keeper->share();
     return graph{owned};
   }
-  /// Gives the graph up; the caller destroys it. The driver has it keep the modules of its kernels,
-  /// at the cost that `graph_ref` tells; where it does not, the error reporter hears of it.
+  /// Gives the graph up; the caller destroys it. The driver has it keep its modules and events, at
+  /// the cost that `graph_ref` tells; where it does not, the error reporter hears of it.
   /// (cuUserObjectCreate, cuGraphRetainUserObject)
   template <class Ref = graph_ref> [[nodiscard]] Ref release() noexcept {
     return detail::graph_access::leave_keeper(handle_.release());

@@ -23,7 +23,7 @@ namespace detail {
 
 class graph_exec_name : public name_in_context<graph_exec_name, CUgraphExec> {
  public:
-  code_share* shares = nullptr;  ///< in the code of its kernels
+  object_share* shares = nullptr;  ///< in code and events
 };
 
 inline result<> require(const graph_exec& exec, const char* function,
@@ -32,7 +32,7 @@ inline result<> require(const graph_exec& exec, const char* function,
 struct destroy_graph_exec {
   void operator()(const graph_exec_name& exec) const noexcept {
     driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native());
-    drop_code_shares{}(exec.shares);
+    drop_object_shares{}(exec.shares);
     destroy_put_aside();
   }
 };
@@ -59,11 +59,12 @@ result<> require_no_attributes(const node_parameters& parameters, source_locatio
 /// **Capture**: making one and destroying one is not allowed while a capture forbids such calls in
 /// this thread, and spoils it: see `capture_mode_scope`. The rest is allowed.
 /// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses; where modules are to be kept, `errc::out_of_host_memory`.
+/// driver call named in parentheses; where modules or events are to be kept,
+/// `errc::out_of_host_memory`.
 class graph_exec {
  public:
   /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards, and so
-  /// can the modules of its kernels. For those of a graph from elsewhere it asks for each node.
+  /// can its modules and events. For those of a graph from elsewhere it asks for each node.
   /// **Errors**: where nodes depend on each other in a circle, and the like, `asked()` is the
   /// `graph_instantiate_result`; CUDA_ERROR_NOT_SUPPORTED for a graph that was moved into another,
   /// and for one that allocates memory while there is an executable graph of it.
@@ -99,15 +100,15 @@ class graph_exec {
     return owner;
   }
 
-  /// Takes over an executable graph that cuGraphInstantiate made. The modules of its kernels have
-  /// to live as long as it does.
+  /// Takes over an executable graph that cuGraphInstantiate made. The modules of its kernels and
+  /// the events of its nodes have to live as long as it does.
   static graph_exec adopt(CUgraphExec owned, context_ref context) noexcept {
     return graph_exec{detail::graph_exec_name::from_native(owned, context)};
   }
-  /// Gives it up; the caller destroys it, and keeps the modules of its kernels until then.
+  /// Gives it up; the caller destroys it, and keeps its modules and events until then.
   template <class Native = CUgraphExec> [[nodiscard]] Native release() noexcept {
     const detail::graph_exec_name given = handle_.release();
-    detail::drop_code_shares{}(given.shares);
+    detail::drop_object_shares{}(given.shares);
     detail::destroy_put_aside();
     return given.native();
   }
@@ -144,7 +145,7 @@ class graph_exec {
   /// A kernel node keeps the attributes and the cluster that it was instantiated with: set others
   /// in the graph, and `update`. A `host_node` with a callable is refused at compile time: nothing
   /// would keep it alive. Give it to a graph, and `update`. The code of a kernel's module is kept
-  /// loaded; that of the kernel before, too, until the next `update`.
+  /// loaded, and an event kept; those of the description before, too, until the next `update`.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
   /// cluster; CUDA_ERROR_INVALID_VALUE, with both kinds, for a description of another kind,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph of another shape.
@@ -219,7 +220,7 @@ class graph_exec {
   explicit graph_exec(const detail::graph_exec_name& owned) noexcept : handle_{owned} {}
 
   /// Keeps these shares, and gives those that it had.
-  template <class Shares = detail::code_shares> Shares keep(Shares shares) noexcept {
+  template <class Shares = detail::object_shares> Shares keep(Shares shares) noexcept {
     detail::graph_exec_name name = handle_.release();
     Shares before(detail::exchange(name.shares, shares.release()));
     handle_.reset(name);
@@ -240,9 +241,9 @@ inline result<> require(const graph_exec& exec, const char* function,
 
 /// Says of a launch or an upload that was refused that the stream is being captured, if so.
 template <class Result>
-[[gnu::cold, gnu::noinline]] void explain_capture(Result& refused,
-                                                  const stream_ref& stream) noexcept {
-  refused = fail(with_capture_state(
+[[gnu::cold, gnu::noinline]] Result explain_capture(Result refused,
+                                                    const stream_ref& stream) noexcept {
+  return fail(with_capture_state(
       detail::move(refused).error(), stream,
       ", which takes no launch of an executable graph, nor its upload, and is spoiled. End it and "
       "capture again, with the graph as a child_graph_node."));
@@ -253,9 +254,8 @@ template <class Result>
 [[gnu::cold, gnu::noinline]] Result graph_launch_failed(CUresult code, std::size_t index,
                                                         std::uint64_t ticket, source_location where,
                                                         CUstream stream) noexcept {
-  Result refused = queue_failed(code, index, ticket, where, stream);
-  explain_capture(refused, stream_ref::from_native(stream, context_ref{}));
-  return refused;
+  return explain_capture(Result(queue_failed(code, index, ticket, where, stream)),
+                         stream_ref::from_native(stream, context_ref{}));
 }
 
 /// Launches on any stream, or says what is wrong.
@@ -269,8 +269,7 @@ template <class Result>
     return queue<&driver::entry_points::graph_launch>(stream, graph_label, where, exec.native(),
                                                       stream.native());
   });
-  if (!queued.has_value()) explain_capture(queued, stream);
-  return queued;
+  return queued.has_value() ? queued : explain_capture(detail::move(queued), stream);
 }
 
 }  // namespace detail
@@ -308,8 +307,7 @@ Result upload(stream_ref stream, const graph_exec& exec,
   Result queued = detail::on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
   });
-  if (!queued.has_value()) detail::explain_capture(queued, stream);
-  return queued;
+  return queued.has_value() ? queued : detail::explain_capture(detail::move(queued), stream);
 }
 
 }  // namespace gpu

@@ -1,17 +1,17 @@
 #pragma once
 /// \file
-/// What a graph keeps loaded without the driver's help: an object of its owner's, which every
+/// What a graph keeps without the driver's help: an object of its owner's, which every
 /// `graph_ref` that was made from the owner knows. With what the driver would keep instead, user
 /// objects, each launch takes longer.
 
-#include <gpu/graph/code_shares.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/graph/object_shares.hpp>
 
 namespace gpu::detail {
 
-/// The shares of a graph in the code of its kernels. An executable graph has copies of them.
+/// The shares of a graph in code and events. An executable graph has copies of them.
 struct graph_keeper {
-  code_shares shares{};
+  object_shares shares{};
   /// The keepers of the graphs that were moved into this one, for the program can have refs to
   /// these. In no circle: `child_graph_node` refuses what would close one.
   graph_keeper* moved_in = nullptr;
@@ -37,19 +37,19 @@ struct graph_keeper {
   }
 };
 
-/// Takes a share for each kernel of a graph: of its keeper's, where it has one, else of its nodes'.
+/// Takes a share in all that a graph needs: of its keeper's, where it has one, else of its nodes'.
 template <class Taking>
 result<> take_of_graph(Taking& taking, CUgraph graph, const graph_keeper* keeper,
                        context_ref context) noexcept {
   if (keeper == nullptr) return take_of_nodes(taking, graph, context);
-  for (const code_share* each = keeper->shares.get(); each != nullptr; each = each->next)
-    GPU_TRY(taking.take(each->code));
+  for (const object_share* each = keeper->shares.get(); each != nullptr; each = each->next)
+    GPU_TRY(taking.take(each->object));
   for (const graph_keeper* each = keeper->moved_in; each != nullptr; each = each->next)
     GPU_TRY(take_of_graph(taking, graph, each, context));
   return {};
 }
 
-/// Takes a share for each kernel of a node. A graph that is moved into it brings its keeper.
+/// Takes a share in what a node needs. A graph that is moved into it brings its keeper.
 template <class Taking>
 result<> take_of_description(Taking& taking, const node_parameters& node,
                              context_ref context) noexcept {
@@ -64,10 +64,10 @@ result<> take_of_description(Taking& taking, const node_parameters& node,
 
 /// Has a graph without a keeper hold shares.
 template <class Keeper = graph_keeper>
-result<> keep_by_driver(CUgraph graph, code_shares&& shares, const char* function,
+result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char* function,
                         source_location where) noexcept {
   if (!shares) return {};
-  auto* const kept = new (std::nothrow) Keeper{static_cast<code_shares&&>(shares)};
+  auto* const kept = new (std::nothrow) Keeper{static_cast<object_shares&&>(shares)};
   if (kept == nullptr) return fail(no_room_error(function, sizeof(Keeper), where));
   return keep_in_graph(graph, kept, &Keeper::drop_at, where);
 }

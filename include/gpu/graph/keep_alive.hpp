@@ -6,7 +6,7 @@
 /// object is put aside then, and destroyed by the next operation on any graph.
 
 #include <gpu/driver/host_call.hpp>
-#include <gpu/kernel/shared_code.hpp>
+#include <gpu/kernel/shared_object.hpp>
 
 namespace gpu::detail {
 
@@ -35,11 +35,10 @@ template <class T> struct kept_value : kept_object {
         value(static_cast<T&&>(from)) {}
 };
 
-/// Destroys what graphs have let go of, and unloads the code that nobody needs. A capture may be
+/// Destroys what graphs have let go of, and ends what nobody shares any more. A capture may be
 /// going on, that forbids what destroys a buffer, say, to threads that heed it.
 inline void destroy_put_aside() noexcept {
-  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr &&
-      !has_unwanted_code()) {
+  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr && !has_unwanted()) {
     return;
   }
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -51,7 +50,7 @@ inline void destroy_put_aside() noexcept {
     each->destroy(each);
     each = next;
   }
-  unload_unwanted();
+  end_unwanted();
   if (exchanged) {
     driver::destroy<&driver::entry_points::thread_exchange_stream_capture_mode>(&mode);
   }

@@ -10,7 +10,7 @@ namespace gpu {
 namespace detail {
 
 struct graph_keeper;
-struct shared_code;
+struct shared_object;
 
 /// A description in the driver's terms. Pointers in it live as long as what it was made from.
 struct node_parameters {
@@ -27,7 +27,7 @@ struct node_parameters {
   /// Where the graph has a keeper, that; where a kernel is a module's, its code; where a graph that
   /// the node runs has a keeper, that, which comes along where the graph is moved.
   graph_keeper* keeper = nullptr;
-  shared_code* code = nullptr;
+  shared_object* code = nullptr;
   graph_keeper* child_keeper = nullptr;
   graph_keeper* moved_keeper = nullptr;
 };

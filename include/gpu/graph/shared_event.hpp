@@ -4,18 +4,18 @@
 /// the program gave up. The driver would follow the handle of one that is gone.
 
 #include <gpu/driver/calls.hpp>
-#include <gpu/kernel/shared_code.hpp>
+#include <gpu/kernel/shared_object.hpp>
 
 namespace gpu::detail {
 
 /// An event with as many shares as graphs hold.
-struct shared_event : shared_code {
+struct shared_event : shared_object {
   CUevent native;
   bool given_up = false;
   shared_event* following;  ///< in the list of all
 
   explicit shared_event(CUevent event, shared_event* first) noexcept
-      : shared_code{&end}, native{event}, following{first} {}
+      : shared_object{&end_event}, native{event}, following{first} {}
 
   static shared_event* find(CUevent event, shared_event* first) noexcept {
     while (first != nullptr && first->native != event) first = first->following;
@@ -23,7 +23,7 @@ struct shared_event : shared_code {
   }
 
  private:
-  static void end(shared_code* self) noexcept {
+  static void end_event(shared_object* self) noexcept {
     auto* const ended = static_cast<shared_event*>(self);
     if (take_from_list(*ended))
       driver::destroy<&driver::entry_points::event_destroy>(ended->native);
@@ -31,7 +31,7 @@ struct shared_event : shared_code {
   }
   /// Whether the program gave the event up.
   static bool take_from_list(shared_event& ended) noexcept {
-    live_kernels& all = state_of_process().kernels;
+    live_objects& all = state_of_process().objects;
     const scoped_lock lock(all.lock);
     shared_event** at = &all.events;
     while (*at != nullptr && *at != &ended) at = &(*at)->following;
@@ -42,10 +42,11 @@ struct shared_event : shared_code {
 
 /// Whether graphs have an event that its owner gives up; the last of them destroys it then.
 template <class Event = shared_event> bool leave_to_graphs(CUevent native) noexcept {
-  live_kernels& all = state_of_process().kernels;
+  live_objects& all = state_of_process().objects;
   const scoped_lock lock(all.lock);
   Event* const known = Event::find(native, all.events);
-  return known != nullptr && (known->given_up = true);
+  if (known != nullptr) known->given_up = true;
+  return known != nullptr;
 }
 
 /// A share in an event; null where the host has no memory.
@@ -55,7 +56,7 @@ template <class Event = shared_event> Event* take_share_in(CUevent native) noexc
     pin_library_of(&leave_to_graphs<Event>);
     __atomic_store_n(&state.leave_event, &leave_to_graphs<Event>, __ATOMIC_RELEASE);
   }
-  live_kernels& all = state.kernels;
+  live_objects& all = state.objects;
   const scoped_lock lock(all.lock);
   // One that is on its way out is behind one that was made since.
   Event* const known = Event::find(native, all.events);

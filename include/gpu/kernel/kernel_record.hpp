@@ -6,7 +6,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/kernel_limits.hpp>
-#include <gpu/kernel/shared_code.hpp>
+#include <gpu/kernel/shared_object.hpp>
 #include <gpu/kernel/signature.hpp>
 
 namespace gpu::detail {

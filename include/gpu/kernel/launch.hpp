@@ -52,20 +52,16 @@ template <class Record, class... A>
   if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
     ticket = note_launch(process->launches, &limits.label, stream.native(), where);
-#if !defined(__clang__)
+    [[maybe_unused]] std::uint64_t kept = ticket;
     // In memory across the call: a register for it would have to be saved and restored.
-    std::uint64_t kept = ticket;
-    asm("" : "+m"(kept));
-#endif
+    if constexpr (!failures_have_one_call) asm("" : "+m"(kept));
     const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
     code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
                     config.grid.z, config.block.x, config.block.y, config.block.z,
                     config.shared_bytes, stream.native(), pointers, nullptr);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
-#if !defined(__clang__)
-    return launch_failed(code, kept, where.line());
-#endif
+    if constexpr (!failures_have_one_call) return launch_failed(code, kept, where.line());
   } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
              is_plain_shape(config, limits.plain)) {
     // What the compiler knows of the shape saves most of the work of the way below.

@@ -21,14 +21,14 @@ struct module_name {
   module_name* next = nullptr;
 };
 
-struct module_state : shared_code {
+struct module_state : shared_object {
   CUlibrary library = nullptr;
   kernel_list kernels;
   module_name* names = nullptr;  ///< complete before the module is handed out
   jit_log* log = nullptr;        ///< where the driver may still write, or null
 
   template <class State = module_state>
-  module_state() noexcept : shared_code{&unload_state<State>} {}
+  module_state() noexcept : shared_object{&unload_state<State>} {}
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
@@ -60,7 +60,7 @@ struct module_state : shared_code {
   }
 
  private:
-  template <class State> static void unload_state(shared_code* self) noexcept {
+  template <class State> static void unload_state(shared_object* self) noexcept {
     auto* const state = static_cast<State*>(self);
     state->forget_kernels();
     if (state->library != nullptr) {
@@ -72,8 +72,8 @@ struct module_state : shared_code {
 
 struct drop_module {
   template <class State> void operator()(State* state) const noexcept {
-    drop_share<shared_code>(*state);
-    unload_unwanted();
+    drop_share<shared_object>(*state);
+    end_unwanted();
   }
 };
 

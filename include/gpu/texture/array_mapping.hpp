@@ -226,11 +226,11 @@ result<> check_room(const char* function, const physical_memory& memory, std::si
   return fail(refusal(errc::index_out_of_range, function, out.finish(), where, needed.size, room));
 }
 
-/// Maps physical memory to a part of an array, or, without memory, takes away what is there.
-/// (cuStreamIsCapturing, cuMemGetAllocationPropertiesFromHandle, cuMemMapArrayAsync)
 inline constexpr launch_label map_label{"a mapping of an array", -1};
 inline constexpr launch_label unmap_label{"an unmapping of an array", -1};
 
+/// Maps physical memory to a part of an array, or, without memory, takes away what is there.
+/// (cuStreamIsCapturing, cuMemGetAllocationPropertiesFromHandle, cuMemMapArrayAsync)
 template <class Array, class Part, class Builder = text_builder>
 result<> change_mapping(const char* function, stream_ref stream, const Array& array,
                         const Part& part, const physical_memory* memory, std::size_t offset,

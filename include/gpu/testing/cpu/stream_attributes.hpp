@@ -80,7 +80,6 @@ inline CUresult stream_set_attribute(call& c, CUstream handle, CUstreamAttrID wh
   stream_ptr stream;
   if (value == nullptr || !fits(which, *value)) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.find_stream(handle, stream)) return bad;
-  if (stream->is_default) return CUDA_ERROR_INVALID_VALUE;
   if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
     stream->priority = std::clamp(value->priority, greatest_priority, 0);
   } else {

@@ -5,14 +5,14 @@
 #include "support/captured.hpp"
 #include "support/host_memory.hpp"
 
-namespace code_shares_test {
+namespace object_shares_test {
 
 using test::comes_to_be_unloaded;
 using test::empty_graph;
 using test::error_of;
 using test::foreign_graph;
 using test::graph_fixture;
-using test::just_unloaded;
+using test::just_ended;
 using test::noted_objects;
 using test::noted_unloads;
 using test::other_module;
@@ -102,7 +102,7 @@ TEST_CASE("graph: what is instantiated from one from elsewhere keeps its modules
     CHECK(f.run(*exec) == 3);
     CHECK(unloads.count() == 0);
     exec.reset();
-    CHECK(just_unloaded(unloads, other.native));
+    CHECK(just_ended(unloads, other.native));
     CHECK(objects.count() == 0);
   }
 }
@@ -121,7 +121,7 @@ TEST_CASE("graph: an executable graph that was changed has its modules kept", "[
   CHECK(f.run(exec) == 4);
   CHECK(unloads.count() == 0);
   value_of(exec.update(f.graph));  // has none of it
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
   CHECK(objects.count() == 0);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("graph: the child of an executable graph that was changed has its modu
   CHECK(f.run(*exec) == 3);
   CHECK(unloads.count() == 0);
   exec.reset();
-  CHECK(just_unloaded(unloads, other.native));
+  CHECK(just_ended(unloads, other.native));
 }
 
 TEST_CASE("graph: an executable graph that could not be changed keeps what it kept",
@@ -175,7 +175,7 @@ TEST_CASE("graph: an executable graph that could not be changed keeps what it ke
   CHECK(error_of(exec->set(empty, unwanted.adds(f, 4))).code() == CUDA_ERROR_INVALID_VALUE);
   larger = empty_graph();
   unwanted.code.reset();
-  CHECK(just_unloaded(unloads, unwanted.native));
+  CHECK(just_ended(unloads, unwanted.native));
   kept.code.reset();
   CHECK(f.run(*exec) == 3);
   f.graph = empty_graph();
@@ -200,7 +200,7 @@ TEST_CASE("graph: an updated executable graph has the modules of the other graph
     before.code.reset();
     CHECK(unloads.count() == 0);
     value_of(exec->update(second));
-    CHECK(just_unloaded(unloads, before.native));
+    CHECK(just_ended(unloads, before.native));
     second = empty_graph();
     after.code.reset();
     f.set(0);
@@ -230,7 +230,7 @@ TEST_CASE("graph: executable graphs that move keep their modules", "[graph][modu
   first.code.reset();
   second.code.reset();
   exec = std::move(other);
-  CHECK(just_unloaded(unloads, first.native));
+  CHECK(just_ended(unloads, first.native));
   CHECK(f.run(exec) == 4);
   const CUgraphExec released = exec.release();  // the caller keeps what it needs
   CHECK(unloads.count() == 2);
@@ -319,4 +319,4 @@ TEST_CASE("graph: modules are kept during a capture", "[graph][capture][module]"
 }
 
 }  // namespace
-}  // namespace code_shares_test
+}  // namespace object_shares_test

@@ -1,43 +1,43 @@
 #pragma once
 /// \file
-/// The shares that graphs have in the code of their kernels, so that modules may be destroyed
-/// first.
+/// The shares that graphs have in the code of their kernels and in the events of their nodes, so
+/// that modules and events may be destroyed first.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/host_call.hpp>
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/graph/shared_event.hpp>
-#include <gpu/kernel/shared_code.hpp>
+#include <gpu/kernel/shared_object.hpp>
 
 namespace gpu::detail {
 
-/// A share in the code of kernels; one of a list.
-struct code_share {
-  shared_code* code;
-  code_share* next;
+/// One of a list.
+struct object_share {
+  shared_object* object;
+  object_share* next;
 };
 
 /// Also where CUDA must not be called.
-struct drop_code_shares {
-  void operator()(code_share* list) const noexcept {
+struct drop_object_shares {
+  void operator()(object_share* list) const noexcept {
     while (list != nullptr) {
-      drop_share(*list->code);
+      drop_share(*list->object);
       delete exchange(list, list->next);
     }
   }
 };
-using code_shares = unique_handle<code_share*, drop_code_shares>;
+using object_shares = unique_handle<object_share*, drop_object_shares>;
 
-inline bool has_share(const code_share* list, const shared_code* code) noexcept {
-  while (list != nullptr && list->code != code) list = list->next;
+inline bool has_share(const object_share* list, const shared_object* object) noexcept {
+  while (list != nullptr && list->object != object) list = list->next;
   return list != nullptr;
 }
 
 /// Puts shares into another list.
-template <class Shares = code_shares> void add_shares(Shares& to, Shares&& shares) noexcept {
-  code_share* first = shares.release();
+template <class Shares = object_shares> void add_shares(Shares& to, Shares&& shares) noexcept {
+  object_share* first = shares.release();
   if (first == nullptr) return;
-  code_share* last = first;
+  object_share* last = first;
   while (last->next != nullptr) last = last->next;
   last->next = to.release();
   to.reset(first);
@@ -45,32 +45,33 @@ template <class Shares = code_shares> void add_shares(Shares& to, Shares&& share
 
 /// Shares to be taken for a list that has some, by a function of `gpu`.
 struct share_taking {
-  const code_share* known;  ///< the list
+  const object_share* known;  ///< the list
   const char* function;
   source_location where;
-  code_shares taken{};  ///< what the list lacks
+  object_shares taken{};  ///< what the list lacks
 
-  bool has(const shared_code* code) const noexcept {
-    return has_share(known, code) || has_share(taken.get(), code);
+  bool has(const shared_object* object) const noexcept {
+    return has_share(known, object) || has_share(taken.get(), object);
   }
 
   /// Adds a share that was taken.
-  template <class Share = code_share> result<> add(shared_code* code) noexcept {
-    auto* const made = has(code) ? nullptr : new (std::nothrow) Share{code, taken.get()};
+  template <class Share = object_share> result<> add(shared_object* object) noexcept {
+    auto* const made = has(object) ? nullptr : new (std::nothrow) Share{object, taken.get()};
     if (made != nullptr) {
       (void)taken.release();
       taken.reset(made);
       return {};
     }
-    const bool enough = has(code);
-    drop_share(*code);
+    const bool enough = has(object);
+    drop_share(*object);
     if (enough) return {};
     return fail(no_room_error(function, sizeof(Share), where));
   }
 
-  /// Takes one of code that somebody keeps; null is code that is no module's.
-  template <class Share = code_share> result<> take(shared_code* code) noexcept {
-    return code == nullptr || has(code) || !code->take_share() ? result<>() : add<Share>(code);
+  /// Takes one in what somebody keeps; null is code that is no module's.
+  template <class Share = object_share> result<> take(shared_object* object) noexcept {
+    return object == nullptr || has(object) || !object->take_share() ? result<>()
+                                                                     : add<Share>(object);
   }
 };
 
@@ -113,7 +114,7 @@ result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexc
     GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_get_params>(where, node, &found));
     if (found.kern == last) continue;
     last = found.kern;
-    if (shared_code* const code = take_share_of(found.kern)) GPU_TRY(taking.add(code));
+    if (shared_object* const code = take_share_of(found.kern)) GPU_TRY(taking.add(code));
   }
   return {};
 }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace shared_code_test {
+namespace shared_object_test {
 
 using test::value_of;
 
@@ -34,7 +34,7 @@ TEST_CASE("the code of a kernel is found as long as its module has it", "[kernel
     native = code.native();
     first = value_of(code.kernel<>("first")).native();
     second = value_of(code.kernel<>("second")).native();
-    gpu::detail::shared_code* const shared = gpu::detail::take_share_of(first);
+    gpu::detail::shared_object* const shared = gpu::detail::take_share_of(first);
     REQUIRE(shared != nullptr);
     CHECK(shared->shares == 2);
     const gpu::module moved = std::move(code);
@@ -54,52 +54,52 @@ TEST_CASE("the code of a kernel is found as long as its module has it", "[kernel
   // Whoever has a library has its kernels found again.
   code = gpu::module::adopt(native);
   CHECK(value_of(code.kernel<>("first")).native() == kernel);
-  gpu::detail::shared_code* const again = gpu::detail::take_share_of(kernel);
+  gpu::detail::shared_object* const again = gpu::detail::take_share_of(kernel);
   REQUIRE(again != nullptr);
   gpu::detail::drop_share(*again);
 }
 
 /// Code that counts how often it was unloaded.
-struct counted_code : gpu::detail::shared_code {
+struct counted_code : gpu::detail::shared_object {
   int unloaded = 0;
   counted_code()
-      : shared_code{
-            [](shared_code* self) noexcept { ++static_cast<counted_code*>(self)->unloaded; }} {}
+      : shared_object{
+            [](shared_object* self) noexcept { ++static_cast<counted_code*>(self)->unloaded; }} {}
 };
 
 TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
   counted_code code;
   CHECK(code.take_share());
-  gpu::detail::drop_share<gpu::detail::shared_code>(code);
-  gpu::detail::unload_unwanted();
+  gpu::detail::drop_share<gpu::detail::shared_object>(code);
+  gpu::detail::end_unwanted();
   CHECK(code.unloaded == 0);
-  gpu::detail::drop_share<gpu::detail::shared_code>(code);
-  CHECK(gpu::detail::has_unwanted_code());
-  gpu::detail::unload_unwanted();
+  gpu::detail::drop_share<gpu::detail::shared_object>(code);
+  CHECK(gpu::detail::has_unwanted());
+  gpu::detail::end_unwanted();
   CHECK(code.unloaded == 1);
   CHECK_FALSE(code.take_share());
-  CHECK_FALSE(gpu::detail::has_unwanted_code());
-  gpu::detail::unload_unwanted();
+  CHECK_FALSE(gpu::detail::has_unwanted());
+  gpu::detail::end_unwanted();
   CHECK(code.unloaded == 1);
 }
 
 TEST_CASE("code that nobody needs is loaded as long as somebody may take a share",
           "[kernel][module]") {
   counted_code taken, left;
-  gpu::detail::begin_code_capture();
-  gpu::detail::begin_code_capture();
-  gpu::detail::drop_share<gpu::detail::shared_code>(taken);
-  gpu::detail::drop_share<gpu::detail::shared_code>(left);
-  gpu::detail::end_code_capture();
-  gpu::detail::unload_unwanted();
+  gpu::detail::begin_hold();
+  gpu::detail::begin_hold();
+  gpu::detail::drop_share<gpu::detail::shared_object>(taken);
+  gpu::detail::drop_share<gpu::detail::shared_object>(left);
+  gpu::detail::end_hold();
+  gpu::detail::end_unwanted();
   CHECK(left.unloaded == 0);
   CHECK(taken.take_share());
-  gpu::detail::end_code_capture();
-  gpu::detail::unload_unwanted();
+  gpu::detail::end_hold();
+  gpu::detail::end_unwanted();
   CHECK(left.unloaded == 1);
   CHECK(taken.unloaded == 0);
-  gpu::detail::drop_share<gpu::detail::shared_code>(taken);
-  gpu::detail::unload_unwanted();
+  gpu::detail::drop_share<gpu::detail::shared_object>(taken);
+  gpu::detail::end_unwanted();
   CHECK(taken.unloaded == 1);
 }
 
@@ -110,17 +110,17 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
     for (int i = 0; i < 3; ++i) {
       REQUIRE(code.take_share());
       threads.emplace_back([&code] {
-        gpu::detail::begin_code_capture();
+        gpu::detail::begin_hold();
         for (int each = 0; each < 20; ++each) {
-          if (code.take_share()) gpu::detail::drop_share<gpu::detail::shared_code>(code);
+          if (code.take_share()) gpu::detail::drop_share<gpu::detail::shared_object>(code);
         }
-        gpu::detail::drop_share<gpu::detail::shared_code>(code);
-        gpu::detail::end_code_capture();
-        gpu::detail::unload_unwanted();
+        gpu::detail::drop_share<gpu::detail::shared_object>(code);
+        gpu::detail::end_hold();
+        gpu::detail::end_unwanted();
       });
     }
-    gpu::detail::drop_share<gpu::detail::shared_code>(code);
-    gpu::detail::unload_unwanted();
+    gpu::detail::drop_share<gpu::detail::shared_object>(code);
+    gpu::detail::end_unwanted();
     for (std::thread& each : threads) each.join();
     CHECK(code.unloaded == 1);
   }
@@ -129,7 +129,7 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
 TEST_CASE("modules: child that forks while another thread looks for kernels", "[.child]") {
   std::optional<gpu::module> code = value_of(gpu::module::load(two_kernels));
   value_of(code->kernel<>("first"));
-  auto& lock = gpu::detail::state_of_process().kernels.lock;
+  auto& lock = gpu::detail::state_of_process().objects.lock;
   pid_t child = -1;
   {
     const gpu::detail::scoped_lock held(lock);  // as by a thread that the child does not have
@@ -178,4 +178,4 @@ TEST_CASE("modules: static ones are destroyed after main in silence", "[kernel][
 }
 
 }  // namespace
-}  // namespace shared_code_test
+}  // namespace shared_object_test
