@@ -1,3 +1,4 @@
+#include <gpu/core/last_error.hpp>
 #include <gpu/driver/choose_device.hpp>
 
 #include "support/captured.hpp"
@@ -12,26 +13,27 @@ using test::value_of;
 
 namespace {
 
-/// Sets GPU_DEVICE for a scope.
-class chosen_by_environment {
+/// Sets a variable of the environment for a scope.
+class environment_setting {
  public:
-  explicit chosen_by_environment(const std::string& value) {
-    const char* set = std::getenv("GPU_DEVICE");
+  environment_setting(const char* name, const std::string& value) : name_(name) {
+    const char* set = std::getenv(name);
     if (set != nullptr) before_ = set;
     was_set_ = set != nullptr;
-    ::setenv("GPU_DEVICE", value.c_str(), 1);
+    ::setenv(name, value.c_str(), 1);
   }
-  chosen_by_environment(const chosen_by_environment&) = delete;
-  chosen_by_environment& operator=(const chosen_by_environment&) = delete;
-  ~chosen_by_environment() {
+  environment_setting(const environment_setting&) = delete;
+  environment_setting& operator=(const environment_setting&) = delete;
+  ~environment_setting() {
     if (was_set_) {
-      ::setenv("GPU_DEVICE", before_.c_str(), 1);
+      ::setenv(name_, before_.c_str(), 1);
     } else {
-      ::unsetenv("GPU_DEVICE");
+      ::unsetenv(name_);
     }
   }
 
  private:
+  const char* name_;
   std::string before_;
   bool was_set_ = false;
 };
@@ -153,23 +155,44 @@ TEST_CASE("find_device_by_uuid: a beginning that two devices share is refused",
 
 TEST_CASE("default_device: what the environment names", "[driver][device]") {
   const gpu::device first = test::first_device();
-  for (const std::string& name :
-       {std::string(""), std::string("0"), std::string(value_of(first.pci_bus_id()).c_str()),
-        uuid_text(value_of(first.uuid()))}) {
-    INFO(name);
-    const chosen_by_environment chosen(name);
-    CHECK(value_of(gpu::default_device()) == first);
+  const environment_setting no_choice("GPU_DEVICE", ""), no_other("CUDA_DEVICE", "");
+  CHECK(value_of(gpu::default_device()) == first);
+  for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
+    const auto named = [&](const std::string& value) {
+      const environment_setting chosen(variable, value);
+      return gpu::default_device();
+    };
+    const auto refused = [&](const std::string& value, gpu::errc code, auto... words) {
+      const gpu::cuda_error error = error_of(named(value));
+      const std::string beginning = std::string(variable) + " is \"" + value + '"';
+      return error == code && says(error, beginning.c_str(), words...) &&
+             says(error_of(gpu::take_last_error()), beginning.c_str());
+    };
+    for (const std::string& name :
+         {std::string("0"), std::string(value_of(first.pci_bus_id()).c_str()),
+          uuid_text(value_of(first.uuid()))}) {
+      INFO(name);
+      CHECK(value_of(named(name)) == first);
+    }
+    CHECK(refused("99999", gpu::errc::index_out_of_range, "devices"));
+    for (const char* nonsense : {"first", "-1", "1x", "99999999999999999999", "~"}) {
+      CHECK(refused(nonsense, gpu::errc::invalid_argument, "which is no device", "0000:3b:00.0",
+                    "Set it to an index such as 0", "GPU-8f6d2a71"));
+    }
+    CHECK(refused("ffff:ff:1f.0", gpu::errc::invalid_argument, "no device is at"));
+    CHECK(refused("GPU-xyz", gpu::errc::invalid_argument, "nvidia-smi -L"));
   }
+}
+
+TEST_CASE("default_device: GPU_DEVICE comes before CUDA_DEVICE", "[driver][device][cpu]") {
+  test::own_cpu_driver driver({.devices = 3});
+  const environment_setting other("CUDA_DEVICE", "2");
   {
-    const chosen_by_environment chosen("99999");
-    CHECK(error_of(gpu::default_device()) == gpu::errc::index_out_of_range);
+    const environment_setting chosen("GPU_DEVICE", "1");
+    CHECK(value_of(gpu::default_device()).native() == 1);
   }
-  for (const char* nonsense : {"first", "-1", "1x", "99999999999999999999"}) {
-    const chosen_by_environment chosen(nonsense);
-    const gpu::cuda_error error = error_of(gpu::default_device());
-    CHECK(!(error == gpu::errc::no_driver));
-    CHECK(says(error, "devic"));
-  }
+  const environment_setting empty("GPU_DEVICE", "");
+  CHECK(value_of(gpu::default_device()).native() == 2);
 }
 
 TEST_CASE("choose_device: every call that fails is told", "[driver][device]") {
@@ -182,6 +205,11 @@ TEST_CASE("choose_device: every call that fails is told", "[driver][device]") {
           const std::string uuid = uuid_text(GPU_TRY(device.uuid()));
           GPU_TRY(gpu::find_device_by_uuid(uuid.c_str()));
           GPU_TRY(gpu::default_device());
+          for (const std::string& name :
+               {uuid, std::string("0"), std::string(GPU_TRY(device.pci_bus_id()).c_str())}) {
+            const environment_setting chosen("GPU_DEVICE", name);
+            GPU_TRY(gpu::default_device());
+          }
           return {};
         }) == "");
 }

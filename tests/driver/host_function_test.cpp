@@ -85,13 +85,14 @@ TEST_CASE("host function: what it throws goes to the error reporter", "[driver][
   value_of(stream.synchronize());
   CHECK(later);
   REQUIRE(reported.count() == 1);
-  CHECK(reported.last().find("no more paper") != std::string::npos);
+  CHECK(reported.last().find("no more paper. Catch exceptions inside it.") != std::string::npos);
   CHECK(reported.last().find("host_function_test.cpp") != std::string::npos);
   CHECK(reported.last().find("gpu::launch_host_function: ") == 0);
   value_of(gpu::launch_host_function(stream, [] { throw 7; }));
   value_of(stream.synchronize());
   CHECK(reported.count() == 2);
-  CHECK(reported.last().find("no std::exception") != std::string::npos);
+  CHECK(reported.last().find("no std::exception. Catch exceptions inside it.") !=
+        std::string::npos);
 }
 
 TEST_CASE("host function: what a node of a graph throws is said to be the node's",
@@ -105,7 +106,7 @@ TEST_CASE("host function: what a node of a graph throws is said to be the node's
   value_of(stream.synchronize());
   REQUIRE(reported.count() == 1);
   CHECK(reported.last().find("gpu::host_node: ") == 0);
-  CHECK(reported.last().find("no more ink") != std::string::npos);
+  CHECK(reported.last().find("no more ink. Catch exceptions inside it.") != std::string::npos);
   CHECK(reported.last().find("host_function_test.cpp") != std::string::npos);
 }
 #endif

@@ -193,6 +193,8 @@ TEST_CASE("allocators: a driver without memory throws what containers expect",
     FAIL("the alignment was taken");
   } catch (const gpu::bad_allocation& error) {
     CHECK(std::string(error.what()).find("alignment of 4096 bytes") != std::string::npos);
+    CHECK(std::string(error.what()).find("has 256. Use a type with a smaller alignment.") !=
+          std::string::npos);
   }
   gpu::managed_memory_resource nowhere{gpu::context_ref{}};
   CHECK_THROWS_AS(nowhere.allocate(8), std::bad_alloc);

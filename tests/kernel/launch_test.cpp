@@ -183,24 +183,32 @@ TEST_CASE("shapes outside the limits are refused before the driver is asked", "[
     gpu::launch_config shape;
     std::uint64_t asked, limit;
     const char* words;
+    const char* cure = "";
   };
+  const char* const strides =
+      "Give each thread several elements, in a loop that strides by the grid.";
+  const char* const smaller = "Use smaller blocks and more of them.";
   const bad_shape shapes[] = {
       {{0, 1}, 0, 1, "x extent of 0"},
       {{{1, 0, 1}, 1}, 0, 1, "y extent of 0"},
       {{{1, 1, 0}, 1}, 0, 1, "z extent of 0"},
-      {{0x80000000u, 1}, 0x80000000u, 0x7fffffff, "the grid is {2147483648, 1, 1}"},
-      {{{1, 65536, 1}, 1}, 65536, 65535, "y extent of 65536"},
-      {{{1, 1, 65536}, 1}, 65536, 65535, "z extent of 65536"},
+      {{0x80000000u, 1}, 0x80000000u, 0x7fffffff, "the grid is {2147483648, 1, 1}", strides},
+      {{{1, 65536, 1}, 1}, 65536, 65535, "y extent of 65536", strides},
+      {{{1, 1, 65536}, 1}, 65536, 65535, "z extent of 65536", strides},
       {{1, 0}, 0, 1, "the block is {0, 1, 1}"},
       {{1, {1, 0}}, 0, 1, "y extent of 0"},
       {{1, {1, 1, 0}}, 0, 1, "z extent of 0"},
-      {{1, 1025}, 1025, 1024, "x extent of 1025"},
-      {{1, {1, 1, 65}}, 65, 64, "z extent of 65"},
-      {{1, {1, 1, 1u << 27}}, 1u << 27, 64, "z extent of 134217728"},
-      {{1, 641}, 641, 640, "registers"},
+      {{1, 1025}, 1025, 1024, "x extent of 1025", smaller},
+      {{1, {1, 1, 65}}, 65, 64, "z extent of 65", smaller},
+      {{1, {1, 1, 1u << 27}}, 1u << 27, 64, "z extent of 134217728", smaller},
+      {{1, 641}, 641, 640, "registers", "or give the kernel __launch_bounds__."},
       {{1, {32, 32}}, 1024, 640, "has 1024 threads"},
       {{1, {64, 2, 64}}, 8192, 640, "has 8192 threads"},
-      {{1, 1, (227 << 10) + 1}, (227 << 10) + 1, 227 << 10, "bytes of dynamic shared memory"},
+      {{1, 1, (227 << 10) + 1},
+       (227 << 10) + 1,
+       227 << 10,
+       "bytes of dynamic shared memory",
+       "Ask for less, or split the work into smaller tiles."},
   };
   for (const bad_shape& bad : shapes) {
     const auto refused = gpu::launch(stream, bad.shape, kernel);
@@ -211,6 +219,7 @@ TEST_CASE("shapes outside the limits are refused before the driver is asked", "[
     CHECK(refused.error().asked() == bad.asked);
     CHECK(refused.error().limit() == bad.limit);
     CHECK(refused.error().details().contains(bad.words));
+    CHECK(refused.error().details().contains(bad.cure));
     CHECK(refused.error().details().contains("recorded"));
   }
   CHECK(test::recording().launches.empty());

@@ -220,9 +220,9 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
   CHECK(value_of(as_bytes.view()).format == resource_view_format::uint_4x8);
 
   CHECK(says(error_of(texture<float>::create(levels, options, {.first_level = 4})),
-             "levels 4 to 3 of an array with 4"));
+             "levels 4 to 3 of an array with 4. Begin below that, and end no earlier"));
   CHECK(says(error_of(texture<float>::create(layered, {}, {.first_layer = 3, .last_layer = 2})),
-             "layers 3 to 2 of an array with 5"));
+             "layers 3 to 2 of an array with 5. Begin below that, and end no earlier"));
   for (const int format : {99, -1}) {
     const gpu::cuda_error error = error_of(
         texture<float>::create(array, {}, {.format = static_cast<resource_view_format>(format)}));

@@ -174,28 +174,51 @@ result<device> find_device_by_uuid(const char* uuid,
                                       out.finish(), where, static_cast<std::uint64_t>(matches), 1));
 }
 
-/// The device that the environment variable GPU_DEVICE names, by index, by place on the PCI bus or
-/// by UUID; device 0 where it is not set.
-/// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`.
-/// **Capture**: not affected. **Threads**: any, while none changes the environment.
-template <class Builder = detail::text_builder>
-result<device> default_device(source_location where = source_location::current()) noexcept {
-  const char* chosen = detail::environment_variable("GPU_DEVICE");
-  if (chosen == nullptr || *chosen == '\0') return device::get(0, where);
-  if (chosen[0] == 'G') return find_device_by_uuid(chosen, where);
+namespace detail {
+
+/// The device that the environment variable names by its value, `chosen`.
+template <class Builder = text_builder>
+result<device> device_of_environment(const char* variable, const char* chosen,
+                                     source_location where) noexcept {
+  Builder out;
+  out << variable << " is \"" << chosen << '"';
   int index = 0;
   const char* at = chosen;
   for (; *at >= '0' && *at <= '9' && index < 100000; ++at) index = index * 10 + (*at - '0');
-  if (*at == '\0') return device::get(index, where);
-  for (at = chosen; *at != '\0'; ++at) {
-    if (*at == ':') return device::from_pci_bus_id(chosen, where);
+  const bool is_index = *at == '\0';
+  while (*at != '\0' && *at != ':') ++at;
+  if (!is_index && *chosen != 'G' && *at == '\0') {
+    out << ", which is no device. Set it to an index such as 0, a place such as 0000:3b:00.0, or a "
+           "UUID such as GPU-8f6d2a71.";
+    return fail(refusal(errc::invalid_argument, "gpu::default_device", out.finish(), where));
   }
-  Builder out;
-  out << "GPU_DEVICE is \"" << chosen
-      << "\", which is no device. Set it to an index such as 0, a place such as 0000:3b:00.0, or a "
-         "UUID such as GPU-8f6d2a71.";
-  return detail::fail(
-      detail::refusal(errc::invalid_argument, "gpu::default_device", out.finish(), where));
+  result<device> found = is_index         ? device::get(index, where)
+                         : *chosen == 'G' ? find_device_by_uuid(chosen, where)
+                                          : device::from_pci_bus_id(chosen, where);
+  if (found.has_value()) return found;
+  cuda_error error = detail::move(found).error();
+  if (error == errc::index_out_of_range || error == errc::invalid_argument) {
+    out << ": " << error.details();
+    error = noted_error(detail::move(error).with_details(out.finish()));
+  }
+  return fail(detail::move(error));
+}
+
+}  // namespace detail
+
+/// The device that the environment variable GPU_DEVICE names, or else CUDA_DEVICE, by index, by
+/// place on the PCI bus or by UUID; device 0 where neither is set or both are empty.
+/// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`, with
+/// the variable and its value. **Capture**: not affected.
+/// **Threads**: any, while none changes the environment.
+template <class Builder = detail::text_builder>
+result<device> default_device(source_location where = source_location::current()) noexcept {
+  for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
+    const char* chosen = detail::environment_variable(variable);
+    if (chosen != nullptr && *chosen != '\0')
+      return detail::device_of_environment<Builder>(variable, chosen, where);
+  }
+  return device::get(0, where);
 }
 
 }  // namespace gpu
