@@ -1,6 +1,7 @@
 #include "support/captured.hpp"
 #include "support/noted_calls.hpp"
 
+#include <gpu/core/last_error.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/primary_context_control.hpp>
 #include <gpu/driver/stream.hpp>
@@ -297,6 +298,43 @@ TEST_CASE("context: values that are none are refused by name", "[driver][context
              "spin, yield and blocking_sync"));
   CHECK(says(error_of(own.set_flags(both)), "gpu::context::set_flags", "more than one way"));
   CHECK(says(error_of(gpu::set_primary_context_flags(device, both)), "more than one way"));
+}
+
+TEST_CASE("context: a limit that cannot be set is named with the value", "[driver][context]") {
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  const std::size_t stack = value_of(own.limit(gpu::context_limit::stack_size));
+  const gpu::cuda_error large =
+      error_of(own.set_limit(gpu::context_limit::stack_size, std::size_t{1} << 60));
+  CHECK(large.domain() == gpu::error_domain::driver);
+  CHECK(large.asked() == std::size_t{1} << 60);
+  for (const gpu::cuda_error& error : {large, error_of(gpu::take_last_error())}) {
+    CHECK(says(error, "cuCtxSetLimit", "stack_size cannot be set to 1152921504606846976: that is",
+               "Ask for less"));
+  }
+  CHECK(value_of(own.limit(gpu::context_limit::stack_size)) == stack);
+}
+
+TEST_CASE("context: why a limit cannot be set is told from the code", "[driver][context]") {
+  const gpu::context own = value_of(gpu::context::create(test::first_device()));
+  static CUresult answer = CUDA_SUCCESS;
+  gpu::driver::entry_points failing = test::driver();
+  failing.ctx_set_limit = [](CUlimit, std::size_t) { return answer; };
+  const gpu::driver::scoped_entry_points in_force(failing);
+  const auto told = [&](CUresult code, gpu::context_limit which) {
+    answer = code;
+    const gpu::cuda_error error = error_of(own.set_limit(which, 7));
+    CHECK(error.code() == code);
+    return error;
+  };
+  constexpr auto heap = gpu::context_limit::malloc_heap_size;
+  constexpr auto cig = gpu::context_limit::cig_enabled;
+  CHECK(says(told(CUDA_ERROR_OUT_OF_MEMORY, heap), "malloc_heap_size cannot be set to 7: that is",
+             "kernels use it already", "Ask for less"));
+  CHECK(says(told(CUDA_ERROR_UNSUPPORTED_LIMIT, cig), "cig_enabled cannot be set to 7: the device",
+             "has no such limit", "Leave it out"));
+  // Of these there is no more to tell than the code does.
+  CHECK(told(CUDA_ERROR_INVALID_VALUE, cig).details().size() == 0);
+  CHECK(told(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, heap).details().size() == 0);
 }
 
 TEST_CASE("context: releasing and adopting move the ownership", "[driver][context]") {

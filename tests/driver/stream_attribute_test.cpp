@@ -1,5 +1,6 @@
 #include "support/results.hpp"
 
+#include <gpu/core/last_error.hpp>
 #include <gpu/driver/stream_attribute.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
@@ -125,6 +126,7 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
   };
   const int window_limit = most(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE);
   const gpu::cuda_error large = window({.bytes = std::size_t{1} << 40});
+  CHECK(says(error_of(gpu::take_last_error()), "window of 1099511627776 bytes is more than the "));
   CHECK(large.code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(large.asked() == std::size_t{1} << 40);
   CHECK(large.limit() == static_cast<std::uint64_t>(window_limit));

@@ -225,17 +225,72 @@ TEST_CASE("graph: what a captured stream does not take says so", "[graph][captur
   CHECK(f.run(exec) == 2);
 }
 
+TEST_CASE("graph: one that is captured to takes no other capture", "[graph][capture][refusals]") {
+  graph_fixture f;
+  const gpu::stream second = value_of(gpu::stream::create(f.device));
+  const char* const call = "cuStreamBeginCaptureToGraph";
+  const char* const words = "a graph takes one capture at a time";
+  const char* const cure = "Where another one adds to this graph, end that first";
+  auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
+  CHECK(invalid_with(gpu::stream_capture::begin(second, f.graph), call, words, cure));
+  value_of(gpu::launch(f.stream, {1, 1}, f.add, f.x, 2u));
+  const auto added = value_of(f.graph.nodes())[0];
+  CHECK(invalid_with(gpu::stream_capture::begin(second, f.graph, added), call, words, cure));
+  CHECK(capture.end().has_value());
+  // The graph of a capture into a new one is no other.
+  capture = value_of(gpu::stream_capture::begin(f.stream));
+  const gpu::graph_ref made = value_of(gpu::capture_of(f.stream)).graph;
+  CHECK(invalid_with(gpu::stream_capture::begin(second, made), call, words, cure));
+  CHECK(capture.end().has_value());
+  value_of(value_of(gpu::stream_capture::begin(second, f.graph)).end());
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 2);
+}
+
+TEST_CASE("graph: dependencies that a capture cannot have say why", "[graph][capture][refusals]") {
+  graph_fixture f;
+  const gpu::graph other = value_of(gpu::graph::create(f.device));
+  const auto own = value_of(f.graph.add({}, f.adds(1)));
+  const auto foreign = value_of(other.add({}, f.adds(3)));
+  const char* const call = "cuStreamUpdateCaptureDependencies";
+  for (const auto change : {gpu::add_capture_dependencies<>, gpu::set_capture_dependencies<>}) {
+    const auto refused = [&](const gpu::nodes_before& nodes) {
+      return change(f.stream, nodes, gpu::source_location::current());
+    };
+    const gpu::cuda_error idle = error_of(refused(own));
+    CHECK(idle.code() == CUDA_ERROR_ILLEGAL_STATE);
+    CHECK(says(idle, call, "the stream is not being captured", "Begin a capture before"));
+    CHECK(says(error_of(gpu::take_last_error()), "the stream is not being captured"));
+    auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
+    CHECK(invalid_with(refused({own, foreign}), call,
+                       "the node with index 1 of the 2 to come after is none of the 1 nodes",
+                       "Name nodes of this graph"));
+    CHECK(value_of(gpu::capture_of(f.stream)).after.empty());
+    value_of(refused(own));
+    CHECK(capture.end().has_value());
+  }
+  CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 1);
+}
+
 TEST_CASE("graph: what the driver minds may fail to be found out", "[graph][faults][cpu]") {
-  const std::vector<std::string_view> may_survive{
-      "cuCtxGetCurrent",          "cuCtxPushCurrent",
-      "cuCtxPopCurrent",          "cuCtxGetDevice",
-      "cuGraphGetNodes",          "cuGraphNodeGetDependencies",
-      "cuGraphNodeGetType",       "cuStreamIsCapturing",
-      "cuGraphAddNode",           "cuGraphAddDependencies",
-      "cuGraphNodeSetParams",     "cuGraphExecNodeSetParams",
-      "cuGraphNodeSetEnabled",    "cuGraphNodeGetEnabled",
-      "cuStreamBeginCapture",     "cuStreamBeginCaptureToGraph",
-      "cuGraphRemoveDependencies"};
+  const std::vector<std::string_view> may_survive{"cuCtxGetCurrent",
+                                                  "cuCtxPushCurrent",
+                                                  "cuCtxPopCurrent",
+                                                  "cuCtxGetDevice",
+                                                  "cuGraphGetNodes",
+                                                  "cuGraphNodeGetDependencies",
+                                                  "cuGraphNodeGetType",
+                                                  "cuStreamIsCapturing",
+                                                  "cuGraphAddNode",
+                                                  "cuGraphAddDependencies",
+                                                  "cuGraphNodeSetParams",
+                                                  "cuGraphExecNodeSetParams",
+                                                  "cuGraphNodeSetEnabled",
+                                                  "cuGraphNodeGetEnabled",
+                                                  "cuStreamBeginCapture",
+                                                  "cuStreamBeginCaptureToGraph",
+                                                  "cuGraphRemoveDependencies",
+                                                  "cuStreamUpdateCaptureDependencies",
+                                                  "cuStreamGetCaptureInfo"};
   CHECK(test::sweep(
             []() -> gpu::result<> {
               const gpu::device device = GPU_TRY(gpu::device::get(0));
@@ -258,7 +313,13 @@ TEST_CASE("graph: what the driver minds may fail to be found out", "[graph][faul
               CHECK_FALSE(gpu::stream_capture::begin(stream, graph, foreign).has_value());
               auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
               CHECK_FALSE(gpu::stream_capture::begin(stream).has_value());
+              CHECK_FALSE(gpu::set_capture_dependencies(stream, foreign).has_value());
               GPU_TRY(capture.end());
+              CHECK_FALSE(gpu::add_capture_dependencies(stream, a).has_value());
+              auto into = GPU_TRY(gpu::stream_capture::begin(stream, graph));
+              const gpu::stream second = GPU_TRY(gpu::stream::create(device));
+              CHECK_FALSE(gpu::stream_capture::begin(second, graph).has_value());
+              GPU_TRY(into.end());
               return {};
             },
             may_survive) == "");

@@ -1,6 +1,7 @@
 // Attributes of launches: that each reaches the driver as the value that it stands for, and what is
 // refused; cooperative launches, clusters and programmatic dependent launches on what can run them.
 
+#include <gpu/core/last_error.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
@@ -198,6 +199,57 @@ struct fixture {
     return host;
   }
 };
+
+TEST_CASE("what the driver minds of a launch attribute is told", "[kernel][launch]") {
+  const test::recording_driver driver;
+  const auto module = value_of(gpu::module::load(".version 8.0"));
+  const auto kernel = value_of(module.kernel<>("recorded"));
+  const auto refused = [&](const gpu::launch_attributes& attributes, CUresult code) {
+    const gpu::stream_ref stream = test::recording_driver::stream();
+    // Its limits are known to the launch that is refused, so that it takes the short way.
+    value_of(gpu::launch(stream, {1, 32}, kernel));
+    test::recording().answer = code;
+    // Of a shape that is known when this is compiled, of one that is not, and of clusters.
+    volatile unsigned threads = 32;
+    std::vector<gpu::cuda_error> errors;
+    errors.push_back(
+        error_of(gpu::launch(stream, {.grid = 1, .block = 32, .attributes = attributes}, kernel)));
+    errors.push_back(error_of(
+        gpu::launch(stream, {.grid = 1, .block = threads, .attributes = attributes}, kernel)));
+    errors.push_back(error_of(gpu::launch(
+        stream, {.grid = 2, .block = 32, .cluster = 2, .attributes = attributes}, kernel)));
+    errors.push_back(error_of(gpu::take_last_error()));
+    test::recording().answer = CUDA_SUCCESS;
+    return errors;
+  };
+  gpu::launch_attributes window, domains, fitting;
+  value_of(window.set<attribute::access_policy_window>({.bytes = 1025}));
+  value_of(domains.set<attribute::memory_sync_domain_map>({0, 5}));
+  value_of(domains.set<attribute::access_policy_window>({.bytes = 1024}));
+  value_of(fitting.set<attribute::access_policy_window>({.bytes = 1024}));
+  value_of(fitting.set<attribute::memory_sync_domain_map>({3, 0}));
+  for (const gpu::cuda_error& error : refused(window, CUDA_ERROR_INVALID_VALUE)) {
+    CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
+    CHECK(says(error, "cuLaunchKernelEx", "window of 1025 bytes is more than the 1024 of device",
+               "Use no more"));
+    CHECK(error.asked() == 1025);
+    CHECK(error.limit() == 1024);
+  }
+  for (const gpu::cuda_error& error : refused(domains, CUDA_ERROR_INVALID_VALUE)) {
+    CHECK(says(error, "domain 5 of a memory_sync_domain_map, which takes 6 domains, is more than",
+               "the 4 of device", "Use no more"));
+  }
+  // Another reason is none of these, and the limit may fail to be found out.
+  for (const gpu::cuda_error& error : refused(fitting, CUDA_ERROR_INVALID_VALUE))
+    CHECK_FALSE(error.message().contains("is more than"));
+  for (const gpu::cuda_error& error : refused(window, CUDA_ERROR_INVALID_CLUSTER_SIZE))
+    CHECK_FALSE(error.message().contains("is more than"));
+  test::recording().domain_answer = CUDA_ERROR_UNKNOWN;
+  for (const gpu::cuda_error& error : refused(domains, CUDA_ERROR_INVALID_VALUE)) {
+    CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
+    CHECK_FALSE(error.message().contains("is more than"));
+  }
+}
 
 TEST_CASE("the blocks of a cooperative launch wait for each other", "[kernel][launch]") {
   fixture f;

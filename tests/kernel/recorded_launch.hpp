@@ -34,6 +34,8 @@ struct recording_state {
   bool has_clusters = true;
   bool nonportable_clusters = false;
   CUresult answer = CUDA_SUCCESS;  ///< to launches
+  CUresult domain_answer =
+      CUDA_SUCCESS;  ///< to the question how many memory sync domains there are
 };
 
 inline recording_state& recording() {
@@ -94,6 +96,9 @@ inline CUresult device_attribute(int* value, CUdevice_attribute which, CUdevice)
     case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
       *value = recording().has_clusters;
       break;
+    case CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT:
+      *value = 4;
+      return recording().domain_answer;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z:
       *value = 64;
       break;

@@ -53,6 +53,25 @@ result<> check_context_flags(context_flags flags, const char* function,
                       where, waiting));
 }
 
+/// What the driver told of a limit that it did not set, with the limit and the value.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] result<> told_of_limit(result<> told, context_limit which,
+                                                    std::size_t asked) noexcept {
+  cuda_error& error = told.error();
+  const int code = error.domain() == error_domain::driver ? error.code() : 0;
+  Builder out;
+  out << name_of(which) << " cannot be set to " << asked;
+  if (code == CUDA_ERROR_UNSUPPORTED_LIMIT) {
+    out << ": the device has no such limit. Leave it out here.";
+  } else if ((code == CUDA_ERROR_INVALID_VALUE || code == CUDA_ERROR_OUT_OF_MEMORY) &&
+             which < context_limit::shmem_size) {
+    out << ": that is too much, or kernels use it already. Ask for less, and before they do.";
+  } else {
+    return told;
+  }
+  return fail(noted_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
+}
+
 }  // namespace detail
 
 /// What `context` and `context_ref` can both do.
@@ -105,12 +124,17 @@ template <class Self> class context_operations {
                                                              static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
-  /// **Errors**: `errc::invalid_argument` for a value that is no limit.
+  /// **Errors**: `errc::invalid_argument` for what is no limit; the driver's, with limit and value:
+  /// CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_OUT_OF_MEMORY for more than the device can set aside,
+  /// CUDA_ERROR_UNSUPPORTED_LIMIT where it has no such limit.
   result<> set_limit(context_limit which, std::size_t value,
                      source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::set_limit", where));
-    return in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
-                                                    static_cast<CUlimit>(which), value);
+    result<> set = in<&driver::entry_points::ctx_set_limit>("gpu::context::set_limit", where,
+                                                            static_cast<CUlimit>(which), value);
+    if (set.has_value()) [[likely]]
+      return set;
+    return detail::told_of_limit(detail::move(set), which, value);
   }
 
   /// How L1 cache and shared memory divide what they share, for kernels without a preference of

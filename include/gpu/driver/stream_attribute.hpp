@@ -2,6 +2,7 @@
 /// \file
 /// `stream_attribute`: what can be asked and set about a stream, each with the type of its value.
 
+#include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/stream.hpp>
 
 namespace gpu {
@@ -142,11 +143,6 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
     to.accessPolicyWindow.hitProp = static_cast<CUaccessProperty>(value.hit);
     to.accessPolicyWindow.missProp = static_cast<CUaccessProperty>(value.miss);
   }
-  static constexpr CUdevice_attribute limit = CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE;
-  static std::uint64_t limited(const type& value) noexcept { return value.bytes; }
-  template <class Builder> static void write_excess(Builder& out, std::uint64_t asked) noexcept {
-    out << "an access policy window of " << asked << " bytes";
-  }
   template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
     GPU_TRY(require_enumerator(value.hit, "access_property", function, where));
@@ -200,14 +196,6 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain_m
     to.memSyncDomainMap.default_ = value.default_;
     to.memSyncDomainMap.remote = value.remote;
   }
-  static constexpr CUdevice_attribute limit = CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT;
-  static std::uint64_t limited(type value) noexcept {
-    return (value.default_ > value.remote ? value.default_ : value.remote) + 1u;
-  }
-  template <class Builder> static void write_excess(Builder& out, std::uint64_t asked) noexcept {
-    out << "domain " << asked - 1 << " of a memory_sync_domain_map, which takes " << asked
-        << " domains,";
-  }
 };
 
 template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> {
@@ -231,33 +219,6 @@ result<> require_value(const typename Traits::type& value, const char* function,
   if constexpr (requires { Traits::check(value, function, where); })
     return Traits::check(value, function, where);
   return {};
-}
-
-/// What the driver told of a value: where it is more than the device allows, both. A call for
-/// failures alone, so that the good case asks nothing. (cuDeviceGetAttribute)
-template <class Traits, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] result<> told_of_value(result<> told,
-                                                    const typename Traits::type& value, device on,
-                                                    source_location where) noexcept {
-  if constexpr (requires { Traits::limit; }) {
-    const cuda_error& error = told.error();
-    const std::uint64_t asked = Traits::limited(value);
-    int limit = 0;
-    if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE &&
-        driver::call<&driver::entry_points::device_get_attribute>(where, &limit, Traits::limit,
-                                                                  on.native())
-            .has_value() &&
-        asked > static_cast<std::uint64_t>(limit)) {
-      Builder out;
-      Traits::write_excess(out, asked);
-      out << " is more than the " << limit << " of device " << on.native() << ". Use no more.";
-      return fail(detail::move(told)
-                      .error()
-                      .with_details(out.finish())
-                      .with_values(asked, static_cast<std::uint64_t>(limit)));
-    }
-  }
-  return told;
 }
 
 }  // namespace detail
@@ -303,7 +264,9 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
   });
   if (done.has_value()) [[likely]]
     return done;
-  return detail::told_of_value<traits>(detail::move(done), value, of.device(), where);
+  return detail::fail(detail::with_excess(detail::move(done).error(),
+                                          static_cast<CUlaunchAttributeID>(Attribute), native,
+                                          of.device()));
 }
 
 /// Gives `to` the attributes of `from`, the priority among them.

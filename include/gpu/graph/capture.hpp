@@ -56,7 +56,7 @@ class [[nodiscard]] stream_capture {
   /// **Errors**: also `errc::invalid_argument` for such a dependency on a node of another kind than
   /// `kernel`, and for a value that is none; CUDA_ERROR_INVALID_VALUE for a graph that is being
   /// captured to, and, with which, for a node of another graph. (cuStreamBeginCaptureToGraph, and
-  /// cuGraphNodeGetType for what is not `full`)
+  /// cuGraphNodeGetType for what is not `full`; cuGraphGetNodes where that was refused)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
@@ -72,8 +72,10 @@ class [[nodiscard]] stream_capture {
     if (begun.has_value()) [[likely]]
       return begun;
     return detail::fail(detail::with_capture_state(
-        detail::with_wrong_node(detail::move(begun).error(), into.native(), after, false), stream,
-        detail::one_capture_at_a_time));
+        detail::with_wrong_node(detail::move(begun).error(), into.native(), after, false,
+                                "a graph takes one capture at a time. Where another one adds to "
+                                "this graph, end that first."),
+        stream, detail::one_capture_at_a_time));
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }
@@ -208,17 +210,39 @@ result<Info> capture_of(stream_ref stream,
 
 namespace detail {
 
+/// Says of dependencies that a capture did not take which node is none of its graph's, or that
+/// there is no capture.
+template <class Info = capture_info>
+[[gnu::cold, gnu::noinline]] cuda_error with_wrong_dependency(cuda_error error,
+                                                              const stream_ref& stream,
+                                                              const nodes_before& nodes) noexcept {
+  if (!is_invalid_value(error) &&
+      (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_ILLEGAL_STATE))
+    return error;
+  const result<Info> info = capture_of<Info>(stream, error.where());
+  if (!info.has_value()) return noted_error(detail::move(error));
+  if (info->status == capture_status::none) {
+    return noted_error(detail::move(error).with_details(
+        text("the stream is not being captured, so that nothing is captured next. Begin a capture "
+             "before.")));
+  }
+  return with_wrong_node(detail::move(error), info->graph.native(), nodes, false);
+}
+
 template <class Builder = text_builder>
 result<> change_capture_dependencies(const char* function, const stream_ref& stream,
                                      const nodes_before& nodes, unsigned flags,
                                      source_location where) noexcept {
   GPU_TRY(require(stream, function, where));
   GPU_TRY(require_before(nodes, function, where));
-  return on_stream(stream, where, [&] {
+  result<> changed = on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_update_capture_dependencies>(
         where, stream.native(), const_cast<CUgraphNode*>(nodes.native()), nodes.native_edges(),
         nodes.size(), flags);
   });
+  if (changed.has_value()) [[likely]]
+    return changed;
+  return fail(with_wrong_dependency(detail::move(changed).error(), stream, nodes));
 }
 
 }  // namespace detail
@@ -232,7 +256,8 @@ result<> change_capture_dependencies(const char* function, const stream_ref& str
 /// A node that it depends on already is waited for as long as the stricter of both says.
 /// **Errors**: as `stream_capture::begin` of such nodes; CUDA_ERROR_ILLEGAL_STATE where the stream
 /// is not being captured, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where the capture is spoiled.
-/// **Threads**: as the capture. (cuStreamUpdateCaptureDependencies)
+/// **Threads**: as the capture. (cuStreamUpdateCaptureDependencies, and cuStreamGetCaptureInfo and
+/// cuGraphGetNodes where that was refused)
 template <class Builder = detail::text_builder>
 result<> add_capture_dependencies(stream_ref stream, const nodes_before& nodes,
                                   source_location where = source_location::current()) noexcept {

@@ -47,7 +47,8 @@ template <class Record, class... A>
   prepared_launch* otherwise = nullptr;
   CUresult code = CUDA_SUCCESS;
   std::uint64_t ticket = 0;
-  bool extended = false;
+  CUlaunchConfig native;
+  const CUlaunchConfig* extended = nullptr;
   const bool all_at_home = (is_at_home(arguments, stream.context().native()) && ...);
   if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
     process_state* const process = kernel->process;
@@ -65,15 +66,16 @@ template <class Record, class... A>
   } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
              is_plain_shape(config, limits.plain)) {
     // What the compiler knows of the shape saves most of the work of the way below.
-    const CUlaunchConfig native = native_config(config, stream.native(), config.attributes.native(),
-                                                config.attributes.size());
+    native = native_config(config, stream.native(), config.attributes.native(),
+                           config.attributes.size());
     std::uint64_t entered = 0;
     code = call_launch_kernel_ex(native, kernel, limits.label, pointers, where, entered);
     if (code == CUDA_SUCCESS) [[likely]]
       return {};
-    if constexpr (!failures_have_one_call) return launch_failed(code, entered, where.line(), true);
+    if constexpr (!failures_have_one_call)
+      return launch_failed(code, entered, where.line(), &native);
     ticket = entered;
-    extended = true;
+    extended = &native;
   } else {
     // Copies, so that the originals can stay in registers on the paths above.
     otherwise = ::new (static_cast<void*>(room)) prepared_launch{
@@ -166,8 +168,9 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 /// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
 /// cooperative grid that the device does not hold at once; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
-/// cannot reach (spans and pointers do not know theirs, and pass unseen); the driver's. A fault of
-/// the kernel arrives at a later call, which names this launch and its place in the source.
+/// cannot reach (spans and pointers do not know theirs, and pass unseen); the driver's, with value
+/// and limit where an attribute is more than the device allows. A fault of the kernel arrives at a
+/// later call, which names this launch and its place in the source.
 /// **Cost**: no allocation and no lock; the first launch on a device asks for its limits. A buffer
 /// of another device costs a question to the driver each time, which its span does not.
 /// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx

@@ -286,7 +286,7 @@ template <class Builder = text_builder>
                                               launch.where, ticket);
   if (code == CUDA_SUCCESS) [[likely]]
     return {};
-  return launch_failed(code, ticket, launch.where.line(), true);
+  return launch_failed(code, ticket, launch.where.line(), &native);
 }
 
 /// The same for a cluster, which is an attribute more.
@@ -368,7 +368,8 @@ template <class... A>
 template <class... A>
 [[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(prepared_launch* otherwise,
                                                                  int code, std::uint64_t ticket,
-                                                                 std::uint32_t line, bool extended,
+                                                                 std::uint32_t line,
+                                                                 const CUlaunchConfig* extended,
                                                                  const A&... arguments) noexcept {
   if (otherwise != nullptr) return launch_otherwise(*otherwise, arguments...);
   return launch_failed(code, ticket, line, extended);
