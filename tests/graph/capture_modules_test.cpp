@@ -323,7 +323,7 @@ TEST_CASE("capture: child that forks during one", "[.child]") {
     }
     other.reset();
     const gpu::detail::live_objects& all = gpu::detail::state_of_process().objects;
-    std::_Exit(all.captures == 0 && all.unwanted == nullptr ? 0 : 1);
+    std::_Exit(all.captures == nullptr && all.unwanted == nullptr ? 0 : 1);
   }
   REQUIRE(child > 0);
   int status = -1;

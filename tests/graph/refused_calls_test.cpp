@@ -2,6 +2,7 @@
 // what is said before the driver is asked, and what is found out once it has refused.
 
 #include "graph/graph_fixture.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/core/last_error.hpp>
 #include <gpu/graph/box_node.hpp>
@@ -228,22 +229,43 @@ TEST_CASE("graph: what a captured stream does not take says so", "[graph][captur
 TEST_CASE("graph: one that is captured to takes no other capture", "[graph][capture][refusals]") {
   graph_fixture f;
   const gpu::stream second = value_of(gpu::stream::create(f.device));
-  const char* const call = "cuStreamBeginCaptureToGraph";
-  const char* const words = "a graph takes one capture at a time";
-  const char* const cure = "Where another one adds to this graph, end that first";
+  const auto is_refused = [&](gpu::graph_ref into, const gpu::nodes_before& after = {}) {
+    const gpu::cuda_error error = error_of(gpu::stream_capture::begin(second, into, after));
+    return error == gpu::errc::invalid_argument &&
+           says(error, "gpu::stream_capture::begin", "the graph is being captured to",
+                "End that one before");
+  };
   auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
-  CHECK(invalid_with(gpu::stream_capture::begin(second, f.graph), call, words, cure));
+  CHECK(is_refused(f.graph));
   value_of(gpu::launch(f.stream, {1, 1}, f.add, f.x, 2u));
-  const auto added = value_of(f.graph.nodes())[0];
-  CHECK(invalid_with(gpu::stream_capture::begin(second, f.graph, added), call, words, cure));
+  CHECK(is_refused(f.graph, value_of(f.graph.nodes())[0]));
+  const gpu::graph apart = value_of(gpu::graph::create(f.device));
+  CHECK(gpu::stream_capture::begin(second, apart).has_value());
   CHECK(capture.end().has_value());
   // The graph of a capture into a new one is no other.
   capture = value_of(gpu::stream_capture::begin(f.stream));
-  const gpu::graph_ref made = value_of(gpu::capture_of(f.stream)).graph;
-  CHECK(invalid_with(gpu::stream_capture::begin(second, made), call, words, cure));
+  CHECK(is_refused(value_of(gpu::capture_of(f.stream)).graph));
   CHECK(capture.end().has_value());
   value_of(value_of(gpu::stream_capture::begin(second, f.graph)).end());
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 2);
+}
+
+TEST_CASE("graph: captures beside others, with each driver call failing",
+          "[graph][capture][faults][cpu]") {
+  const auto use = []() -> gpu::result<> {
+    const gpu::device device = GPU_TRY(gpu::device::get(0));
+    const gpu::stream first = GPU_TRY(gpu::stream::create(device));
+    const gpu::stream second = GPU_TRY(gpu::stream::create(device));
+    const gpu::graph graph = GPU_TRY(gpu::graph::create(device));
+    auto other = GPU_TRY(gpu::stream_capture::begin(first));
+    auto capture = GPU_TRY(gpu::stream_capture::begin(second, graph));
+    (void)GPU_TRY(capture.end());
+    (void)GPU_TRY(other.end());
+    return {};
+  };
+  // What cannot be told of another capture does not stand in the way of this one.
+  CHECK(test::sweep(use, {"cuStreamGetCaptureInfo"}) == "");
+  CHECK(test::sweep_host_memory(use) == "");
 }
 
 TEST_CASE("graph: dependencies that a capture cannot have say why", "[graph][capture][refusals]") {

@@ -86,15 +86,16 @@ TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
 TEST_CASE("code that nobody needs is loaded as long as somebody may take a share",
           "[kernel][module]") {
   counted_code taken, left;
-  gpu::detail::begin_hold();
-  gpu::detail::begin_hold();
+  gpu::detail::open_capture first, second;
+  gpu::detail::add_capture(first);
+  gpu::detail::add_capture(second);
   gpu::detail::drop_share<gpu::detail::shared_object>(taken);
   gpu::detail::drop_share<gpu::detail::shared_object>(left);
-  gpu::detail::end_hold();
+  gpu::detail::remove_capture(first);
   gpu::detail::end_unwanted();
   CHECK(left.unloaded == 0);
   CHECK(taken.take_share());
-  gpu::detail::end_hold();
+  gpu::detail::remove_capture(second);
   gpu::detail::end_unwanted();
   CHECK(left.unloaded == 1);
   CHECK(taken.unloaded == 0);
@@ -110,12 +111,13 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
     for (int i = 0; i < 3; ++i) {
       REQUIRE(code.take_share());
       threads.emplace_back([&code] {
-        gpu::detail::begin_hold();
+        gpu::detail::open_capture capture;
+        gpu::detail::add_capture(capture);
         for (int each = 0; each < 20; ++each) {
           if (code.take_share()) gpu::detail::drop_share<gpu::detail::shared_object>(code);
         }
         gpu::detail::drop_share<gpu::detail::shared_object>(code);
-        gpu::detail::end_hold();
+        gpu::detail::remove_capture(capture);
         gpu::detail::end_unwanted();
       });
     }

@@ -16,6 +16,7 @@ using error_reporter = void (*)(const cuda_error& error);
 
 namespace detail {
 
+struct open_capture;
 struct shared_object;
 struct shared_event;
 
@@ -32,7 +33,7 @@ struct live_objects {
   live_kernel* kernels[64];  // of lists, by the handle
   shared_event* events;      // a list of those that graphs have in nodes
   shared_object* unwanted;   // a list of what nobody needs, to be ended
-  std::size_t captures;      // that are going on, for whose graphs it has to wait
+  open_capture* captures;    // a list of those going on, for whose graphs it has to wait
 };
 
 /// What a driver call looks at. Until the state of the process is found, and in it until a table is

@@ -4,6 +4,7 @@
 
 #include <gpu/driver/stream_capture.hpp>
 #include <gpu/graph/graph.hpp>
+#include <gpu/graph/known_capture.hpp>
 
 namespace gpu {
 
@@ -33,8 +34,8 @@ class [[nodiscard]] stream_capture {
  public:
   /// Begins a capture into a new graph.
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for the legacy default stream,
-  /// which cannot be captured, and for a mode that is none; CUDA_ERROR_ILLEGAL_STATE where the
-  /// stream is being captured. (cuStreamBeginCapture)
+  /// which cannot be captured, and for a mode that is none; `errc::out_of_host_memory`;
+  /// CUDA_ERROR_ILLEGAL_STATE where the stream is being captured. (cuStreamBeginCapture)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
                                source_location where = source_location::current()) noexcept {
@@ -54,9 +55,11 @@ class [[nodiscard]] stream_capture {
   /// `graph_dependency::full` is for a kernel that is captured next: the driver takes other work as
   /// well, which then does not wait for the end of the node before.
   /// **Errors**: also `errc::invalid_argument` for such a dependency on a node of another kind than
-  /// `kernel`, and for a value that is none; CUDA_ERROR_INVALID_VALUE for a graph that is being
-  /// captured to, and, with which, for a node of another graph. (cuStreamBeginCaptureToGraph, and
-  /// cuGraphNodeGetType for what is not `full`; cuGraphGetNodes where that was refused)
+  /// `kernel`, for a value that is none, and for a graph that another `stream_capture` makes or
+  /// adds to (of captures begun elsewhere nothing is known: the driver dies of one); with which,
+  /// CUDA_ERROR_INVALID_VALUE for a node of another graph. (cuStreamBeginCaptureToGraph, and
+  /// cuGraphNodeGetType for what is not `full`; cuStreamGetCaptureInfo for each other capture into
+  /// a new graph; cuGraphGetNodes where it was refused)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
@@ -64,6 +67,7 @@ class [[nodiscard]] stream_capture {
     GPU_TRY(check(stream, mode, where));
     GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::require_before(after, "gpu::stream_capture::begin", where));
+    GPU_TRY(detail::require_no_capture_to(into.native(), "gpu::stream_capture::begin", where));
     result<Capture> begun = begin_with<Capture>(state{stream, into}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
           where, stream.native(), into.native(), after.native(), after.native_edges(), after.size(),
@@ -72,10 +76,8 @@ class [[nodiscard]] stream_capture {
     if (begun.has_value()) [[likely]]
       return begun;
     return detail::fail(detail::with_capture_state(
-        detail::with_wrong_node(detail::move(begun).error(), into.native(), after, false,
-                                "a graph takes one capture at a time. Where another one adds to "
-                                "this graph, end that first."),
-        stream, detail::one_capture_at_a_time));
+        detail::with_wrong_node(detail::move(begun).error(), into.native(), after, false), stream,
+        detail::one_capture_at_a_time));
   }
 
   stream_ref stream() const noexcept { return state_.get().stream; }
@@ -94,7 +96,7 @@ class [[nodiscard]] stream_capture {
     constexpr const char* function = "gpu::stream_capture::end";
     const state ended = state_.release();
     GPU_TRY(detail::require(ended.stream, function, where));
-    const unwanted_hold held(ended);
+    const listed_state held(ended);
     CUgraph native = nullptr;
     result<> done = detail::on_stream(ended.stream, where, [&] {
       return driver::call<&driver::entry_points::stream_end_capture>(where, ended.stream.native(),
@@ -120,20 +122,22 @@ class [[nodiscard]] stream_capture {
   struct state {
     stream_ref stream;
     graph_ref into;  // empty where the graph is a new one
+    detail::known_capture* listed = nullptr;
 
-    friend bool operator==(const state& a, const state& b) noexcept { return a.stream == b.stream; }
+    friend bool operator==(const state& a, const state& b) noexcept { return a.listed == b.listed; }
   };
-  struct end_hold_of {
-    void operator()(const state&) const noexcept {
-      detail::end_hold();
+  struct take_from_list {
+    void operator()(const state& over) const noexcept {
+      detail::remove_capture(*over.listed);
+      delete over.listed;
       detail::destroy_put_aside();
     }
   };
-  using unwanted_hold = unique_handle<state, end_hold_of>;
+  using listed_state = unique_handle<state, take_from_list>;
   struct abandon {
     void operator()(const state& open) const noexcept {
       drop(open);
-      end_hold_of{}(open);
+      take_from_list{}(open);
     }
   };
 
@@ -150,10 +154,14 @@ class [[nodiscard]] stream_capture {
     return {};
   }
   template <class Capture, class Begin>
-  static result<Capture> begin_with(const state& begun, source_location where,
-                                    Begin begin) noexcept {
-    detail::begin_hold();
-    unwanted_hold held(begun);
+  static result<Capture> begin_with(state begun, source_location where, Begin begin) noexcept {
+    begun.listed = new (std::nothrow) detail::known_capture(begun.stream, begun.into.native());
+    if (begun.listed == nullptr) {
+      return detail::fail(detail::no_room_error("gpu::stream_capture::begin",
+                                                sizeof(detail::known_capture), where));
+    }
+    detail::add_capture(*begun.listed);
+    listed_state held(begun);
     GPU_TRY(detail::on_stream(begun.stream, where, begin));
     return Capture{held.release()};
   }

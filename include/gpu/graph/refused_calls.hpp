@@ -37,12 +37,12 @@ template <class Builder = text_builder>
 }
 
 /// Says which of the nodes that something new is to come after is none of the graph's, or, unless
-/// that is allowed, is there twice; where there is no such node, what `otherwise` does.
+/// that is allowed, is there twice.
 template <class List = graph_node_list, class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] cuda_error with_wrong_node(cuda_error error, CUgraph graph,
-                                                        const nodes_before& after, bool each_once,
-                                                        const char* otherwise = nullptr) noexcept {
-  if (!is_invalid_value(error) || (after.empty() && otherwise == nullptr)) return error;
+                                                        const nodes_before& after,
+                                                        bool each_once) noexcept {
+  if (!is_invalid_value(error) || after.empty()) return error;
   const result<List> own =
       list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, context_ref{}, error.where());
   for (std::size_t at = 0; at < after.size(); ++at) {
@@ -63,8 +63,7 @@ template <class List = graph_node_list, class Builder = text_builder>
     return noted_error(
         detail::move(error).with_details(out.finish()).with_values(at, after.size()));
   }
-  if (otherwise == nullptr || !own.has_value()) return noted_error(detail::move(error));
-  return noted_error(detail::move(error).with_details(text(otherwise)));
+  return noted_error(detail::move(error));
 }
 
 /// Says of an edge that could not be added, or removed, which end is none of the graph's, or that

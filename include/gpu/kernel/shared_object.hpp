@@ -47,7 +47,7 @@ template <class Object> void drop_share(Object& object) noexcept {
 template <class State = process_state> bool has_unwanted() noexcept {
   const live_objects& all = state_of_process<State>().objects;
   return __atomic_load_n(&all.unwanted, __ATOMIC_RELAXED) != nullptr &&
-         __atomic_load_n(&all.captures, __ATOMIC_RELAXED) == 0;
+         __atomic_load_n(&all.captures, __ATOMIC_RELAXED) == nullptr;
 }
 
 /// Ends the objects of which the last share was dropped; not while a capture is going on, which may
@@ -57,7 +57,8 @@ template <class Object = shared_object> void end_unwanted() noexcept {
   Object* each = nullptr;
   if (has_unwanted()) {
     const scoped_lock lock(all.lock);
-    if (all.captures == 0) each = __atomic_exchange_n(&all.unwanted, nullptr, __ATOMIC_ACQUIRE);
+    if (all.captures == nullptr)
+      each = __atomic_exchange_n(&all.unwanted, nullptr, __ATOMIC_ACQUIRE);
   }
   while (each != nullptr) {
     Object* const next = each->next;
@@ -66,19 +67,26 @@ template <class Object = shared_object> void end_unwanted() noexcept {
   }
 }
 
-/// A capture begins, of which unwanted objects may be nodes; to be followed by `end_hold`.
-template <class State = process_state> void begin_hold() noexcept {
-  live_objects& all = state_of_process<State>().objects;
+/// A capture that is going on, of which unwanted objects may be nodes; one of a list.
+struct open_capture {
+  open_capture* next = nullptr;
+};
+
+template <class Capture = open_capture> void add_capture(Capture& capture) noexcept {
+  live_objects& all = state_of_process().objects;
   const scoped_lock lock(all.lock);
-  __atomic_store_n(&all.captures, all.captures + 1, __ATOMIC_RELAXED);
+  capture.next = all.captures;
+  __atomic_store_n(&all.captures, &capture, __ATOMIC_RELAXED);
 }
 
-/// It ended, and its nodes are another's to keep.
-template <class State = process_state> void end_hold() noexcept {
-  live_objects& all = state_of_process<State>().objects;
+/// It is over, and its nodes are another's to keep.
+template <class Capture = open_capture> void remove_capture(Capture& capture) noexcept {
+  live_objects& all = state_of_process().objects;
   const scoped_lock lock(all.lock);
-  // None in the child of a process that forked meanwhile.
-  if (all.captures != 0) __atomic_store_n(&all.captures, all.captures - 1, __ATOMIC_RELAXED);
+  open_capture** at = &all.captures;
+  // It is not there in the child of a process that forked meanwhile.
+  while (*at != nullptr && *at != &capture) at = &(*at)->next;
+  if (*at != nullptr) __atomic_store_n(at, capture.next, __ATOMIC_RELAXED);
 }
 
 /// The list that a kernel is in while it lives. To be called, and the list used, with the lock.
