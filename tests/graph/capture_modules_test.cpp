@@ -241,7 +241,8 @@ TEST_CASE("capture: what a module released is not kept", "[graph][capture][modul
   CHECK(test::driver().library_unload(other.native) == CUDA_SUCCESS);
 }
 
-TEST_CASE("capture: modules are found while others come and go", "[graph][capture][module]") {
+TEST_CASE("capture: modules are found while others come and go",
+          "[graph][capture][module][no_sanitizer]") {
   graph_fixture f;
   std::thread loading([] {
     for (int i = 0; i < 50; ++i) {
