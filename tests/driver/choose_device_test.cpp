@@ -205,8 +205,8 @@ TEST_CASE("choose_device: every call that fails is told", "[driver][device]") {
           const std::string uuid = uuid_text(GPU_TRY(device.uuid()));
           GPU_TRY(gpu::find_device_by_uuid(uuid.c_str()));
           GPU_TRY(gpu::default_device());
-          for (const std::string& name :
-               {uuid, std::string("0"), std::string(GPU_TRY(device.pci_bus_id()).c_str())}) {
+          const auto place = GPU_TRY(device.pci_bus_id());
+          for (const char* name : {uuid.c_str(), "0", place.c_str()}) {
             const environment_setting chosen("GPU_DEVICE", name);
             GPU_TRY(gpu::default_device());
           }

@@ -35,7 +35,8 @@ class [[nodiscard]] stream_capture {
   /// Begins a capture into a new graph.
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for the legacy default stream,
   /// which cannot be captured, and for a mode that is none; `errc::out_of_host_memory`;
-  /// CUDA_ERROR_ILLEGAL_STATE where the stream is being captured. (cuStreamBeginCapture)
+  /// CUDA_ERROR_ILLEGAL_STATE where the stream is being captured. (cuStreamBeginCapture,
+  /// cuStreamGetCaptureInfo)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
                                source_location where = source_location::current()) noexcept {
@@ -58,8 +59,7 @@ class [[nodiscard]] stream_capture {
   /// `kernel`, for a value that is none, and for a graph that another `stream_capture` makes or
   /// adds to (of captures begun elsewhere nothing is known: the driver dies of one); with which,
   /// CUDA_ERROR_INVALID_VALUE for a node of another graph. (cuStreamBeginCaptureToGraph, and
-  /// cuGraphNodeGetType for what is not `full`; cuStreamGetCaptureInfo for each other capture into
-  /// a new graph; cuGraphGetNodes where it was refused)
+  /// cuGraphNodeGetType for what is not `full`; cuGraphGetNodes where it was refused)
   template <class Capture = stream_capture>
   static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
                                capture_mode mode = capture_mode::global,
@@ -155,7 +155,7 @@ class [[nodiscard]] stream_capture {
   }
   template <class Capture, class Begin>
   static result<Capture> begin_with(state begun, source_location where, Begin begin) noexcept {
-    begun.listed = new (std::nothrow) detail::known_capture(begun.stream, begun.into.native());
+    begun.listed = new (std::nothrow) detail::known_capture(begun.into.native());
     if (begun.listed == nullptr) {
       return detail::fail(detail::no_room_error("gpu::stream_capture::begin",
                                                 sizeof(detail::known_capture), where));
@@ -163,7 +163,9 @@ class [[nodiscard]] stream_capture {
     detail::add_capture(*begun.listed);
     listed_state held(begun);
     GPU_TRY(detail::on_stream(begun.stream, where, begin));
-    return Capture{held.release()};
+    Capture capture{held.release()};
+    if (!begun.into) GPU_TRY(detail::learn_graph(*begun.listed, begun.stream, where));
+    return capture;
   }
   /// Ends a capture that nobody wants; one that is spoiled, or over, is no news.
   static void drop(const state& open) noexcept {

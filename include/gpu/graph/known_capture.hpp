@@ -9,28 +9,28 @@ namespace gpu::detail {
 
 /// What is known of a capture that the library began.
 struct known_capture : open_capture {
-  stream_ref stream;
-  CUgraph into;  ///< null where the graph is a new one
+  CUgraph graph;  ///< that is captured to; null until it is known
 
-  known_capture(const stream_ref& of, CUgraph to) noexcept : stream{of}, into{to} {}
+  explicit known_capture(CUgraph into) noexcept : graph{into} {}
 };
 
-/// The graph that a capture makes or adds to; null where that cannot be told.
-template <class Capture> CUgraph graph_of(const Capture& capture) noexcept {
-  if (capture.into != nullptr) return capture.into;
+/// Notes which graph a capture makes. (cuStreamGetCaptureInfo)
+template <class Capture>
+result<> learn_graph(Capture& capture, const stream_ref& stream, source_location where) noexcept {
   CUstreamCaptureStatus status{};
   CUgraph graph = nullptr;
-  const result<> told = on_stream(capture.stream, source_location{}, [&] {
+  GPU_TRY(on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_get_capture_info>(
-        source_location{}, capture.stream.native(), &status, static_cast<cuuint64_t*>(nullptr),
-        &graph, static_cast<const CUgraphNode**>(nullptr),
-        static_cast<const CUgraphEdgeData**>(nullptr), static_cast<std::size_t*>(nullptr));
-  });
-  return told.has_value() && status == CU_STREAM_CAPTURE_STATUS_ACTIVE ? graph : nullptr;
+        where, stream.native(), &status, static_cast<cuuint64_t*>(nullptr), &graph,
+        static_cast<const CUgraphNode**>(nullptr), static_cast<const CUgraphEdgeData**>(nullptr),
+        static_cast<std::size_t*>(nullptr));
+  }));
+  const scoped_lock lock(state_of_process().objects.lock);
+  capture.graph = graph;
+  return {};
 }
 
 /// `errc::invalid_argument` for a graph that a `stream_capture` makes or adds to.
-/// (cuStreamGetCaptureInfo, for each capture into a new graph)
 template <class Capture = known_capture, class Builder = text_builder>
 result<> require_no_capture_to(CUgraph graph, const char* function,
                                source_location where) noexcept {
@@ -38,10 +38,8 @@ result<> require_no_capture_to(CUgraph graph, const char* function,
   bool is_captured_to = false;
   {
     const scoped_lock lock(all.lock);
-    for (const open_capture* each = all.captures; each != nullptr && !is_captured_to;
-         each = each->next) {
-      is_captured_to = graph_of(*static_cast<const Capture*>(each)) == graph;
-    }
+    for (const open_capture* each = all.captures; each != nullptr; each = each->next)
+      is_captured_to = is_captured_to || static_cast<const Capture*>(each)->graph == graph;
   }
   if (!is_captured_to) [[likely]]
     return {};
