@@ -12,12 +12,14 @@
 #include <list>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace allocators_test {
 
 using gpu::managed_allocator;
 using gpu::pinned_allocator;
+using test::says;
 using test::value_of;
 
 namespace {
@@ -164,7 +166,6 @@ TEST_CASE("allocators: a driver without memory throws what containers expect",
   const gpu::device device = test::first_device();
   const auto memory = value_of(pinned_allocator<int>::create(device));
   const auto managed = value_of(managed_allocator<int>::create(device));
-  const gpu::context_ref context = value_of(gpu::context::primary(device));
   const std::size_t before = driver.live_objects();
   for (std::size_t call = 0; call < 4; ++call) {  // cuCtxGetCurrent, push, allocate, pop
     faults.fail_call(call, CUDA_ERROR_OUT_OF_MEMORY);
@@ -187,21 +188,47 @@ TEST_CASE("allocators: a driver without memory throws what containers expect",
   }
   auto allocator = memory;
   CHECK_THROWS_AS(allocator.allocate(~std::size_t{0} / 2), gpu::bad_allocation);
-  gpu::pinned_memory_resource resource(context);
-  try {
-    static_cast<void>(resource.allocate(8, 4096));
-    FAIL("the alignment was taken");
-  } catch (const gpu::bad_allocation& error) {
-    CHECK(std::string(error.what()).find("alignment of 4096 bytes") != std::string::npos);
-    CHECK(std::string(error.what()).find("has 256. Use a type with a smaller alignment.") !=
-          std::string::npos);
-  }
-  gpu::managed_memory_resource nowhere{gpu::context_ref{}};
-  CHECK_THROWS_AS(nowhere.allocate(8), std::bad_alloc);
   auto cache = value_of(gpu::caching_pinned_allocator::create(device));
   gpu::caching_pinned_memory_resource kept(cache);
-  CHECK_THROWS_AS(kept.allocate(8, 512), std::bad_alloc);
   CHECK_THROWS_AS(kept.allocate(std::size_t{1} << 62), std::bad_alloc);
+}
+
+TEST_CASE("allocators: what cannot be allocated is refused with a sentence",
+          "[interop][allocators]") {
+  const gpu::device device = test::first_device();
+  const gpu::context_ref context = value_of(gpu::context::primary(device));
+  gpu::pinned_memory_resource pinned(context), no_pinned{gpu::context_ref{}};
+  gpu::managed_memory_resource managed(context), no_managed{gpu::context_ref{}};
+  auto cache = value_of(gpu::caching_pinned_allocator::create(device));
+  gpu::caching_pinned_memory_resource kept(cache);
+  const auto refused = [](std::pmr::memory_resource& resource, std::size_t bytes,
+                          std::size_t alignment, auto... words) {
+    try {
+      void* const address = resource.allocate(bytes, alignment);
+      resource.deallocate(address, bytes, alignment);
+    } catch (const gpu::bad_allocation& error) {
+      return says(error.error(), words...) && error.error().message() == error.what();
+    }
+    return false;
+  };
+  CHECK(refused(no_pinned, 8, 8, "gpu::pinned_allocator::allocate", "context is empty"));
+  CHECK(refused(no_managed, 8, 8, "gpu::managed_allocator::allocate", "context is empty"));
+  const std::pair<std::pmr::memory_resource*, const char*> sources[] = {
+      {&pinned, "gpu::pinned_allocator::allocate"},
+      {&managed, "gpu::managed_allocator::allocate"},
+      {&kept, "gpu::caching_pinned_memory_resource::allocate"}};
+  for (const auto& [resource, function] : sources) {
+    INFO(function);
+    CHECK(refused(*resource, 8, 512, function, "alignment of 512 bytes", "memory has 256",
+                  "Use a type with a smaller alignment"));
+    void* const aligned = resource->allocate(8, 256);
+    CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 256 == 0);
+    resource->deallocate(aligned, 8, 256);
+  }
+  const std::size_t most = ~std::size_t{0};
+  CHECK(refused(kept, most - 255, 256, "gpu::caching_pinned_memory_resource::allocate",
+                "18446744073709551360 elements of 1 bytes",
+                "At most 18446744073709551359 elements fit"));
 }
 
 TEST_CASE("allocators: not during a capture, which is spoiled", "[interop][allocators]") {
