@@ -3,6 +3,7 @@
 
 #include "support/captured.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace choose_device_test {
@@ -95,6 +96,44 @@ TEST_CASE("choose_device: a refusal says what each device lacks", "[driver][devi
   CHECK(error == gpu::errc::not_supported);
   CHECK(says(error, "device 0", "compute capability", "of 99.0", "multiprocessors", "of 1000000",
              "Ask for less", "choose_device_test.cpp"));
+}
+
+TEST_CASE("choose_device: a compute capability has a minor number", "[driver][device][cpu]") {
+  test::own_cpu_driver driver({.devices = 3});
+  static const gpu::driver::entry_points* real;
+  real = &driver.table();
+  gpu::driver::entry_points table = driver.table();
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice device) {
+    const CUresult code = real->device_get_attribute(value, which, device);
+    if (which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) *value = 8;
+    if (which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR) *value = 3 * device;
+    return code;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  CHECK(value_of(gpu::choose_device({.compute_capability = {8, 0}})).native() == 0);
+  CHECK(value_of(gpu::choose_device({.compute_capability = {8, 1}})).native() == 1);
+  CHECK(value_of(gpu::choose_device({.compute_capability = {8, 6}})).native() == 2);
+  const gpu::cuda_error error = error_of(gpu::choose_device({.compute_capability = {8, 7}}));
+  CHECK(says(error, "compute capability 8.0 of 8.7", "compute capability 8.3 of 8.7",
+             "compute capability 8.6 of 8.7"));
+}
+
+TEST_CASE("choose_device: shared memory is what a block can opt in to", "[driver][device]") {
+  int most = 0;
+  for (CUdevice device = 0; device < test::device_count(); ++device) {
+    int has = 0;
+    REQUIRE(test::driver().device_get_attribute(
+                &has, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device) ==
+            CUDA_SUCCESS);
+    most = std::max(most, has);
+  }
+  const auto all = static_cast<std::size_t>(most);
+  const gpu::device chosen = value_of(gpu::choose_device({.shared_memory_per_block = all}));
+  CHECK(value_of(chosen.limits()).shared_memory_opt_in == all);
+  const gpu::cuda_error error = error_of(gpu::choose_device({.shared_memory_per_block = all + 1}));
+  const std::string lack =
+      "shared memory per block " + std::to_string(all) + " bytes of " + std::to_string(all + 1);
+  CHECK(says(error, lack.c_str()));
 }
 
 TEST_CASE("choose_device: memory is asked for in bytes", "[driver][device]") {

@@ -73,6 +73,19 @@ TEST_CASE("device: what it tells is what the driver tells", "[driver][device]") 
   CHECK(gpu::device::from_native(native + 1) != device);
 }
 
+TEST_CASE("device: a compute capability has a minor number", "[driver][device]") {
+  const gpu::device device = test::first_device();
+  gpu::driver::entry_points table = test::driver();
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice) {
+    *value = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 8
+             : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 6
+                                                                     : 0;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  CHECK(value_of(device.compute_capability()) == gpu::compute_capability{8, 6});
+}
+
 TEST_CASE("device: the launch limits are its attributes", "[driver][device]") {
   const gpu::device device = test::first_device();
   const gpu::device_limits limits = value_of(device.limits());
