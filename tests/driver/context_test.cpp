@@ -334,6 +334,7 @@ TEST_CASE("context: why a limit cannot be set is told from the code", "[driver][
              "has no such limit", "Leave it out"));
   // Of these there is no more to tell than the code does.
   CHECK(told(CUDA_ERROR_INVALID_VALUE, cig).details().size() == 0);
+  CHECK(told(CUDA_ERROR_INVALID_VALUE, gpu::context_limit::shmem_size).details().size() == 0);
   CHECK(told(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, heap).details().size() == 0);
 }
 

@@ -6,8 +6,10 @@
 #include <gpu/kernel.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 namespace host_function_test {
 
@@ -42,6 +44,27 @@ TEST_CASE("host function: the callable is destroyed once it has run", "[driver][
       value_of(gpu::launch_host_function(stream, [] {})), value_of(stream.synchronize());
   }
   CHECK(*shared == 1);
+  CHECK(shared.use_count() == 1);
+}
+
+TEST_CASE("host function: a graph that it was captured to keeps the callable, and destroys it",
+          "[driver][host][capture]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const auto shared = std::make_shared<int>(0);
+  {
+    auto capture = value_of(gpu::stream_capture::begin(stream));
+    value_of(gpu::launch_host_function(stream, [shared] { ++*shared; }));
+    const gpu::graph graph = value_of(capture.end());
+    const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+    for (int launch = 0; launch < 2; ++launch) value_of(gpu::launch(stream, exec));
+    value_of(stream.synchronize());
+    CHECK(*shared == 2);
+    CHECK(shared.use_count() == 2);
+  }
+  // A device's driver may tell late that a graph is gone.
+  for (int i = 0; i < 1000 && shared.use_count() != 1; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   CHECK(shared.use_count() == 1);
 }
 

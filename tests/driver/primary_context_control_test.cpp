@@ -67,6 +67,26 @@ TEST_CASE("primary context: after a reset the next use makes it anew", "[driver]
   CHECK_FALSE(value_of(gpu::get_primary_context_state(device)).active);
 }
 
+TEST_CASE("primary context: a reset ends what others retain, and what lives in it",
+          "[driver][context][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  CUcontext of_others = nullptr;
+  REQUIRE(driver.table().device_primary_ctx_retain(&of_others, device.native()) == CUDA_SUCCESS);
+  const gpu::context_ref context = value_of(gpu::context::primary(device));
+  const std::size_t before = driver.live_objects();
+  CUdeviceptr address = 0;
+  {
+    const gpu::context_scope scope = value_of(gpu::context_scope::enter(context));
+    REQUIRE(driver.table().mem_alloc(&address, 64) == CUDA_SUCCESS);
+  }
+  CHECK(driver.live_objects() == before + 1);
+  REQUIRE(gpu::reset_primary_context(device).has_value());
+  CHECK(driver.live_objects() == before);
+  CHECK_FALSE(value_of(gpu::get_primary_context_state(device)).active);
+  CHECK(driver.table().device_primary_ctx_release(device.native()) == CUDA_SUCCESS);
+}
+
 TEST_CASE("primary context: a reset of one that was never used is no error",
           "[driver][context][cpu]") {
   test::own_cpu_driver driver;
