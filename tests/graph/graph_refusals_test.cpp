@@ -29,6 +29,8 @@ TEST_CASE("graph: every call names the handle that is empty", "[graph][refusals]
   CHECK(is_empty(none.connect(node, node), "gpu::graph::connect", "graph"));
   CHECK(is_empty(f.graph.connect(no_node, node), "gpu::graph::connect", "graph node"));
   CHECK(is_empty(f.graph.connect(node, no_node), "gpu::graph::connect", "graph node"));
+  CHECK(is_empty(none.connect(no_node, node, gpu::graph_dependency::launch_order),
+                 "gpu::graph::connect", "graph is"));
   CHECK(is_empty(none.disconnect(node, node), "gpu::graph::disconnect", "graph"));
   CHECK(is_empty(f.graph.disconnect(node, no_node), "gpu::graph::disconnect", "graph node"));
   CHECK(is_empty(none.nodes(), "gpu::graph::nodes", "graph"));
@@ -70,11 +72,19 @@ TEST_CASE("capture: every call names the handle that is empty", "[graph][capture
   const gpu::stream_ref none;
   const gpu::graph_node no_node;
   CHECK(is_empty(gpu::stream_capture::begin(none), "gpu::stream_capture::begin", "stream"));
+  CHECK(
+      is_empty(gpu::stream_capture::begin(none, f.graph), "gpu::stream_capture::begin", "stream"));
   CHECK(is_empty(gpu::stream_capture::begin(f.stream, gpu::graph_ref{}),
                  "gpu::stream_capture::begin", "graph"));
   CHECK(is_empty(gpu::stream_capture::begin(f.stream, f.graph, no_node),
                  "gpu::stream_capture::begin", "graph node"));
   CHECK(is_empty(gpu::capture_of(none), "gpu::capture_of", "stream"));
+  const gpu::event event = value_of(gpu::event::create(f.device));
+  const gpu::event_ref no_event;
+  CHECK(is_empty(gpu::record_external(none, event), "gpu::record_external", "stream"));
+  CHECK(is_empty(gpu::record_external(f.stream, no_event), "gpu::record_external", "event"));
+  CHECK(is_empty(gpu::wait_external(none, event), "gpu::wait_external", "stream"));
+  CHECK(is_empty(gpu::wait_external(f.stream, no_event), "gpu::wait_external", "event"));
   CHECK(
       is_empty(gpu::add_capture_dependencies(none, {}), "gpu::add_capture_dependencies", "stream"));
   CHECK(is_empty(gpu::add_capture_dependencies(f.stream, no_node), "gpu::add_capture_dependencies",

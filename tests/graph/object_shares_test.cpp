@@ -69,6 +69,26 @@ TEST_CASE("graph: one from elsewhere has the driver keep the modules of new kern
   CHECK(unloads.count() == 3);
 }
 
+TEST_CASE("graph: one from elsewhere gets no node whose module the driver does not keep",
+          "[graph][module]") {
+  graph_fixture f;
+  other_module other;
+  const gpu::graph graph = foreign_graph(f);
+  {
+    gpu::driver::entry_points table = test::driver();
+    table.user_object_create = [](CUuserObject*, void*, CUhostFn, unsigned, unsigned) {
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    };
+    const gpu::driver::scoped_entry_points in_force(table);
+    CHECK(error_of(graph.add({}, other.adds(f, 3))).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  CHECK(value_of(graph.nodes()).size() == 0);
+  const noted_unloads unloads;
+  other.code.reset();
+  empty_graph();
+  CHECK(just_ended(unloads, other.native));
+}
+
 TEST_CASE("graph: what is instantiated from one from elsewhere keeps its modules",
           "[graph][capture][module]") {
   graph_fixture f;
