@@ -279,6 +279,7 @@ TEST_CASE("map_array: memory and arrays that do not fit are refused", "[texture]
   const std::size_t end = f.pool.size_bytes();
   CHECK(refused(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 65536),
                 errc::index_out_of_range, "there are 65536 of physical memory"));
+  CHECK(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 4 * 65536).has_value());
   CHECK(refused(map_array(f.stream, deferred, f.pool, end + 65536), errc::index_out_of_range,
                 "there are 0 of physical memory"));
   CHECK(refused(map_array(gpu::stream_ref{}, sparse, array_tiles{}, f.pool), errc::empty_handle,
@@ -321,6 +322,7 @@ TEST_CASE("map_array: array, stream and memory are of one device",
   gpu::cuda_error error = error_of(map_array(there, array, array_tiles{}, f.pool));
   CHECK(error == gpu::errc::wrong_context);
   CHECK(says(error, "the stream belongs to device 1, the array to device 0"));
+  CHECK(error_of(unmap_array(there, cuda_array_ref<>{})) == gpu::errc::empty_handle);
   const physical_memory far = pool_of(other, 1);
   error = error_of(map_array(f.stream, array, array_tiles{}, far));
   CHECK(error == gpu::errc::wrong_context);

@@ -142,6 +142,10 @@ TEST_CASE("copy: what is wrong with a batch of arrays is said, and nothing is co
       says(refused(array_copy(array, others)), "1 channel of signed_int32", "2 channels of half"));
   CHECK(refused(array_copy(gpu::cuda_array_ref<int>{}, f.pinned)) == gpu::errc::empty_handle);
   CHECK(refused(array_copy(f.pinned, gpu::cuda_array_ref<int>{})) == gpu::errc::empty_handle);
+  auto rows = value_of(gpu::pitched_buffer<int>::create(f.device, {6, 4}));
+  const auto kept = std::move(rows);
+  CHECK(says(refused(array_copy(rows, array)), "the source is empty: it was moved from"));
+  CHECK(says(refused(array_copy(array, rows)), "the destination is empty: it was moved from"));
   auto room = value_of(gpu::device_buffer<std::byte>::create(f.device, 4 * 26));
   const auto odd = pitched_span<std::byte>::from_native(reinterpret_cast<std::byte*>(room.native()),
                                                         {24, 4}, 26);

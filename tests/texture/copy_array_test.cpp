@@ -211,6 +211,7 @@ TEST_CASE("copy: refuses what does not fit an array", "[texture][copy]") {
   const auto rows = pitched_host_span<gpu::half_bits>::from_native(odd.data(), {39, 10}, 80);
   CHECK(says(error_of(copy(rows, untyped)), "39 elements", "whole texels of 2"));
   CHECK(error_of(copy(cuda_array_ref<float>{}, host)) == gpu::errc::empty_handle);
+  CHECK(says(error_of(copy(array, cuda_array_ref<float>{})), "the destination is empty"));
   CHECK(error_of(copy(gpu::stream_ref{}, array, array)) == gpu::errc::empty_handle);
   const auto frame = cuda_array_ref<>::from_native(array.native(), array.context(), array.shape(),
                                                    {array_format::nv12, 3});

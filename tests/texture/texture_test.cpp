@@ -5,7 +5,6 @@
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
-#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -170,21 +169,6 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
   CHECK(value_of(texture<>::create(array)).native() != 0);
 }
 
-TEST_CASE("texture: linear memory has a longest width for each format", "[texture][object]") {
-  const gpu::device device = test::first_device();
-  std::size_t raw = 0;
-  REQUIRE(test::driver().device_get_texture_1d_linear_max_width(&raw, CU_AD_FORMAT_FLOAT, 4,
-                                                                device.native()) == CUDA_SUCCESS);
-  using quad = gpu::channels<float, 4>;
-  CHECK(value_of(gpu::max_linear_texture_width<quad>(device)) == raw);
-  auto buffer = value_of(gpu::device_buffer<quad>::create(device, 4));
-  const auto wide = gpu::device_span<const quad>::from_native(buffer.native(), raw + 1);
-  const gpu::cuda_error error = error_of(texture<quad>::create(wide));
-  CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, (std::to_string(raw + 1) + " texels").c_str(),
-             ("at most " + std::to_string(raw)).c_str()));
-}
-
 TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
   const gpu::device device = test::first_device();
   const auto array = value_of(cuda_array<float>::create(device, {.width = 16, .height = 8}));
@@ -299,54 +283,6 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
       value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .cubemap = true}));
   CHECK(texture<float>::create(cube, {.normalized_coordinates = true, .seamless_cubemap = true})
             .has_value());
-}
-
-TEST_CASE("texture: refuses memory that the device cannot read", "[texture][object]") {
-  const gpu::device device = test::first_device();
-  auto buffer = value_of(gpu::device_buffer<float>::create(device, 4096));
-  const auto of = [](auto view, const texture_options& options = {}) {
-    const gpu::cuda_error error = error_of(texture<float>::create(view, options));
-    CHECK(error == gpu::errc::invalid_argument);
-    return error;
-  };
-  const gpu::cuda_error shifted = of(buffer.span().subspan(1));
-  CHECK(says(shifted, "the address is 4 bytes past a multiple of", "Begin with the buffer"));
-  CHECK(says(of(gpu::device_span<float>::from_native(std::uintptr_t{1} << 50, 4)),
-             "gpu::texture::create", "does not name memory that the driver knows"));
-  CHECK(says(of(buffer.span().first(0)), "there are no texels"));
-  CHECK(says(of(buffer.span(), {.filter = filter_mode::linear}), "Copy it to a cuda_array"));
-  CHECK(says(of(buffer.span(), {.normalized_coordinates = true}), "Copy it to a cuda_array"));
-  using span = gpu::pitched_span<float>;
-  CHECK(says(of(span::from_native(buffer.data(), {10, 4}, 44)), "the pitch is 12 bytes past",
-             "pitched_buffer"));
-  CHECK(says(of(span::from_native(buffer.data() + 1, {8, 4}, 32)), "the address is 4 bytes past"));
-  CHECK(says(of(span::from_native(buffer.data(), {16, 4}, 32)), "its pitch is 32 bytes"));
-  CHECK(says(of(span::from_native(buffer.data(), {8, 0}, 32)), "there are no texels"));
-  CHECK(says(of(span::from_native(buffer.data(), {8, 2, 2}, 32, 3)), "rows between the planes"));
-  CHECK(value_of(value_of(texture<float>::create(span::from_native(buffer.data(), {8, 2, 3}, 32)))
-                     .resource())
-            .height == 6);
-  int limit = 0;
-  const auto most = [&](CUdevice_attribute which) {
-    REQUIRE(test::driver().device_get_attribute(&limit, which, device.native()) == CUDA_SUCCESS);
-    return static_cast<std::size_t>(limit);
-  };
-  const std::size_t rows = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT);
-  CHECK(says(of(span::from_native(buffer.data(), {8, rows + 1}, 32)),
-             (std::to_string(rows + 1) + " rows").c_str()));
-  const std::size_t columns = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH);
-  CHECK(
-      says(of(span::from_native(buffer.data(), {columns + 8, 1}, (columns + 8) * 4)), " columns"));
-  const std::size_t pitch = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH);
-  CHECK(says(of(span::from_native(buffer.data(), {8, 2}, pitch + 32)), "bytes from row to row"));
-  CHECK(says(error_of(texture<>::create({array_format::nv12, 3}, as_bytes(buffer.span()))),
-             "3 channels of nv12", "Use a cuda_array"));
-  CHECK(says(error_of(texture<>::create({array_format::float_, 3}, as_bytes(buffer.span()))),
-             "1, 2 or 4 channels"));
-  const auto byte_rows = gpu::pitched_span<const std::byte>::from_native(
-      reinterpret_cast<const std::byte*>(buffer.data()), {32, 4}, 32);
-  CHECK(
-      says(error_of(texture<>::create({array_format::nv12, 3}, byte_rows)), "3 channels of nv12"));
 }
 
 TEST_CASE("texture: keeps the array that is moved into it", "[texture][object][cpu]") {

@@ -75,13 +75,12 @@ constexpr array_limits surface_limits(const array_shape& shape) noexcept {
 
 #undef GPU_LIMIT
 
-/// What the limits are on a device, in texels and planes; 1 where a kind has no such extent.
+/// Sets `most` to the limits on a device, in texels and planes; what a kind has no extent of stays.
 inline result<> read_limits(const array_limits& limits, device on, box_extent& most,
                             source_location where) noexcept {
   const int attributes[] = {limits.width, limits.height, limits.planes};
   std::size_t* const values[] = {&most.width, &most.height, &most.depth};
   for (int i = 0; i < 3; ++i) {
-    *values[i] = 1;
     if (attributes[i] == 0) continue;
     int value = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(

@@ -148,7 +148,6 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
     side.context = end.range.context;
     return {};
   }
-  GPU_TRY(require_owner("gpu::copy", what, end.box, where));
   const std::size_t width = end.box.size.width;
   if (width % per_texel != 0) {
     Builder out;
