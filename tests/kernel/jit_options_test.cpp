@@ -207,6 +207,8 @@ TEST_CASE("LTO-IR is not loaded but told to be linked", "[kernel][jit]") {
   const auto raw = gpu::module::load(gpu::bytes_ref(bytes, sizeof bytes));
   CHECK(raw.error() == gpu::errc::invalid_image);
   CHECK(test::says(raw.error(), "LTO-IR", "gpu::link"));
+  CHECK(test::says(gpu::module::load(gpu::bytes_ref(bytes, 4)).error(),
+                   "the image of 4 bytes is LTO-IR"));
   const auto program = test::value_of(
       gpu::compile("extern \"C\" __global__ void f() {}",
                    {.architecture = gpu::architecture::sm(90), .link_time_optimization = true}));

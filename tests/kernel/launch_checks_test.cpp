@@ -100,14 +100,17 @@ TEST_CASE("a driver without a call for launches is told by the call's name", "[k
   const test::recording_driver driver;
   const recorded_kernel f;
   REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  const recorded_kernel new_one;  // whose first launch is off the fast path
   gpu::driver::entry_points without = test::recorded::table();
   without.launch_kernel = nullptr;
   without.launch_kernel_ex = nullptr;
   const gpu::driver::scoped_entry_points in_force(without);
-  const auto plain = gpu::launch(f.stream, {1, 1}, f.kernel);
-  REQUIRE_FALSE(plain.has_value());
-  CHECK(plain.error() == gpu::errc::not_supported);
-  CHECK(std::string(plain.error().call()) == "cuLaunchKernel");
+  for (const gpu::kernel<>* kernel : {&f.kernel, &new_one.kernel}) {
+    const auto plain = gpu::launch(f.stream, {1, 1}, *kernel);
+    REQUIRE_FALSE(plain.has_value());
+    CHECK(plain.error() == gpu::errc::not_supported);
+    CHECK(std::string(plain.error().call()) == "cuLaunchKernel");
+  }
   without.launch_kernel = test::recorded::launch;
   const gpu::driver::scoped_entry_points with_one(without);
   const auto clusters = gpu::launch(f.stream, {.grid = 2, .block = 1, .cluster = 2}, f.kernel);
@@ -117,14 +120,33 @@ TEST_CASE("a driver without a call for launches is told by the call's name", "[k
   CHECK(test::recording().launches.size() == 1);
 }
 
+TEST_CASE("a kernel's limits are asked for at its first launch on a device, and kept",
+          "[kernel][launch]") {
+  const test::recording_driver driver;
+  const recorded_kernel f;
+  REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
+  gpu::driver::entry_points silent = test::recorded::table();
+  silent.device_get_attribute = [](int*, CUdevice_attribute, CUdevice) {
+    return CUDA_ERROR_UNKNOWN;
+  };
+  silent.kernel_get_attribute = [](int*, CUfunction_attribute, CUkernel, CUdevice) {
+    return CUDA_ERROR_UNKNOWN;
+  };
+  const gpu::driver::scoped_entry_points in_force(silent);
+  CHECK(gpu::launch(f.stream, {1, 1024}, f.kernel).has_value());
+  CHECK(gpu::launch(f.stream, {1, 1, 100'000}, f.kernel).has_value());
+  CHECK(gpu::launch(f.stream, {.grid = 2, .block = 1, .cluster = 2}, f.kernel).has_value());
+  CHECK(gpu::launch(f.stream, {1, 1025}, f.kernel).error() == gpu::errc::invalid_launch);
+}
+
 TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launch]") {
   const test::recording_driver driver;
   const recorded_kernel f;
-  const auto context = gpu::context_ref::from_native(
-      reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}), gpu::device::from_native(40));
-  const auto stream =
-      gpu::stream_ref::from_native(reinterpret_cast<CUstream>(std::uintptr_t{0x1000}), context);
-  for (int round = 0; round < 2; ++round) {
+  for (const int device : {40, 41, 40, 41}) {
+    const auto context = gpu::context_ref::from_native(
+        reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}), gpu::device::from_native(device));
+    const auto stream =
+        gpu::stream_ref::from_native(reinterpret_cast<CUstream>(std::uintptr_t{0x1000}), context);
     REQUIRE(gpu::launch(stream, {1, 1024}, f.kernel).has_value());
     REQUIRE(gpu::launch(stream, {1, 1, 100'000}, f.kernel).has_value());
     const auto refused = gpu::launch(stream, {1, 1025}, f.kernel);
@@ -133,9 +155,9 @@ TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launc
     CHECK(refused.error().asked() == 1025);
     const auto more = gpu::launch(stream, {1, 1, 1'000'000}, f.kernel);
     REQUIRE_FALSE(more.has_value());
-    CHECK(more.error().details().contains("device 40"));
+    CHECK(more.error().details().contains(("device " + std::to_string(device)).c_str()));
   }
-  CHECK(test::recording().launches.size() == 4);
+  CHECK(test::recording().launches.size() == 8);
 }
 
 TEST_CASE("clusters that no launch has are refused before the driver is asked",

@@ -113,7 +113,7 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
       threads.emplace_back([&code] {
         gpu::detail::open_capture capture;
         gpu::detail::add_capture(capture);
-        for (int each = 0; each < 20; ++each) {
+        for (int each = 0; each < 1000; ++each) {
           if (code.take_share()) gpu::detail::drop_share<gpu::detail::shared_object>(code);
         }
         gpu::detail::drop_share<gpu::detail::shared_object>(code);
