@@ -48,6 +48,7 @@ TEST_CASE("caching_allocator: a buffer is memory like any other", "[memory][cach
   CHECK(a.size_bytes() == 4000);
   CHECK(a.native() % 512 == 0);
   CHECK(a.context() == stream.context());
+  CHECK(cache.context() == stream.context());
   REQUIRE(fill(stream, a, 1).has_value());
   REQUIRE(fill(stream, b, 2).has_value());
   std::vector<int> back(1000);

@@ -42,6 +42,7 @@ TEST_CASE("caching_pinned_allocator: buffers are page-locked, and go through a d
   auto to = value_of(cache.allocate<int>(1000));
   auto between = value_of(gpu::device_buffer<int>::create(stream, 1000));
   CHECK(from.size_bytes() == 4000);
+  CHECK(cache.context() == between.context());
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<int>(i * i);
   REQUIRE(copy(stream, from, between).has_value());
   REQUIRE(copy(stream, between, to).has_value());
