@@ -216,10 +216,21 @@ TEST_CASE("caching_pinned_allocator: keeps to its limit, and refuses what cannot
   CHECK(error_of(cache.allocate<double>(~std::size_t{0} / 4)) == gpu::errc::size_overflow);
   auto moved = std::move(cache);
   CHECK(error_of(cache.allocate<char>(1)) == gpu::errc::empty_handle);
+  CHECK_FALSE(cache.context());
+  CHECK(moved.context() == value_of(gpu::context::primary(device)));
+  CHECK(cache.trim() == 0);
+  CHECK(cache.statistics().segments == 0);
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const gpu::cuda_error gone =
+      error_of(cache.free_after(stream, value_of(moved.allocate<char>(1))));
+  CHECK(gone == gpu::errc::empty_handle);
+  CHECK(says(gone, "gpu::caching_pinned_allocator::free_after", "the allocator is empty"));
   CHECK(error_of(moved.free_after(gpu::stream_ref{}, value_of(moved.allocate<char>(1)))) ==
         gpu::errc::empty_handle);
   CHECK(says(error_of(caching_pinned_allocator::create(device, static_cast<gpu::pinned_flags>(16))),
              "gpu::caching_pinned_allocator::create", "16 has bits that are no gpu::pinned_flags"));
+  CHECK(says(error_of(caching_pinned_allocator::create(gpu::context_ref{})),
+             "gpu::caching_pinned_allocator::create", "context is empty"));
 }
 
 TEST_CASE("caching_pinned_allocator: refuses limits and segments that cannot be, uses what is left",

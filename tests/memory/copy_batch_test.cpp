@@ -155,16 +155,22 @@ TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "0 is no gpu::source_access_order", "one of its enumerators"));
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(f.device));
-  error = error_of(gpu::copy(legacy, {range_copy(f.pinned, f.a)}));
-  CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "legacy default stream", "stream of your own"));
-  CHECK(error_of(gpu::copy(gpu::stream_ref{}, {range_copy(f.pinned, f.a)})) ==
-        gpu::errc::empty_handle);
+  auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {3, 3}));
+  for (const gpu::cuda_error& refused : {error_of(gpu::copy(legacy, {range_copy(f.pinned, f.a)})),
+                                         error_of(gpu::copy(legacy, {box_copy(box, box)}))}) {
+    CHECK(refused == gpu::errc::invalid_argument);
+    CHECK(says(refused, "legacy default stream", "stream of your own"));
+  }
+  for (const gpu::cuda_error& refused :
+       {error_of(gpu::copy(gpu::stream_ref{}, {range_copy(f.pinned, f.a)})),
+        error_of(gpu::copy(gpu::stream_ref{}, {box_copy(box, box)}))}) {
+    CHECK(refused == gpu::errc::empty_handle);
+    CHECK(says(refused, "gpu::copy", "stream is empty"));
+  }
   const gpu::context own = value_of(gpu::context::create(f.device));
   const gpu::stream elsewhere = value_of(gpu::stream::create(own));
   error = error_of(gpu::copy(elsewhere, {range_copy(f.pinned, f.a)}));
   CHECK(error == gpu::errc::wrong_context);
-  auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {3, 3}));
   error = error_of(gpu::copy(f.stream, {box_copy(box.span(), box.span(), {.size = {3, 4}})}));
   CHECK(error == gpu::errc::index_out_of_range);
   error = error_of(gpu::copy(f.stream, {box_copy(box.span(), box.span(), {}, wrong)}));

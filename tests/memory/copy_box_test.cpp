@@ -1,6 +1,6 @@
 #include <gpu/memory/copy_box.hpp>
 
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_batch.hpp>
@@ -98,6 +98,18 @@ TEST_CASE("copy: a box goes to the device and back", "[memory][pitched]") {
     REQUIRE(copy(named, again.span()).has_value());
     CHECK(again.values == expected.values);
   }
+}
+
+TEST_CASE("copy: what came to a device is waited for, as the driver does not",
+          "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  auto buffer = value_of(pitched_buffer<int>::create(device, {4, 4}));
+  host_box box({4, 4});
+  const test::noted_calls<&gpu::driver::entry_points::ctx_synchronize> waits;
+  REQUIRE(copy(box.span(), buffer).has_value());
+  CHECK(waits.count() == 2);  // before and after
+  REQUIRE(copy(buffer, box.span()).has_value());
+  CHECK(waits.count() == 3);
 }
 
 TEST_CASE("copy: rows of any pitch, in memory of any kind that a device reaches",
@@ -249,6 +261,9 @@ TEST_CASE("copy: refuses boxes that do not fit", "[memory][pitched]") {
   const auto flat = pitched_host_span<int>::from_native(box.values.data(), {2, 10, 2}, 8, 9);
   CHECK(says(error_of(copy(flat, buffer.span())), "10 rows, but the next begins after 9"));
   CHECK(error_of(copy(gpu::stream_ref{}, buffer.span(), buffer.span())) == gpu::errc::empty_handle);
+  CHECK(says(error_of(fill(gpu::stream_ref{}, buffer.span(), 1)), "gpu::fill", "stream is empty"));
+  CHECK(says(error_of(pitched_buffer<int>::create(gpu::context_ref{}, {2, 2})),
+             "gpu::pitched_buffer::create", "context is empty"));
   CHECK(copy(box.span(), buffer.span(), {.source = {20, 0}}).has_value());  // nothing
 }
 

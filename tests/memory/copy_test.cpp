@@ -1,4 +1,4 @@
-#include "support/results.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_batch.hpp>
@@ -166,7 +166,7 @@ TEST_CASE("copy: different lengths are refused with both", "[memory][copy]") {
   CHECK(error_of(copy(buffer, none)) == gpu::errc::size_mismatch);
 }
 
-TEST_CASE("copy: nothing is copied without a call", "[memory][copy]") {
+TEST_CASE("copy: nothing is copied or filled without a call", "[memory][copy][fill]") {
   fixture f;
   device_buffer<int> empty = f.buffer(0);
   std::vector<int> none;
@@ -174,9 +174,13 @@ TEST_CASE("copy: nothing is copied without a call", "[memory][copy]") {
   unable.memcpy_htod = nullptr;
   unable.memcpy_dtoh = nullptr;
   gpu::driver::scoped_entry_points in_force(unable);
+  const test::noted_calls<&gpu::driver::entry_points::memcpy_dtod_async> copies;
+  const test::noted_calls<&gpu::driver::entry_points::memset_d32_async> fills;
   CHECK(copy(none, empty).has_value());
   CHECK(copy(empty, none).has_value());
   CHECK(copy(f.stream, empty, empty).has_value());
+  CHECK(fill(f.stream, empty, 1).has_value());
+  CHECK(copies.count() + fills.count() == 0);
 }
 
 TEST_CASE("copy: a buffer of another context than the stream's is refused", "[memory][copy]") {

@@ -196,8 +196,11 @@ TEST_CASE("device_buffer: on a default stream", "[memory][device_buffer]") {
   const gpu::device device = test::first_device();
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
   bool made = false;
+  const test::reported_errors reports;
   std::thread([&] { made = device_buffer<int>::create(legacy, 10).has_value(); }).join();
   CHECK(made);
+  INFO(reports.last());
+  CHECK(reports.count() == 0);  // it went back in that thread, too
 }
 
 TEST_CASE("device_buffer: more bytes than can be counted", "[memory][device_buffer]") {

@@ -284,9 +284,10 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
   CHECK(says(error_of(memory_pool::create(
                  device, {.handle_types = static_cast<gpu::shareable_handle_types>(16)})),
              "16 has bits that are no gpu::shareable_handle_types"));
-  const auto missing = gpu::device::from_native(99);
-  const std::string devices = "device index 99 is not below the number of devices, " +
-                              std::to_string(value_of(gpu::device::count()));
+  const int count = value_of(gpu::device::count());
+  const auto missing = gpu::device::from_native(count);
+  const std::string devices = "device index " + std::to_string(count) +
+                              " is not below the number of devices, " + std::to_string(count);
   for (const gpu::cuda_error& error :
        {error_of(memory_pool::create(missing)), error_of(memory_pool_ref::default_of(missing)),
         error_of(memory_pool_ref::current_of(missing)),
@@ -302,6 +303,13 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
   CHECK(error_of(pool.allocate<int>(gpu::stream_ref{}, 1)) == gpu::errc::empty_handle);
   CHECK(error_of(memory_pool_ref{}.allocate<int>(stream, 1)) == gpu::errc::empty_handle);
   CHECK(error_of(memory_pool_ref{}.trim()) == gpu::errc::empty_handle);
+  for (const gpu::cuda_error& error :
+       {error_of(gpu::attribute<memory_pool_attribute::used_mem_current>(memory_pool_ref{})),
+        error_of(
+            gpu::set_attribute<memory_pool_attribute::release_threshold>(memory_pool_ref{}, 0))}) {
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(says(error, "attribute", "pool is empty"));
+  }
   const gpu::cuda_error too_much = error_of(pool.allocate<char>(stream, std::size_t{1} << 46));
   CHECK(too_much.code() == CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(says(too_much, "asked for 70368744177664 bytes", "are free on device 0"));

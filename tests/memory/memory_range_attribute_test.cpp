@@ -7,6 +7,7 @@
 
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace memory_range_attribute_test {
 
@@ -102,6 +103,20 @@ TEST_CASE("memory range attributes: ask about managed memory, and some of it",
   CHECK(error_of(memory_range_attributes::of(none)) == gpu::errc::invalid_argument);
   const auto plain = value_of(gpu::device_buffer<int>::create(device, 10));
   CHECK(error_of(memory_range_attributes::of(plain)).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("memory range attributes: a list of locations ends where the driver's numbers do",
+          "[memory][managed]") {
+  const int ids[] = {1, CU_DEVICE_CPU, 0, 2, CU_DEVICE_INVALID, 3};
+  const auto list = gpu::memory_location_list::from_native(ids, 3);
+  CHECK(list.size() == 3);
+  CHECK(list.contains(gpu::device::from_native(0)));
+  CHECK(list.contains(memory_location::host()));
+  CHECK_FALSE(list.contains(gpu::device::from_native(2)));
+  CHECK(gpu::memory_location_list::from_native(ids, 6).size() == 4);
+  const std::vector<int> many(100);
+  CHECK(gpu::memory_location_list::from_native(many.data(), many.size()).size() ==
+        gpu::memory_location_list::capacity);
 }
 
 TEST_CASE("memory range attributes: survive every failing call", "[memory][managed][cpu]") {

@@ -1,13 +1,17 @@
 #include <gpu/memory/peer_memory.hpp>
 
 #include "support/captured.hpp"
+#include "support/noted_calls.hpp"
 
 #include <gpu/graph/capture.hpp>
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/stream_memory_operation.hpp>
 
+#include <chrono>
 #include <numeric>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -97,6 +101,72 @@ TEST_CASE("peer: boxes go from context to context", "[memory][copy][peer][pitche
   value_of(gpu::fill(t.on_second, to.span(), -1));
   value_of(gpu::copy(source, destination, part));
   CHECK(see());
+}
+
+TEST_CASE("peer: a copy that blocks waits for what is queued in both contexts",
+          "[memory][copy][peer][pitched]") {
+  two_contexts t;
+  auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
+  // Does `copy()` where `work()`, queued on `stream` before, cannot begin for a while.
+  const auto behind_a_wait = [](const gpu::stream& stream, auto work, auto copy) {
+    auto flag = value_of(gpu::pinned_vector<unsigned>::create(stream.context(), 1));
+    flag[0] = 0;
+    value_of(gpu::perform(stream, gpu::memory_operation::wait(flag, 1u)));
+    value_of(work());
+    std::thread opens([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      __atomic_store_n(flag.data(), 1u, __ATOMIC_RELEASE);
+    });
+    const gpu::result<> done = copy();
+    opens.join();
+    value_of(done);
+    value_of(stream.synchronize());
+  };
+  const auto copy_line = [&] { return gpu::copy(t.a, t.b); };
+  const auto copy_box = [&] { return gpu::copy(from, to); };
+  const auto box = [&] {
+    std::vector<int> back(4);
+    value_of(gpu::copy(to, gpu::pitched_host_span<int>::from_native(back.data(), {2, 2})));
+    return back;
+  };
+  behind_a_wait(t.on_first, [&] { return gpu::fill(t.on_first, t.a, 5); }, copy_line);
+  CHECK(t.contents(t.b) == std::vector<int>(4, 5));
+  behind_a_wait(t.on_second, [&] { return gpu::fill(t.on_second, t.b, 6); }, copy_line);
+  CHECK(t.contents(t.b) == std::vector<int>(4, 5));
+  behind_a_wait(t.on_first, [&] { return gpu::fill(t.on_first, from, 7); }, copy_box);
+  CHECK(box() == std::vector<int>(4, 7));
+  behind_a_wait(t.on_second, [&] { return gpu::fill(t.on_second, to, 8); }, copy_box);
+  CHECK(box() == std::vector<int>(4, 7));
+}
+
+TEST_CASE("peer: what stays in one context is no copy between peers",
+          "[memory][copy][peer][pitched]") {
+  two_contexts t;
+  using calls = gpu::driver::entry_points;
+  const auto legacy = gpu::stream_ref::legacy_default(t.first);
+  auto other = value_of(device_buffer<int>::create(t.first, 4));
+  auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto near = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto far = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
+  value_of(gpu::fill(t.on_first, from, 1));
+  value_of(t.on_first.synchronize());
+  const test::noted_calls<&calls::memcpy_peer_async> queued_lines;
+  const test::noted_calls<&calls::memcpy_3d_peer_async> queued_boxes;
+  const test::noted_calls<&calls::memcpy_peer> lines;
+  const test::noted_calls<&calls::memcpy_3d_peer> boxes;
+  for (const std::size_t peers : {0u, 1u}) {
+    auto& line = peers == 0 ? other : t.b;
+    auto& box = peers == 0 ? near : far;
+    value_of(gpu::copy(legacy, t.a, line));
+    value_of(gpu::copy(t.on_first, from, box));
+    value_of(gpu::copy(t.a, line));
+    value_of(gpu::copy(from, box));
+    CHECK(queued_lines.count() == peers);
+    CHECK(queued_boxes.count() == peers);
+    CHECK(lines.count() == peers);
+    CHECK(boxes.count() == peers);
+  }
 }
 
 TEST_CASE("peer: a span of another context is refused with both", "[memory][copy][peer]") {

@@ -193,8 +193,10 @@ TEST_CASE("pinned_vector: room is made once and given back", "[memory][pinned_ve
   const int* place = v.data();
   REQUIRE(v.resize(100, 4).has_value());
   CHECK(v.data() == place);
+  REQUIRE(v.reserve(100).has_value());
   REQUIRE(v.reserve(50).has_value());
   CHECK(v.capacity() == 100);
+  CHECK(v.data() == place);
   REQUIRE(v.resize(2).has_value());
   REQUIRE(v.shrink_to_fit().has_value());
   CHECK(v.capacity() == 2);
@@ -349,6 +351,7 @@ TEST_CASE("pinned_vector: too many elements", "[memory][pinned_vector]") {
   CHECK(error == gpu::errc::size_overflow);
   CHECK(says(error, "gpu::pinned_vector", "8 bytes"));
   CHECK(error_of(v.resize(~std::size_t{0})) == gpu::errc::size_overflow);
+  CHECK(error_of(v.assign(~std::size_t{0}, 1.0)) == gpu::errc::size_overflow);
   CHECK(error_of(v.insert(v.end(), ~std::size_t{0}, 1.0)) == gpu::errc::size_overflow);
   CHECK(v.size() == 3);
 }

@@ -77,6 +77,12 @@ TEST_CASE("virtual_memory: physical memory at reserved addresses", "[memory][vir
     // One memory, two addresses; and it stays when its owner goes.
     memory = value_of(second.memory());
     CHECK(memory.size_bytes() == unit);
+    {
+      const auto third = value_of(memory_mapping::create(addresses, unit, memory));
+      REQUIRE(third.set_access(device, memory_access::read).has_value());
+      REQUIRE(copy(third.span<int>().first(3), back).has_value());
+      CHECK(back == std::vector<int>{7, 8, 9});
+    }
     memory = value_of(physical_memory::create(device, unit));
     REQUIRE(copy(second.span<int>().first(3), back).has_value());
     CHECK(back == std::vector<int>{7, 8, 9});
@@ -104,6 +110,14 @@ TEST_CASE("virtual_memory: properties are those asked for", "[memory][virtual_me
   CHECK(value_of(own.properties()).options.handle_types == gpu::shareable_handle_types::none);
   CHECK_FALSE(found.options.compressible);
   CHECK_FALSE(found.options.gpu_direct_rdma);
+  // A device that cannot compress gives plain memory.
+  const auto small =
+      value_of(physical_memory::create(device, driver_unit(), {.compressible = true}));
+  CUmemAllocationProp told{};
+  REQUIRE(test::driver().mem_get_allocation_properties_from_handle(&told, small.native()) ==
+          CUDA_SUCCESS);
+  CHECK(value_of(small.properties()).options.compressible ==
+        (told.allocFlags.compressionType == CU_MEM_ALLOCATION_COMP_GENERIC));
   CHECK(gpu::name_of(gpu::granularity::minimum) == std::string("minimum"));
   CHECK(gpu::name_of(gpu::granularity::recommended) == std::string("recommended"));
   CHECK(gpu::name_of(gpu::granularity{9}) == nullptr);
@@ -122,6 +136,10 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
                  device, unit, {.handle_types = static_cast<gpu::shareable_handle_types>(32)})),
              "32 has bits that are no gpu::shareable_handle_types"));
   CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})), "no such multiple"));
+  const std::size_t most = ~std::size_t{0} - unit + 1;  // of which it is a multiple
+  CHECK(says(error_of(physical_memory::create(device, most - 1)),
+             ("Use " + std::to_string(most)).c_str()));
+  CHECK(says(error_of(physical_memory::create(device, most + 1)), "no such multiple"));
   CHECK(says(error_of(address_reservation::create(device, 100)), "a reservation of 100 bytes"));
   CHECK(says(error_of(address_reservation::create(device, unit, {.alignment = 3})),
              "alignment of 3 bytes is no power of two", "leave alignment out"));

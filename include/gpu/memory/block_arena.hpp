@@ -368,28 +368,28 @@ class alignas(128) block_arena {
   cached_block* lists_[rows][steps] = {};
 };
 
-/// Draws the segments of an arena, a line each: where it is, how large, and which of its parts are
-/// in use ('#'), partly ('+') or not ('.').
+/// Draws the segments of an arena, a line each: how large it is, and which of its parts are in use
+/// ('#'), partly ('+') or not ('.'). Makes `lines_left` negative where there were more.
 template <class Builder>
 void draw_segments(Builder& out, const block_arena& arena, int& lines_left) {
   constexpr std::size_t columns = 32;
   for (const cached_segment* each = arena.segments(); each != nullptr; each = each->next) {
     if (lines_left-- <= 0) return;
+    const std::size_t column = each->bytes / columns;  // of which units are multiples
     std::size_t used[columns] = {};
     for (const cached_block* block = each->first; block != nullptr; block = block->after) {
       if (block->free) continue;
       const std::size_t begin = block->address - each->address;
       const std::size_t end = begin + block->bytes;
       for (std::size_t i = 0; i < columns; ++i) {
-        const std::size_t from = each->bytes / columns * i;
-        const std::size_t to = i + 1 == columns ? each->bytes : each->bytes / columns * (i + 1);
+        const std::size_t from = column * i, to = from + column;
         if (begin < to && from < end)
           used[i] += (end < to ? end : to) - (begin > from ? begin : from);
       }
     }
     out << "\n    " << each->bytes << " bytes [";
     for (std::size_t i = 0; i < columns; ++i) {
-      out << (used[i] == 0 ? '.' : used[i] >= each->bytes / columns ? '#' : '+');
+      out << (used[i] == 0 ? '.' : used[i] == column ? '#' : '+');
     }
     out << ']';
   }

@@ -103,11 +103,11 @@ template <class ForEachLane>
       << " buffers and the rest in " << sum.free_blocks << " free blocks";
   int lines_left = 24;
   for_each_lane([&](block_arena& lane, unsigned long long number) {
-    if (lane.segments() == nullptr || lines_left <= 0) return;
-    out << "\n  " << lane_name << ' ' << number << ':';
+    if (lane.segments() == nullptr) return;
+    if (lines_left > 0) out << "\n  " << lane_name << ' ' << number << ':';
     draw_segments(out, lane, lines_left);
   });
-  if (lines_left <= 0) out << "\n  (and more)";
+  if (lines_left < 0) out << "\n  (and more)";
   out << '\n';
   const std::uint64_t asked = error.asked(), limit = error.limit();
   return detail::move(error).with_details(out.finish()).with_values(asked, limit);
