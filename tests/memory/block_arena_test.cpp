@@ -75,21 +75,23 @@ TEST_CASE("block_arena: every hole is filled before the driver is asked for more
 
 TEST_CASE("block_arena: a hole is found behind many that are a little too small",
           "[memory][caching]") {
-  fixture f;
-  std::optional large = f.bytes(258 * unit);
-  const CUdeviceptr address = large->native();
-  std::vector<device_buffer<char>> small, between;
-  for (int i = 0; i < 12; ++i) {
+  for (const std::size_t asked : {257 * unit, 258 * unit}) {
+    fixture f;
+    std::optional large = f.bytes(258 * unit);
+    const CUdeviceptr address = large->native();
+    std::vector<device_buffer<char>> small, between;
+    for (int i = 0; i < 12; ++i) {
+      between.push_back(f.bytes(unit));
+      small.push_back(f.bytes(256 * unit));
+    }
     between.push_back(f.bytes(unit));
-    small.push_back(f.bytes(256 * unit));
+    const auto rest = f.rest();
+    large.reset();
+    CHECK(f.cache.statistics().free_blocks == 1);
+    small.clear();
+    CHECK(f.bytes(asked).native() == address);
+    CHECK(f.cache.statistics().misses == 1);
   }
-  between.push_back(f.bytes(unit));
-  const auto rest = f.rest();
-  large.reset();
-  CHECK(f.cache.statistics().free_blocks == 1);
-  small.clear();
-  CHECK(f.bytes(257 * unit).native() == address);
-  CHECK(f.cache.statistics().misses == 1);
 }
 
 TEST_CASE("block_arena: neighbours that are free are one block for who asks next",
