@@ -122,6 +122,20 @@ TEST_CASE("copy: a batch has read the host's pixels when it returns", "[texture]
   }
   value_of(f.stream.synchronize());
   CHECK(contents(array) == std::vector<int>{7, 8, 9});
+  // A driver need not read so early unless it is asked to.
+  static CUmemcpySrcAccessOrder asked;
+  gpu::driver::entry_points noting = test::driver();
+  noting.memcpy_3d_batch_async = [](std::size_t, CUDA_MEMCPY3D_BATCH_OP* copies, unsigned long long,
+                                    CUstream) {
+    asked = copies->srcAccessOrder;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(noting);
+  const std::vector<int> host(3);
+  value_of(gpu::copy(f.stream, {array_copy::read_now(host, array)}));
+  CHECK(asked == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL);
+  value_of(gpu::copy(f.stream, {array_copy(f.pinned.span().first(3), array)}));
+  CHECK(asked == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM);
 }
 
 TEST_CASE("copy: what is wrong with a batch of arrays is said, and nothing is copied",

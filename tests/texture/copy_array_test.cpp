@@ -241,6 +241,12 @@ TEST_CASE("copy: arrays of two devices", "[texture][copy][cpu]") {
   REQUIRE(copy(here, back).has_value());
   CHECK(back == std::vector<int>{9, 8, 7, 6});
   CHECK(error_of(copy(stream, there, also_there)) == gpu::errc::wrong_context);
+  auto near = value_of(gpu::device_buffer<int>::create(one, 4));
+  REQUIRE(copy(std::vector<int>{5, 5, 6, 6}, near).has_value());
+  REQUIRE(copy(stream, near, there).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(there, back).has_value());
+  CHECK(back == std::vector<int>{5, 5, 6, 6});
 }
 
 TEST_CASE("copy: a capture records copies of arrays", "[texture][copy]") {

@@ -107,6 +107,8 @@ TEST_CASE("mipmapped_array: refuses what cannot be", "[texture][array]") {
   CHECK(many == gpu::errc::invalid_argument);
   CHECK(says(many, "8 levels are asked for", "after 7 there is a single texel",
              "Ask for fewer, or for 0 to have all"));
+  CHECK(value_of(mipmapped_array<float>::create(device, {.width = 64, .height = 32}, 7)).levels() ==
+        7);
   CHECK(says(error_of(mipmapped_array<float>::create(device, {})), "the width is 0"));
   int widest = 0;
   REQUIRE(test::driver().device_get_attribute(&widest,

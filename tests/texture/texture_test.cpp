@@ -11,7 +11,6 @@
 namespace texture_texture_test {
 
 using gpu::address_mode;
-using gpu::array_flags;
 using gpu::array_format;
 using gpu::cuda_array;
 using gpu::cuda_array_ref;
@@ -19,8 +18,6 @@ using gpu::filter_mode;
 using gpu::mipmapped_array;
 using gpu::read_mode;
 using gpu::resource_type;
-using gpu::resource_view;
-using gpu::resource_view_format;
 using gpu::texture;
 using gpu::texture_options;
 using gpu::texture_ref;
@@ -132,6 +129,12 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
   const auto of_levels = value_of(texture<float>::create(levels, {.normalized_coordinates = true}));
   CHECK(raw_resource(of_levels).res.mipmap.hMipmappedArray == levels.native());
   CHECK(raw_options(of_levels).maxMipmapLevelClamp == 2);  // as many as there are
+  const texture_options some{
+      .normalized_coordinates = true, .min_mipmap_level = 0.5f, .max_mipmap_level = 1.5f};
+  const texture_options told_again =
+      value_of(value_of(texture<float>::create(levels, some)).options());
+  CHECK(told_again.min_mipmap_level == 0.5f);
+  CHECK(told_again.max_mipmap_level == 1.5f);
   CHECK(value_of(of_levels.resource()).mipmapped_array == levels.native());
   CHECK(value_of(of_levels.resource()).type == resource_type::mipmapped_array);
   CHECK(value_of(texture<float>::create(value_of(levels.level(1)))).device() == device);
@@ -167,70 +170,6 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
                   reinterpret_cast<const std::byte*>(rows.data()), {160, 6}, rows.pitch())));
   CHECK(value_of(byte_rows.resource()).width == 20);
   CHECK(value_of(texture<>::create(array)).native() != 0);
-}
-
-TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
-  const gpu::device device = test::first_device();
-  const auto array = value_of(cuda_array<float>::create(device, {.width = 16, .height = 8}));
-  const auto levels =
-      value_of(mipmapped_array<float>::create(device, {.width = 16, .height = 8}, 4));
-  const texture_options options{.normalized_coordinates = true};
-  const auto part =
-      value_of(texture<float>::create(levels, options, {.first_level = 1, .last_level = 2}));
-  const auto scope = value_of(gpu::context_scope::enter(part.context()));
-  CUDA_RESOURCE_VIEW_DESC raw{};
-  REQUIRE(test::driver().tex_object_get_resource_view_desc(&raw, part.native()) == CUDA_SUCCESS);
-  CHECK(raw.format == CU_RES_VIEW_FORMAT_FLOAT_1X32);
-  CHECK(raw.width == 16);
-  CHECK(raw.height == 8);
-  CHECK(raw.depth == 0);
-  CHECK(raw.firstMipmapLevel == 1);
-  CHECK(raw.lastMipmapLevel == 2);
-  CHECK(raw.lastLayer == 0);
-  CHECK(value_of(part.view()) == resource_view{.format = resource_view_format::float_1x32,
-                                               .first_level = 1,
-                                               .last_level = 2,
-                                               .last_layer = 0});
-  CHECK(value_of(value_of(texture<float>::create(array)).view()) == resource_view{});
-  const auto layered =
-      value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .layers = 5}));
-  const auto two_layers =
-      value_of(texture<float>::create(layered, {}, {.first_layer = 2, .last_layer = 3}));
-  CHECK(value_of(two_layers.view()).first_layer == 2);
-  CHECK(value_of(two_layers.view()).last_layer == 3);
-  const auto as_bytes = value_of(texture<float>::create(
-      array, {.filter = filter_mode::linear, .read = read_mode::normalized_float},
-      {.format = resource_view_format::uint_4x8}));
-  CHECK(value_of(as_bytes.view()).format == resource_view_format::uint_4x8);
-
-  CHECK(says(error_of(texture<float>::create(levels, options, {.first_level = 4})),
-             "levels 4 to 3 of an array with 4. Begin below that, and end no earlier"));
-  CHECK(says(error_of(texture<float>::create(layered, {}, {.first_layer = 3, .last_layer = 2})),
-             "layers 3 to 2 of an array with 5. Begin below that, and end no earlier"));
-  for (const int format : {99, -1}) {
-    const gpu::cuda_error error = error_of(
-        texture<float>::create(array, {}, {.format = static_cast<resource_view_format>(format)}));
-    CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, (std::to_string(format) + " is no gpu::resource_view_format").c_str(),
-               "Use one of its enumerators"));
-  }
-  const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
-                                                    {.width = 4, .height = 4}));
-  CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})), "of its own. Name one"));
-}
-
-TEST_CASE("texture: a view of blocks is four times as wide", "[texture][object][hardware]") {
-  const gpu::device device = test::first_device();
-  using block = gpu::channels<unsigned, 2>;
-  const auto blocks = value_of(cuda_array<block>::create(device, {.width = 4, .height = 2}));
-  const auto made = value_of(texture<block>::create(
-      blocks, {.filter = filter_mode::linear}, {.format = resource_view_format::unsigned_bc1}));
-  const auto scope = value_of(gpu::context_scope::enter(made.context()));
-  CUDA_RESOURCE_VIEW_DESC raw{};
-  REQUIRE(test::driver().tex_object_get_resource_view_desc(&raw, made.native()) == CUDA_SUCCESS);
-  CHECK(raw.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1);
-  CHECK(raw.width == 16);
-  CHECK(raw.height == 8);
 }
 
 TEST_CASE("texture: refuses options that would sample wrongly", "[texture][object]") {
@@ -275,6 +214,7 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
         gpu::errc::empty_handle);
   // What looks like it and is fine.
   CHECK(texture<float>::create(floats, {.address = address_mode::border}).has_value());
+  CHECK(texture<float>::create(floats, {.max_anisotropy = 16}).has_value());
   CHECK(texture<unsigned char>::create(bytes, {.filter = linear, .read = normalized}).has_value());
   CHECK(texture<unsigned char>::create(bytes, {.mipmap_filter = linear}).has_value());
   auto line = value_of(gpu::device_buffer<float>::create(device, 64));
