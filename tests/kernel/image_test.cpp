@@ -66,8 +66,10 @@ TEST_CASE("garbage is told from images", "[kernel][image]") {
   CHECK(check("hello").error() == gpu::errc::invalid_image);
   CHECK(check("hello").error().details().contains(
       "the image of 5 bytes begins like neither a cubin, nor a fatbin, nor PTX. Pass a cubin"));
+  CHECK(check(gpu::bytes_ref(" \n.version 8.0", 2)).error().details().contains("neither"));
   CHECK(check(std::string(100, '\0')).error() == gpu::errc::invalid_image);
   CHECK(check("\177ELF").error() == gpu::errc::invalid_image);
+  CHECK(check("\177ELF").error().details().contains("the cubin of 4 bytes"));
   // An ELF file of another machine: this one's.
   std::string elf(64, '\0');
   elf.replace(0, 5, "\177ELF\2");
@@ -79,7 +81,7 @@ TEST_CASE("PTX is known by its first character", "[kernel][image]") {
   CHECK(kind_of_image("// comment\n.version 8.0") == image_kind::ptx);
   CHECK(kind_of_image(" \r\n\t.version 8.0") == image_kind::ptx);
   CHECK(check(".version 8.0").has_value());
-  CHECK(check(std::string(".version 8.0\0\0", 14)).has_value());
+  CHECK(check(gpu::bytes_ref(".version 8.0\0\0x", 14)).has_value());
   const auto zero = check(std::string(".version\0 8.0", 13));
   REQUIRE_FALSE(zero.has_value());
   CHECK(zero.error().details().contains("zero byte at 8 of 13"));
@@ -97,7 +99,10 @@ TEST_CASE("a fatbin has the size that its header states", "[kernel][image]") {
   CHECK(kind_of_image(fatbin) == image_kind::fatbin);
   CHECK(check(fatbin).has_value());
   for (std::size_t cut = 4; cut < fatbin.size(); ++cut) {
-    CHECK(check(fatbin.substr(0, cut)).error() == gpu::errc::invalid_image);
+    const auto part = check(fatbin.substr(0, cut));
+    REQUIRE_FALSE(part.has_value());
+    CHECK(part.error() == gpu::errc::invalid_image);
+    CHECK(part.error().details().contains("the fatbin "));
   }
   const std::uint64_t huge = ~std::uint64_t{0};
   std::memcpy(fatbin.data() + 8, &huge, 8);

@@ -133,6 +133,9 @@ TEST_CASE("values that no launch can have are refused", "[kernel][launch]") {
   CHECK((much.asked() == 101 && much.limit() == 100));
   CHECK(refused<attribute::shared_carveout>(-1, "a carve-out of -1 is not", "Leave it out") ==
         invalid);
+  gpu::launch_attributes attributes;
+  for (const int percent : {0, 100})
+    CHECK(attributes.set<attribute::shared_carveout>(percent).has_value());
 }
 
 /// arrive(p): adds 1 to *p, waits until all blocks have, writes what it then is to p[1 + block].

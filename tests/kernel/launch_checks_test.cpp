@@ -134,9 +134,13 @@ TEST_CASE("a kernel's limits are asked for at its first launch on a device, and 
   };
   const gpu::driver::scoped_entry_points in_force(silent);
   CHECK(gpu::launch(f.stream, {1, 1024}, f.kernel).has_value());
-  CHECK(gpu::launch(f.stream, {1, 1, 100'000}, f.kernel).has_value());
-  CHECK(gpu::launch(f.stream, {.grid = 2, .block = 1, .cluster = 2}, f.kernel).has_value());
-  CHECK(gpu::launch(f.stream, {1, 1025}, f.kernel).error() == gpu::errc::invalid_launch);
+  CHECK(gpu::launch(f.stream, {1, 1, 227 << 10}, f.kernel).has_value());
+  CHECK(gpu::launch(f.stream, {.grid = 8, .block = 1, .cluster = 8}, f.kernel).has_value());
+  const auto refused = gpu::launch(f.stream, {1, {32, 33}}, f.kernel);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error() == gpu::errc::invalid_launch);
+  CHECK(refused.error().limit() == 1024);  // as of any kernel of the device
+  CHECK(refused.error().details().contains("1024. Use smaller blocks and more of them."));
 }
 
 TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launch]") {
@@ -180,6 +184,7 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
   refused({.grid = {8, 8, 1}, .block = 1, .cluster = {4, 4}}, 16, 8,
           "has 16 blocks, more than the limit of 8. Use smaller clusters, or allow");
   refused({.grid = 9, .block = 1, .cluster = 2}, 2, 9, "Round the grid up");
+  refused({.grid = 12, .block = 1, .cluster = 8}, 8, 12, "Round the grid up");
   // Allowed more, it has what the driver tells.
   test::recording().nonportable_clusters = true;
   CHECK(gpu::launch(f.stream, {.grid = 16, .block = 1, .cluster = 16}, f.kernel).has_value());

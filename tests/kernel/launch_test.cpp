@@ -159,14 +159,14 @@ TEST_CASE("attributes that are nowhere are refused", "[kernel][launch]") {
                       {.grid = 2,
                        .block = 1,
                        .cluster = cluster,
-                       .attributes = gpu::launch_attributes_ref::from_native(nullptr, 2)},
+                       .attributes = gpu::launch_attributes_ref::from_native(nullptr, 31)},
                       kernel);
       REQUIRE_FALSE(refused.has_value());
       CHECK(refused.error() == gpu::errc::invalid_launch);
-      CHECK(refused.error().asked() == 2);
+      CHECK(refused.error().asked() == 31);
       CHECK(std::string(refused.error().call()) == "gpu::launch");
-      CHECK(
-          refused.error().details().contains("kernel recorded: 2 launch attributes are at a null"));
+      CHECK(refused.error().details().contains(
+          "kernel recorded: 31 launch attributes are at a null"));
     }
     REQUIRE(gpu::launch(stream, {2, 1}, kernel).has_value());
   }

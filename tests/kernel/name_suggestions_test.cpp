@@ -40,5 +40,13 @@ TEST_CASE("an unknown kernel name lists sixteen others, and how many there are m
   }
 }
 
+TEST_CASE("the nearest kernel is the one that takes the fewest changes", "[kernel][module]") {
+  const auto module = test::value_of(gpu::module::load(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry b() { ret; }\n"
+      ".visible .entry xbc() { ret; }\n.visible .entry abxyz() { ret; }\n"));
+  const std::string words = test::error_of(module.kernel<>("abc")).message().c_str();
+  CHECK(words.find("It has: xbc, b, abxyz. Declare") < words.size());
+}
+
 }  // namespace
 }  // namespace name_suggestions_test

@@ -85,23 +85,25 @@ TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
 
 TEST_CASE("code that nobody needs is loaded as long as somebody may take a share",
           "[kernel][module]") {
-  counted_code taken, left;
-  gpu::detail::open_capture first, second;
-  gpu::detail::add_capture(first);
-  gpu::detail::add_capture(second);
-  gpu::detail::drop_share<gpu::detail::shared_object>(taken);
-  gpu::detail::drop_share<gpu::detail::shared_object>(left);
-  gpu::detail::remove_capture(first);
-  gpu::detail::end_unwanted();
-  CHECK(left.unloaded == 0);
-  CHECK(taken.take_share());
-  gpu::detail::remove_capture(second);
-  gpu::detail::end_unwanted();
-  CHECK(left.unloaded == 1);
-  CHECK(taken.unloaded == 0);
-  gpu::detail::drop_share<gpu::detail::shared_object>(taken);
-  gpu::detail::end_unwanted();
-  CHECK(taken.unloaded == 1);
+  for (const bool in_turn : {true, false}) {
+    counted_code taken, left;
+    gpu::detail::open_capture first, second;
+    gpu::detail::add_capture(first);
+    gpu::detail::add_capture(second);
+    gpu::detail::drop_share<gpu::detail::shared_object>(taken);
+    gpu::detail::drop_share<gpu::detail::shared_object>(left);
+    gpu::detail::remove_capture(in_turn ? first : second);
+    gpu::detail::end_unwanted();
+    CHECK(left.unloaded == 0);
+    CHECK(taken.take_share());
+    gpu::detail::remove_capture(in_turn ? second : first);
+    gpu::detail::end_unwanted();
+    CHECK(left.unloaded == 1);
+    CHECK(taken.unloaded == 0);
+    gpu::detail::drop_share<gpu::detail::shared_object>(taken);
+    gpu::detail::end_unwanted();
+    CHECK(taken.unloaded == 1);
+  }
 }
 
 TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
