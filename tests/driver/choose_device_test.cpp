@@ -167,6 +167,22 @@ TEST_CASE("find_device_by_uuid: whole or in part, as nvidia-smi writes it", "[dr
   CHECK(says(null, "0 of", "begins with \"\"", "nvidia-smi -L"));
 }
 
+TEST_CASE("find_device_by_uuid: every digit counts", "[driver][device][cpu]") {
+  test::own_cpu_driver driver({.devices = 1});
+  gpu::driver::entry_points table = driver.table();
+  table.device_get_uuid = [](CUuuid* uuid, CUdevice) {
+    *uuid = {{0x01, 0x23, 0x45, 0x67, char(0x89), char(0xab), char(0xcd), char(0xef)}};
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  for (const char* uuid :
+       {"GPU-01234567-89ab-cdef-0000-000000000000", "GPU-01234567-89AB-CDEF-0000-000000000000",
+        "GPU-0", "GPU-01234567-89abcdef"}) {
+    INFO(uuid);
+    CHECK(value_of(gpu::find_device_by_uuid(uuid)).native() == 0);
+  }
+}
+
 TEST_CASE("find_device_by_uuid: allowed during a capture", "[driver][device][capture]") {
   const gpu::device first = test::first_device();
   const std::string uuid = uuid_text(value_of(first.uuid()));

@@ -65,6 +65,12 @@ TEST_CASE("stream attribute: each is what was set", "[driver][stream]") {
   CHECK(held.hitRatio == 0.5f);
   CHECK(held.hitProp == CU_ACCESS_PROPERTY_PERSISTING);
   CHECK(held.missProp == CU_ACCESS_PROPERTY_STREAMING);
+  for (const float share : {0.0f, 1.0f}) {
+    gpu::access_policy_window all_or_none = window;
+    all_or_none.hit_ratio = share;
+    value_of(gpu::set_attribute<attribute::access_policy_window>(stream, all_or_none));
+    CHECK(raw(stream, attribute::access_policy_window).accessPolicyWindow.hitRatio == share);
+  }
 
   value_of(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, {0, 2}));
   CHECK(value_of(gpu::attribute<attribute::memory_sync_domain_map>(stream)).remote == 2);

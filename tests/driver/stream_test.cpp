@@ -1,7 +1,11 @@
 #include "support/results.hpp"
 
 #include <gpu/driver/stream.hpp>
+#include <gpu/kernel.hpp>
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 
+#include <span>
 #include <thread>
 #include <type_traits>
 
@@ -21,6 +25,33 @@ static_assert(!std::is_convertible_v<gpu::stream, gpu::stream_ref>);
 static_assert(!std::is_constructible_v<gpu::stream_ref, int>);
 static_assert(!std::is_constructible_v<gpu::stream_ref, std::nullptr_t>);
 static_assert(sizeof(gpu::stream) == sizeof(gpu::stream_ref));
+
+TEST_CASE("stream: kernels are launched on any of many devices", "[driver][stream][cpu]") {
+  constexpr const char* set = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry set(.param .u64 p, .param .u32 v) {
+  .reg .b64 %a; .reg .b32 %x;
+  ld.param.u64 %a, [p]; ld.param.u32 %x, [v]; st.global.u32 [%a], %x; ret;
+})";
+  const test::own_cpu_driver driver({.devices = 35, .memory_per_device = 1 << 20});
+  const gpu::module code = value_of(gpu::module::load(set));
+  const auto kernel = value_of(code.kernel<int*, int>("set"));
+  for (int index = 0; index < 35; ++index) {
+    CAPTURE(index);
+    const gpu::device device = value_of(gpu::device::get(index));
+    const gpu::stream stream = value_of(gpu::stream::create(device));
+    auto number = value_of(gpu::device_buffer<int>::create(device, 1));
+    for (const int value : {index, -index}) {
+      value_of(gpu::launch(stream, {1, 1}, kernel, number, value));
+      int told = 0;
+      value_of(stream.synchronize());
+      value_of(gpu::copy(number, std::span(&told, 1)));
+      CHECK(told == value);
+    }
+    CHECK(error_of(gpu::launch(stream, {1, 2048}, kernel, number, 0)) == gpu::errc::invalid_launch);
+  }
+}
 
 TEST_CASE("stream: it is what was asked for", "[driver][stream]") {
   const gpu::device device = test::first_device();
