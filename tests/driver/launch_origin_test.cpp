@@ -264,6 +264,95 @@ TEST_CASE("everything that is queued and may fault leaves a record until it is d
         gpu::discard_and_prefetch(stream, {gpu::range_discard(managed, stream.device())}));
 }
 
+TEST_CASE("waiting for a stream leaves the records of others, and for a context it leaves none",
+          "[launch_origin]") {
+  const gpu::stream stream = test::new_stream(), other = test::new_stream();
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  auto y = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  const auto listed = [&] {
+    return origins(stream.native()).find("a fill at ") != std::string::npos;
+  };
+  test::value_of(stream.context().synchronize());
+  test::value_of(gpu::fill(other, y, 1));
+  test::value_of(gpu::fill(stream, x, 1));
+  test::value_of(other.synchronize());
+  CHECK(listed());
+  test::value_of(stream.context().synchronize());
+  CHECK_FALSE(listed());
+}
+
+TEST_CASE("waiting for a default stream leaves the records of another device's",
+          "[launch_origin][two_devices]") {
+  const gpu::device device = test::value_of(gpu::device::get(0));
+  const gpu::device other_device = test::value_of(gpu::device::get(1));
+  auto x = test::value_of(gpu::device_buffer<int>::create(device, 4));
+  auto y = test::value_of(gpu::device_buffer<int>::create(other_device, 4));
+  const auto check = [&](gpu::stream_ref stream, gpu::stream_ref other) {
+    const auto listed = [&] {
+      return origins(other.native()).find("a fill at ") != std::string::npos;
+    };
+    test::value_of(other.context().synchronize());
+    test::value_of(gpu::fill(stream, x, 1));
+    test::value_of(gpu::fill(other, y, 1));
+    test::value_of(stream.synchronize());
+    CHECK(listed());
+    test::value_of(other.synchronize());
+    CHECK_FALSE(listed());
+  };
+  check(test::value_of(gpu::stream_ref::legacy_default(device)),
+        test::value_of(gpu::stream_ref::legacy_default(other_device)));
+  check(test::value_of(gpu::stream_ref::per_thread_default(device)),
+        test::value_of(gpu::stream_ref::per_thread_default(other_device)));
+}
+
+TEST_CASE("asking a stream leaves the records of what it has not done yet", "[launch_origin]") {
+  const gpu::stream stream = test::new_stream();
+  auto word = test::value_of(gpu::pinned_vector<unsigned>::create(stream.device(), 1));
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  const auto listed = [&] {
+    return origins(stream.native()).find("a fill at ") != std::string::npos;
+  };
+  word[0] = 0;
+  test::value_of(gpu::perform(stream, gpu::memory_operation::wait(word, 1u)));
+  test::value_of(gpu::fill(stream, x, 1));
+  CHECK_FALSE(test::value_of(stream.is_done()));
+  CHECK(listed());
+  __atomic_store_n(&word[0], 1u, __ATOMIC_SEQ_CST);
+  while (!test::value_of(stream.is_done())) std::this_thread::yield();
+  CHECK_FALSE(listed());
+}
+
+TEST_CASE("codes of the driver that are faults name what may be behind them, and others do not",
+          "[launch_origin]") {
+  const gpu::stream stream = test::new_stream();
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  test::value_of(gpu::fill(stream, x, 1));
+  static CUresult answer;
+  gpu::driver::entry_points table = test::driver();
+  table.stream_synchronize = [](CUstream) { return answer; };
+  const auto names_it = [&](CUresult code) {
+    const gpu::driver::scoped_entry_points in_force(table);
+    answer = code;
+    const gpu::cuda_error error = test::error_of(stream.synchronize());
+    CHECK(error.code() == code);
+    return error.details().contains("a fill at ");
+  };
+  for (const CUresult code :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ASSERT,
+        CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+        CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,
+        CUDA_ERROR_LAUNCH_FAILED}) {
+    CAPTURE(code);
+    CHECK(names_it(code));
+  }
+  for (const CUresult code :
+       {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+        CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE}) {
+    CAPTURE(code);
+    CHECK_FALSE(names_it(code));
+  }
+}
+
 TEST_CASE("the fault of a kernel names its launch and its place", "[launch_origin]") {
   const test::program_outcome outcome =
       test::run_child("child: a kernel writes where there is nothing");

@@ -101,6 +101,33 @@ TEST_CASE("process: after fork the child gets an error and the parent goes on",
   CHECK(outcome.succeeded());
 }
 
+TEST_CASE("process: child whose standard error stream takes nothing", "[.child]") {
+  const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
+  REQUIRE(full >= 0);
+  REQUIRE(::dup2(full, STDERR_FILENO) == STDERR_FILENO);
+  static const gpu::driver::entry_points* real;
+  real = &test::driver();
+  gpu::driver::entry_points failing = *real;
+  failing.event_destroy = [](CUevent event) {
+    REQUIRE(real->event_destroy(event) == CUDA_SUCCESS);
+    return CUDA_ERROR_INVALID_HANDLE;
+  };
+  const gpu::driver::scoped_entry_points in_force(failing);
+  {
+    const gpu::event event = value_of(gpu::event::create(test::first_device()));
+  }
+  std::printf("WENT ON\n");
+}
+
+TEST_CASE("process: an error that nobody can be told does not hold the program up",
+          "[driver][process]") {
+  const test::program_outcome outcome = test::run_child(
+      "process: child whose standard error stream takes nothing", {}, std::chrono::seconds(30));
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("WENT ON") != std::string::npos);
+}
+
 TEST_CASE("process: child that goes past the end of a span", "[.child]") {
   const auto span = gpu::device_span<int>::from_native(4096, 10);
   const gpu::device_span<int> part = span.subspan(4, 7);
