@@ -81,6 +81,9 @@ TEST_CASE("graph: planes are copied, and filled where they follow each other", "
   CHECK(error.asked() == 5);
   CHECK(says(error, "gpu::fill_box_node", "one plane", "4 rows", "6 to the next",
              "a node for each plane"));
+  const auto plane =
+      gpu::pitched_span<unsigned short>::from_native(memory.span().data(), {3, 4}, 16, 6);
+  CHECK(f.graph.add({}, gpu::fill_box_node(plane, 9)).has_value());
 }
 
 TEST_CASE("graph: what is wrong with a box is said before the driver is asked", "[graph][box]") {

@@ -213,6 +213,10 @@ TEST_CASE("graph: lists know what they do not have", "[graph]") {
   CHECK(all.size() == 1);
   CHECK(roots.empty());
   CHECK_FALSE(roots.contains(a));
+  gpu::graph_node_list& itself = all;
+  all = std::move(itself);
+  CHECK(all.size() == 1);
+  CHECK(all.contains(a));
 }
 
 TEST_CASE("graph: objects, pictures and conditions are not captured", "[graph][capture]") {

@@ -146,9 +146,24 @@ TEST_CASE("graph: an update that is refused says why", "[graph]") {
   const auto a = value_of(f.graph.add({}, f.adds(1)));
   value_of(f.graph.add(a, f.adds(1)));
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  static CUgraphNode told;  // the node that the driver minds, which it need not tell
+  static const gpu::driver::entry_points* real;
+  real = &test::driver();
+  gpu::driver::entry_points table = *real;
+  table.graph_exec_update = [](CUgraphExec into, CUgraph from, CUgraphExecUpdateResultInfo* why) {
+    const CUresult code = real->graph_exec_update(into, from, why);
+    told = why->errorNode;
+    return code;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
   const auto refused = [&](const gpu::graph& other) {
     const gpu::cuda_error error = error_of(exec.update(other));
     CHECK(error.code() == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    CUgraphNodeType kind{};
+    CHECK((told == nullptr || real->graph_node_get_type(told, &kind) == CUDA_SUCCESS));
+    const std::string place =
+        std::string(", at a node of kind ") + gpu::name_of(static_cast<gpu::graph_node_kind>(kind));
+    CHECK(error.message().contains(place.c_str()) == (told != nullptr));
     const auto why = static_cast<gpu::graph_update_result>(error.asked());
     CHECK(says(error, gpu::name_of(why), "Instantiate the new graph"));
     return why;

@@ -72,6 +72,36 @@ TEST_CASE("graph: a changed kernel node has the attributes of its new descriptio
   }
 }
 
+TEST_CASE("graph: a changed kernel node keeps the one domain of a device that has no more",
+          "[graph][cpu]") {
+  graph_fixture f;
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node({1, 1}, f.twice, f.x)));
+  static const gpu::driver::entry_points* real;
+  static int changed;
+  real = &test::driver();
+  changed = 0;
+  gpu::driver::entry_points table = *real;
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice device) {
+    const CUresult code = real->device_get_attribute(value, which, device);
+    if (which == CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT) *value = 1;
+    return code;
+  };
+  table.graph_kernel_node_get_attribute = [](CUgraphNode of, CUlaunchAttributeID which,
+                                             CUkernelNodeAttrValue* value) {
+    const CUresult code = real->graph_kernel_node_get_attribute(of, which, value);
+    if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value->memSyncDomainMap = {};
+    return code;
+  };
+  table.graph_kernel_node_set_attribute = [](CUgraphNode, CUlaunchAttributeID,
+                                             const CUkernelNodeAttrValue*) {
+    ++changed;
+    return CUDA_ERROR_INVALID_VALUE;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  CHECK(gpu::set(f.graph, node, gpu::kernel_node({2, 1}, f.twice, f.x)).has_value());
+  CHECK(changed == 0);
+}
+
 TEST_CASE("graph: an executable graph takes no attributes", "[graph]") {
   graph_fixture f;
   const auto node = value_of(f.graph.add({}, f.doubles()));

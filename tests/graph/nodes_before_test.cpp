@@ -74,6 +74,10 @@ TEST_CASE("graph: nodes before another one are named in few ways", "[graph]") {
   CHECK(text({{node(1), programmatic}, node(2), {node(3), launch_order}}) == "1:1 2:0 3:2");
   CHECK(nodes_before{node(1), node(2)}.native_edges() == nullptr);
   CHECK(nodes_before{{node(1), full}, node(2)}.native_edges() == nullptr);
+  const gpu::context_ref context = value_of(gpu::context::primary(test::first_device()));
+  const auto in_context = gpu::graph_node::from_native(node(1).native(), context);
+  CHECK(nodes_before{in_context}[0].node.context() == context);
+  CHECK(nodes_before{in_context, programmatic}[0].node.context() == context);
   const nodes_before mixed{{node(1), programmatic}, node(2), {node(3), launch_order}};
   const CUgraphEdgeData* const data = mixed.native_edges();
   REQUIRE(data != nullptr);
