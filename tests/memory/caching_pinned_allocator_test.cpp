@@ -162,6 +162,36 @@ TEST_CASE("caching_pinned_allocator: no stream keeps the blocks of another waiti
   CHECK(cache.statistics().misses == 6);
 }
 
+TEST_CASE("caching_pinned_allocator: blocks come back as their stream gets on",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  auto flag = value_of(gpu::pinned_vector<unsigned>::create(device, 1));
+  flag[0] = 0;
+  std::vector<pinned_buffer<char>> all, again;
+  std::vector<const char*> given;
+  for (int i = 0; i < 4; ++i) {
+    all.push_back(value_of(cache.allocate<char>(2 * mebibyte)));
+    given.push_back(all.back().data());
+  }
+  const auto free_after = [&](std::size_t i) {
+    CHECK(cache.free_after(stream, std::move(all[i])).has_value());
+  };
+  free_after(0);
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(gpu::perform(stream, gpu::memory_operation::wait(flag, 1u)).has_value());
+  free_after(1);
+  free_after(2);
+  again.push_back(value_of(cache.allocate<char>(2 * mebibyte)));
+  CHECK(again.back().data() == given[0]);
+  free_after(3);  // behind those that wait
+  __atomic_store_n(flag.data(), 1u, __ATOMIC_RELEASE);
+  CHECK(stream.synchronize().has_value());
+  for (int i = 0; i < 3; ++i) again.push_back(value_of(cache.allocate<char>(2 * mebibyte)));
+  CHECK(cache.statistics().misses == 4);
+}
+
 TEST_CASE("caching_pinned_allocator: free_after uses its events again", "[memory][caching]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));
@@ -246,6 +276,8 @@ TEST_CASE("caching_pinned_allocator: refuses limits and segments that cannot be,
   const gpu::cuda_error large = error_of(create({.segment_bytes = ~std::size_t{0} - 5}));
   CHECK(large == gpu::errc::invalid_argument);
   CHECK(says(large, "18446744073709551610 bytes", "Lower segment_bytes"));
+  const std::size_t most = static_cast<std::size_t>(large.limit());
+  CHECK(says(error_of(create({.limit = most - 1, .segment_bytes = most})), "Raise the limit"));
   auto cache = value_of(create({.limit = 3 * mebibyte}));
   const auto first = value_of(cache.allocate<char>(2 * mebibyte));
   const auto second = value_of(cache.allocate<char>(1024));

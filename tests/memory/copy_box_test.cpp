@@ -319,11 +319,15 @@ TEST_CASE("pitched_buffer: goes back once, and each call may fail", "[memory][pi
     const std::size_t before = driver.live_objects();
     {
       auto a = value_of(pitched_buffer<int>::create(device, {10, 10}));
-      auto b = value_of(pitched_buffer<int>::create(device, {20, 20}));
+      auto b = value_of(pitched_buffer<int>::create(device, {2000, 20}));
+      const std::size_t pitch = b.pitch();
+      REQUIRE(pitch != a.pitch());
       a = std::move(b);
       CHECK(driver.live_objects() == before + 1);
-      CHECK(a.size() == box_extent{20, 20});
+      CHECK(a.size() == box_extent{2000, 20});
+      CHECK(a.pitch() == pitch);
       CHECK(b.empty());
+      CHECK(b.pitch() == 0);
     }
     CHECK(driver.live_objects() == before);
   }

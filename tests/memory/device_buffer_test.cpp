@@ -197,10 +197,12 @@ TEST_CASE("device_buffer: on a default stream", "[memory][device_buffer]") {
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
   bool made = false;
   const test::reported_errors reports;
+  const test::noted_calls<&gpu::driver::entry_points::mem_free_async> freed;
   std::thread([&] { made = device_buffer<int>::create(legacy, 10).has_value(); }).join();
   CHECK(made);
   INFO(reports.last());
   CHECK(reports.count() == 0);  // it went back in that thread, too
+  CHECK(freed.last<1>() == legacy.native());
 }
 
 TEST_CASE("device_buffer: more bytes than can be counted", "[memory][device_buffer]") {

@@ -105,6 +105,15 @@ TEST_CASE("memory range attributes: ask about managed memory, and some of it",
   CHECK(error_of(memory_range_attributes::of(plain)).code() == CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_CASE("memory range attributes: tell one device from another", "[memory][managed][cpu]") {
+  const test::own_cpu_driver driver({.devices = 2});
+  const gpu::device second = value_of(gpu::device::get(1));
+  auto buffer = value_of(managed_buffer<char>::create(test::first_device(), page));
+  REQUIRE(advise(buffer, memory_advice::set_preferred_location, second).has_value());
+  CHECK(value_of(memory_range_attributes::of(buffer)).preferred_location == second);
+  CHECK(value_of(gpu::attribute<memory_range_attribute::preferred_location>(buffer)) == second);
+}
+
 TEST_CASE("memory range attributes: a list of locations ends where the driver's numbers do",
           "[memory][managed]") {
   const int ids[] = {1, CU_DEVICE_CPU, 0, 2, CU_DEVICE_INVALID, 3};

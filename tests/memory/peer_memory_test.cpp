@@ -169,6 +169,23 @@ TEST_CASE("peer: what stays in one context is no copy between peers",
   }
 }
 
+TEST_CASE("peer: a copy of a box names both contexts", "[memory][copy][peer][pitched]") {
+  two_contexts t;
+  const auto from = value_of(gpu::pitched_buffer<int>::create(t.first, {2, 2}));
+  auto to = value_of(gpu::pitched_buffer<int>::create(t.second, {2, 2}));
+  static CUcontext source, destination;
+  gpu::driver::entry_points table = test::driver();
+  table.memcpy_3d_peer_async = [](const CUDA_MEMCPY3D_PEER* copy, CUstream) {
+    source = copy->srcContext;
+    destination = copy->dstContext;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  value_of(gpu::copy(t.on_second, from, to));
+  CHECK(source == t.first.native());
+  CHECK(destination == t.second.native());
+}
+
 TEST_CASE("peer: a span of another context is refused with both", "[memory][copy][peer]") {
   two_contexts t;
   gpu::cuda_error error = error_of(gpu::peer(t.second, t.a.span()));

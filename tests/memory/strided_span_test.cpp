@@ -46,6 +46,7 @@ TEST_CASE("extents that do not multiply to the size are refused", "[memory][stri
   const auto huge = view2::row_major({}, {std::size_t{1} << 63, 2});
   CHECK(huge.error() == gpu::errc::size_mismatch);
   CHECK(view2::row_major({}, {std::size_t{1} << 63, 0}).has_value());
+  CHECK(gpu::strided_span<float, 3>::row_major({}, {0, std::size_t{1} << 63, 2}).has_value());
   CHECK(view2::row_major(elements, {24, 0}).error() == gpu::errc::size_mismatch);
 }
 

@@ -30,7 +30,6 @@ struct cached_block : returnable {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   class block_arena* arena = nullptr;
-  cached_segment* segment = nullptr;
   cached_block* before = nullptr;  // neighbours in the segment
   cached_block* after = nullptr;
   cached_block* next_free = nullptr;  // in a list of about its size
@@ -162,7 +161,6 @@ class alignas(128) block_arena {
     if (block == nullptr) return false;
     block->address = segment.address;
     block->bytes = segment.bytes;
-    block->segment = &segment;
     block->free = true;
     segment.first = block;
     segment.next = segments_;
@@ -190,7 +188,6 @@ class alignas(128) block_arena {
     segment.next = nullptr;
     unlist(*segment.first);
     drop_block(*segment.first);
-    segment.first = nullptr;
     --statistics_.segments;
     statistics_.held_bytes -= segment.bytes;
   }
@@ -319,7 +316,6 @@ class alignas(128) block_arena {
     if (rest == nullptr) return;
     rest->address = block.address + bytes;
     rest->bytes = block.bytes - bytes;
-    rest->segment = block.segment;
     rest->free = true;
     rest->before = &block;
     rest->after = block.after;
