@@ -84,6 +84,41 @@ TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
   }
 }
 
+TEST_CASE("each attribute is told in its place", "[kernel][attributes]") {
+  const gpu::device device = test::first_device();
+  const gpu::module module = loaded();
+  const auto f = test::value_of(module.kernel<float*>("f"));
+  static int only;  // the attribute that is 1, where the others are 0
+  gpu::driver::entry_points table = gpu::driver::current_entry_points();
+  table.kernel_get_attribute = [](int* value, CUfunction_attribute which, CUkernel, CUdevice) {
+    *value = which == only ? 1 : 0;
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  for (only = 0; only < CU_FUNC_ATTRIBUTE_MAX; ++only) {
+    const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+    const std::vector<std::size_t> told = {has.max_threads_per_block,
+                                           has.static_shared_bytes,
+                                           has.constant_bytes,
+                                           has.local_bytes,
+                                           has.registers,
+                                           static_cast<std::size_t>(has.ptx_version.sm()),
+                                           static_cast<std::size_t>(has.binary_version.sm()),
+                                           has.caches_globals_in_l1,
+                                           has.max_dynamic_shared_bytes,
+                                           static_cast<std::size_t>(has.shared_carveout),
+                                           has.needs_cluster,
+                                           has.required_cluster.x,
+                                           has.required_cluster.y,
+                                           has.required_cluster.z,
+                                           has.allows_nonportable_cluster,
+                                           static_cast<std::size_t>(has.cluster_scheduling)};
+    std::vector<std::size_t> expected(CU_FUNC_ATTRIBUTE_MAX);
+    expected[static_cast<std::size_t>(only)] = 1;
+    CHECK(told == expected);
+  }
+}
+
 TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::module module = loaded();

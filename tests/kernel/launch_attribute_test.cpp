@@ -55,7 +55,8 @@ TEST_CASE("each launch attribute reaches the driver in its place", "[kernel][lau
   value_of(all.set<attribute::memory_sync_domain>(gpu::memory_sync_domain::remote));
   value_of(all.set<attribute::preferred_cluster>({4, 2, 1}));
   value_of(all.set<attribute::launch_completion_event>(event));
-  value_of(all.set<attribute::device_updatable_node>({true}));
+  const auto node = reinterpret_cast<CUgraphDeviceNode>(std::uintptr_t{0x5000});
+  value_of(all.set<attribute::device_updatable_node>({true, node}));
   value_of(all.set<attribute::shared_carveout>(40));
   value_of(all.set<attribute::nvlink_util_centric_scheduling>(true));
   value_of(all.set<attribute::priority>(-3));  // in place of the one before
@@ -88,8 +89,10 @@ TEST_CASE("each launch attribute reaches the driver in its place", "[kernel][lau
   const auto preferred = value(CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION).preferredClusterDim;
   CHECK(std::vector{preferred.x, preferred.y, preferred.z} == std::vector{4u, 2u, 1u});
   CHECK(value(CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT).launchCompletionEvent.event == native);
-  CHECK(value(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
-            .deviceUpdatableKernelNode.deviceUpdatable == 1);
+  const auto updatable =
+      value(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE).deviceUpdatableKernelNode;
+  CHECK(updatable.deviceUpdatable == 1);
+  CHECK(updatable.devNode == node);
   CHECK(value(CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT).sharedMemCarveout == 40);
   CHECK(value(CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING).nvlinkUtilCentricScheduling == 1);
   CHECK(gpu::name_of(static_cast<attribute>(15)) == nullptr);

@@ -21,6 +21,14 @@ struct recorded_kernel {
   gpu::stream_ref stream = test::recording_driver::stream();
 };
 
+/// A stream of that device that no driver made.
+gpu::stream_ref stream_of(int device) {
+  const auto context = gpu::context_ref::from_native(
+      reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}), gpu::device::from_native(device));
+  return gpu::stream_ref::from_native(
+      reinterpret_cast<CUstream>(std::uintptr_t{0x10000} + static_cast<unsigned>(device)), context);
+}
+
 /// Sets CUDA_LAUNCH_BLOCKING until the end of the scope; null unsets it.
 class launch_blocking {
  public:
@@ -79,20 +87,27 @@ TEST_CASE("a refused launch is told though 256 others were made meanwhile", "[ke
   busy.launch_kernel = [](CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                           unsigned, CUstream, void**, void**) {
     const gpu::driver::scoped_entry_points in_force(test::recorded::table());
-    for (int i = 0; i < 256; ++i)
+    const auto far = stream_of(7);
+    for (int i = 0; i < 128; ++i)
       CHECK(gpu::launch(other->stream, {1, 1}, other->kernel).has_value());
-    return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    for (int i = 0; i < 128; ++i) CHECK(gpu::launch(far, {1, 1}, other->kernel).has_value());
+    return CUDA_ERROR_ILLEGAL_ADDRESS;
   };
   const recorded_kernel f;
   other = &f;
   REQUIRE(gpu::launch(f.stream, {1, 1}, f.kernel).has_value());
   const gpu::driver::scoped_entry_points in_force(busy);
+  const launch_blocking blocking("1");
   const auto refused = gpu::launch(f.stream, {1, 1}, f.kernel);
   const unsigned line = __LINE__ - 1;
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().code() == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  CHECK(refused.error().code() == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(refused.error().where().line() == line);
   CHECK(std::string(refused.error().where().file_name()).empty());  // which went with the record
+  CHECK_FALSE(refused.error().message().contains("The fault comes from kernel"));  // as did this
+  const std::string origins = refused.error().message().c_str();
+  INFO(origins);
+  CHECK(origins.find("(128 times)") < origins.rfind("(128 times)"));  // on either device
   CHECK(test::recording().launches.size() == 257);
 }
 
@@ -147,10 +162,7 @@ TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launc
   const test::recording_driver driver;
   const recorded_kernel f;
   for (const int device : {40, 41, 40, 41}) {
-    const auto context = gpu::context_ref::from_native(
-        reinterpret_cast<CUcontext>(std::uintptr_t{0x2000}), gpu::device::from_native(device));
-    const auto stream =
-        gpu::stream_ref::from_native(reinterpret_cast<CUstream>(std::uintptr_t{0x1000}), context);
+    const auto stream = stream_of(device);
     REQUIRE(gpu::launch(stream, {1, 1024}, f.kernel).has_value());
     REQUIRE(gpu::launch(stream, {1, 1, 100'000}, f.kernel).has_value());
     const auto refused = gpu::launch(stream, {1, 1025}, f.kernel);

@@ -8,6 +8,7 @@
 #include "support/results.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace occupancy_test {
 
@@ -197,6 +198,31 @@ TEST_CASE("occupancy: shared memory may depend on the block size", "[kernel][occ
       k.raw_blocks(k.light, found.block_size, static_cast<std::size_t>(found.block_size) * 64);
   CHECK(blocks >= 1);
   CHECK(found.grid_size == blocks * k.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+}
+
+TEST_CASE("occupancy: while one asks for its shared memory, another may be asked",
+          "[kernel][occupancy]") {
+  const kernels k;
+  gpu::driver::entry_points calling = gpu::driver::current_entry_points();
+  calling.occupancy_max_potential_block_size_with_flags = [](int* grid, int* block, CUfunction,
+                                                             CUoccupancyB2DSize shared_of_size,
+                                                             std::size_t, int, unsigned) {
+    *grid = static_cast<int>(shared_of_size(32));
+    *block = static_cast<int>(shared_of_size(64));
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(calling);
+  using bytes_of = std::function<std::size_t(int)>;
+  const auto outer =
+      value_of(gpu::suggest_block_size(k.light, k.device, bytes_of([&](int threads) {
+                                         const auto inner = value_of(gpu::suggest_block_size(
+                                             k.narrow, k.device, bytes_of([](int) { return 3; })));
+                                         CHECK(inner.grid_size == 3);
+                                         CHECK(inner.block_size == 3);
+                                         return static_cast<std::size_t>(threads);
+                                       })));
+  CHECK(outer.grid_size == 32);
+  CHECK(outer.block_size == 64);
 }
 
 TEST_CASE("occupancy: what shared memory is left for so many blocks", "[kernel][occupancy]") {

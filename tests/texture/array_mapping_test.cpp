@@ -100,6 +100,12 @@ TEST_CASE("map_array: tiles of a sparse array", "[texture][mapping]") {
   value_of(map_array(f.stream, array, array_tiles{.size = tile}, f.pool));
   value_of(f.stream.synchronize());
   CHECK(keeps<float>(array, {}, tile, 5));
+  // Behind what the first tile has, not over it.
+  value_of(map_array(f.stream, array, second, f.pool, 65536));
+  value_of(f.stream.synchronize());
+  CHECK(keeps<float>(array, second.at, tile, 2000));
+  REQUIRE(copy(array, again, {.size = tile}).has_value());
+  CHECK(again.front() == 5);
 }
 
 TEST_CASE("map_array: up to the edge, in layers and in volumes", "[texture][mapping]") {

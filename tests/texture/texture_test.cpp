@@ -147,6 +147,7 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
   CHECK(linear.res.linear.sizeInBytes == 8000);
   CHECK(linear.res.linear.format == CU_AD_FORMAT_FLOAT);
   CHECK(linear.res.linear.numChannels == 2);
+  CHECK(value_of(of_span.resource()).address == buffer.native());
   CHECK(value_of(of_span.resource()).width == 1000);
   CHECK(value_of(of_span.resource()).format == gpu::texel_format_of<pair>);
 
@@ -158,6 +159,8 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
   CHECK(pitched.res.pitch2D.width == 20);
   CHECK(pitched.res.pitch2D.height == 6);
   CHECK(pitched.res.pitch2D.pitchInBytes == rows.pitch());
+  CHECK(value_of(of_rows.resource()).address == rows.native());
+  CHECK(value_of(of_rows.resource()).format == gpu::texel_format_of<pair>);
   CHECK(value_of(of_rows.resource()).pitch == rows.pitch());
   CHECK(value_of(of_rows.resource()).height == 6);
 
@@ -221,8 +224,9 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(texture<float>::create(line, {.address = address_mode::wrap}).has_value());
   const auto cube =
       value_of(cuda_array<float>::create(device, {.width = 8, .height = 8, .cubemap = true}));
-  CHECK(texture<float>::create(cube, {.normalized_coordinates = true, .seamless_cubemap = true})
-            .has_value());
+  const auto seamless = value_of(
+      texture<float>::create(cube, {.normalized_coordinates = true, .seamless_cubemap = true}));
+  CHECK(value_of(seamless.options()).seamless_cubemap);
 }
 
 TEST_CASE("texture: keeps the array that is moved into it", "[texture][object][cpu]") {
