@@ -96,6 +96,34 @@ TEST_CASE("a cache stays below its limit and keeps what was used last", "[compil
   CHECK(first.origin().kind == gpu::origin_kind::compiled);
 }
 
+TEST_CASE("beyond its limit a cache makes room until an eighth is free, and no more",
+          "[compiler][cache]") {
+  const temporary_folder measured;
+  compile_fresh(measured.path(), kernel(1));
+  // The program and a note of what was asked for; one about NVRTC is left once a process.
+  std::size_t size = 0;
+  for (const std::string& name : test::names_in(measured.path())) {
+    if (name.size() == 66 && name.back() != 't') size += test::read_file(measured / name).size();
+  }
+  const std::size_t beside = size + 7 - 2 * size % 7, eighth = (size + beside) / 7;
+  for (const std::size_t beyond : {0, 1}) {
+    CAPTURE(beyond);
+    const temporary_folder folder;
+    const std::string oldest = folder / (std::string(64, 'a') + ".0"),
+                      older = folder / (std::string(64, 'b') + ".0");
+    test::write_file(oldest, std::string(eighth + beyond, 'x'));
+    test::write_file(older, std::string(beside, 'x'));
+    test::set_age(oldest, 2000);
+    test::set_age(older, 1000);
+    gpu::compile_cache cache(
+        {.use = gpu::cache_use::disk, .folder = folder.path(), .folder_limit = 8 * eighth});
+    value_of(gpu::compile(kernel(1), {.architecture = gpu::architecture::sm(90), .cache = &cache}));
+    CHECK(programs_in(folder.path()).size() == 3 - beyond);
+    CHECK(test::read_file(oldest).empty() == (beyond != 0));
+    CHECK(cache.counters().evicted == beyond);
+  }
+}
+
 TEST_CASE("a program larger than half the limit is not stored", "[compiler][cache]") {
   const temporary_folder folder;
   gpu::compile_cache cache(

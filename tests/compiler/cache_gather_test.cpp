@@ -83,8 +83,9 @@ TEST_CASE("a header with an absolute path is looked for nowhere else", "[compile
   const project p;
   const std::string path = p.second + "/tile.h", gone = p.second + "/gone.h";
   write_file(path, "#define TILE 1\n");
+  const char* const nowhere = "/gpu_cache_gather_test/nowhere/gone.h";  // not even its first folder
   const gpu::program source("#include \"" + path + "\"\n#if __has_include(\"" + gone +
-                            "\")\n#endif");
+                            "\") || __has_include(\"" + nowhere + "\")\n#endif");
   const places_before before = condition_gatherer::look_before(source, p.folders, 0);
   cache_conditions conditions;
   CHECK(condition_gatherer(source, p.folders, before)
@@ -92,9 +93,27 @@ TEST_CASE("a header with an absolute path is looked for nowhere else", "[compile
             .empty());
   REQUIRE(conditions.files.size() == 1);
   CHECK(conditions.files[0].path == path.c_str());
-  REQUIRE(conditions.absent.size() == 1);
+  REQUIRE(conditions.absent.size() == 2);
   CHECK(conditions.absent[0] == gone.c_str());
+  CHECK(conditions.absent[1] == "/gpu_cache_gather_test");
   CHECK(conditions.present.empty());
+}
+
+TEST_CASE("a header that a macro names is looked for in all folders", "[compiler][cache]") {
+  const project p;
+  write_file(p.second + "/tile.h", "#define TILE 1\n");
+  const gpu::program source("#define NAME <tile.h>\n#include NAME\n");
+  ::usleep(20000);  // no one waits until the stamp of such a header is surely in the past
+  const places_before before = condition_gatherer::look_before(source, p.folders, 0);
+  cache_conditions conditions;
+  CHECK(condition_gatherer(source, p.folders, before)
+            .gather(project::opened(p.second + "/tile.h"), true, conditions)
+            .empty());
+  bool first = false;
+  for (const gpu::text& path : conditions.absent) {
+    first = first || path == (p.first + "/tile.h").c_str();
+  }
+  CHECK(first);
 }
 
 TEST_CASE("a clock that was set during the compilation is noticed", "[compiler][cache]") {

@@ -82,9 +82,10 @@ TEST_CASE("a header beside an including one that now shadows another counts", "[
 }
 
 TEST_CASE("the answer to __has_include counts", "[compiler][cache]") {
+  const char* const name = GENERATE("<extra.h>", "\"extra.h\"");
   const project p;
-  const char* const source =
-      "#if __has_include(<extra.h>)\n__device__ int x = 2;\n#else\n__device__ int x = 1;\n#endif";
+  const std::string source = std::string("#if __has_include(") + name +
+                             ")\n__device__ int x = 2;\n#else\n__device__ int x = 1;\n#endif";
   const auto value_of = [&] {
     const gpu::compiled_program made =
         test::compile_fresh(p.cache, source, {.include_folders = {p.first, p.second}});
@@ -113,7 +114,7 @@ TEST_CASE("a header included by a macro counts", "[compiler][cache]") {
   p.origin(source);
   CHECK(p.origin(source) == "from disk");
   write_file(p.first + "/tile.h", "#define TILE 2\n");
-  CHECK(p.origin(source).find("compiled") == 0);
+  CHECK(p.origin(source) == "compiled: " + p.first + "/tile.h is there now, and was not");
   CHECK(p.origin(source) == "from disk");
   write_file(p.first + "/tile.h", "#define TILE 3\n");
   CHECK(p.origin(source) == "compiled: header " + p.first + "/tile.h changed");
@@ -163,6 +164,28 @@ TEST_CASE("headers are checked in memory too", "[compiler][cache]") {
   CHECK(kind() == gpu::origin_kind::compiled);
   CHECK(kind() == gpu::origin_kind::memory);
   std::remove((p.first + "/tile.h").c_str());
+  CHECK(kind() == gpu::origin_kind::disk);
+  CHECK(kind() == gpu::origin_kind::memory);
+}
+
+TEST_CASE("the answer to __has_include is asked for again in memory", "[compiler][cache]") {
+  const project p;
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = p.cache});
+  const gpu::compile_options options{.architecture = gpu::architecture::sm(90),
+                                     .include_folders = {p.first},
+                                     .toolkit_headers = false,
+                                     .cache = &cache};
+  const auto kind = [&] {
+    return gpu::compile("#if __has_include(<extra.h>)\n__device__ int x;\n#endif", options)
+        ->origin()
+        .kind;
+  };
+  CHECK(kind() == gpu::origin_kind::compiled);
+  CHECK(kind() == gpu::origin_kind::memory);
+  write_file(p.first + "/extra.h", "");
+  CHECK(kind() == gpu::origin_kind::compiled);
+  CHECK(kind() == gpu::origin_kind::memory);
+  std::remove((p.first + "/extra.h").c_str());
   CHECK(kind() == gpu::origin_kind::disk);
   CHECK(kind() == gpu::origin_kind::memory);
 }

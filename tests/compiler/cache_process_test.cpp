@@ -147,6 +147,36 @@ TEST_CASE("the cache keeps a program small in memory", "[compiler][cache]") {
   CHECK(kind(0) == gpu::origin_kind::compiled);  // the least lately used went
 }
 
+TEST_CASE("a program that had to go from memory is not found by how it was said",
+          "[compiler][cache]") {
+  const auto kernels = [](const char* name) {
+    std::string text;
+    for (int i = 0; i < 200; ++i) {
+      text += std::string("extern \"C\" __global__ void ") + name + std::to_string(i) + "() {}\n";
+    }
+    return text;
+  };
+  const std::string one = kernels("one"), two = kernels("two");
+  gpu::compile_options options{.architecture = gpu::architecture::compute(80)};
+  std::size_t both = 0;
+  {
+    gpu::compile_cache off({.use = gpu::cache_use::off});
+    options.cache = &off;
+    for (const std::string& text : {one, two}) both += gpu::compile(text, options)->ptx().size();
+  }
+  REQUIRE(both > 20000);  // so that each fits with all that is kept about it
+  gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = both - 1});
+  options.cache = &cache;
+  const auto kind = [&](const std::string& text) {
+    return gpu::compile(text, options)->origin().kind;
+  };
+  CHECK(kind(one) == gpu::origin_kind::compiled);
+  for (int i = 0; i < 2; ++i) CHECK(kind(one) == gpu::origin_kind::memory);
+  CHECK(kind(two) == gpu::origin_kind::compiled);
+  CHECK(kind(two) == gpu::origin_kind::memory);
+  CHECK(kind(one) == gpu::origin_kind::compiled);
+}
+
 TEST_CASE("of many programs in memory each is found, whichever went", "[compiler][cache]") {
   gpu::compile_cache cache({.use = gpu::cache_use::memory, .memory_limit = 160'000});
   const gpu::compile_options options{.architecture = gpu::architecture::compute(80),
