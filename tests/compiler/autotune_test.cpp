@@ -230,6 +230,15 @@ TEST_CASE("tuning without variants or repetitions is refused", "[compiler][cache
   gpu::tuning_settings none = bench.settings();
   none.repetitions = 0;
   CHECK(says(error_of(bench.tune(std::vector<int>{1}, none)), "0 repetitions"));
+  gpu::tuning_settings negative = bench.settings();
+  negative.warm_up = -1;
+  CHECK(says(error_of(bench.tune(std::vector<int>{1}, negative)), "-1 launches to warm up"));
+  CHECK(bench.prepared == 0);
+  gpu::tuning_settings least = bench.settings();
+  least.repetitions = 1;
+  least.warm_up = 0;
+  CHECK(value_of(bench.tune(std::vector<int>{1}, least)).chosen == 0);
+  CHECK(bench.launched == 1);
 }
 
 TEST_CASE("a damaged record of a tuning is measured again", "[compiler][cache][autotune]") {
@@ -253,6 +262,16 @@ TEST_CASE("a damaged record of a tuning is measured again", "[compiler][cache][a
   }
   CHECK_FALSE(value_of(bench.tune(variants, bench.settings())).remembered);
   CHECK(value_of(bench.tune(variants, bench.settings())).remembered);
+}
+
+TEST_CASE("what is remembered counts towards the folder's limit", "[compiler][cache][autotune]") {
+  workbench bench;
+  gpu::compile_cache full(
+      {.use = gpu::cache_use::disk, .folder = bench.folder.path(), .folder_limit = 1});
+  gpu::tuning_settings settings = bench.settings();
+  settings.cache = &full;
+  CHECK_FALSE(value_of(bench.tune(std::vector<int>{10}, settings)).remembered);
+  CHECK(test::names_in(bench.folder.path(), ".m").empty());
 }
 
 TEST_CASE("without a folder nothing is remembered", "[compiler][cache][autotune]") {

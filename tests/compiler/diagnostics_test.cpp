@@ -108,6 +108,18 @@ TEST_CASE("what the assembler says is told too", "[compiler][diagnostics]") {
   CHECK(made.error().details().contains("no-such-option"));
 }
 
+TEST_CASE("what is told before the log is no message", "[compiler][diagnostics]") {
+  // The options are told on a line that begins with them.
+  gpu::compile_options options = for_90;
+  options.defines = {{"TEXT", "x.cu(1): error: none"}};
+  const auto made = gpu::compile(gpu::program("__device__ int x = unknown;", "my.cu"), options);
+  REQUIRE_FALSE(made.has_value());
+  CHECK(made.error().details().contains("x.cu(1): error: none"));
+  const auto found = gpu::diagnostics(made.error());
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].file == "my.cu");
+}
+
 TEST_CASE("other errors have no messages of a compiler", "[compiler][diagnostics]") {
   CHECK(gpu::diagnostics(gpu::compile("", {.architecture = gpu::architecture::sm(1)}).error())
             .empty());

@@ -25,6 +25,9 @@ TEST_CASE("an undefined name is told in the words of the source, with who asks",
   CHECK(error.asked() == 3);
   CHECK(test::says(error, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it.",
                    "base is undefined", "table is undefined", "relocatable = true"));
+  const std::string details(error.details());
+  CHECK(details.substr(details.size() - 1) == "\n");
+  CHECK(details.substr(details.size() - 2) != "\n\n");
   const gpu::cuda_error lto =
       test::error_of(gpu::link({compile(kernels, true, target)}, {.architecture = target}));
   CHECK(lto == gpu::errc::link_failed);

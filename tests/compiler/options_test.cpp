@@ -252,6 +252,13 @@ TEST_CASE("macros that C++ or NVRTC would not take are refused", "[compiler][opt
   CHECK(has(refusal_of(options), "\"A B\""));
   options.defines = {{"", 1}};
   CHECK(has(refusal_of(options), "not named"));
+  // The neighbours of letters and digits in ASCII.
+  for (const char* name : {"A@", "A[", "A`", "A{", "A/", "A:"}) {
+    options.defines = {{name, 1}};
+    CHECK(has(refusal_of(options), "is not named as C++ names things"));
+  }
+  options.defines = {{"azAZ_09", 7}};
+  CHECK(gpu::compile("static_assert(azAZ_09 == 7, \"\");", options).has_value());
   options.defines = {{"A", 1}, {"A", 2}};
   CHECK(has(refusal_of(options), "--define-macro=A=1"));
   options.defines = {{"A", 1}, {"A", 1}};
@@ -298,6 +305,14 @@ TEST_CASE("GPU_COMPILE_OPTIONS gives what the program leaves open", "[compiler][
     more.extra = {"--fmad=true"};
     CHECK(gpu::compile("static_assert(__cplusplus == 202002L && A == 2);", more).has_value());
     CHECK(has(ptx_with(more), "fma.rn"));
+    // What the program says of other options settles none of these.
+    more = plain;
+    more.flush_denormals = true;
+    more.extra = {"-lineinfo", "-DC=3"};
+    const std::string other =
+        ptx_with(more, (std::string("static_assert(A + C == 4);") + arithmetic).c_str());
+    CHECK(has(other, ".ftz.f32"));
+    CHECK_FALSE(has(other, "fma.rn"));
     const auto elsewhere = gpu::compile("");
     REQUIRE(elsewhere.has_value());
     CHECK(elsewhere->architecture() == gpu::architecture::sm(75));
