@@ -1,14 +1,17 @@
 // A libcuda.so.1 that does as the environment says:
 // - FAKE_VERSION: what cuDriverGetVersion answers (13000), or minus the error that it gives
 // - FAKE_INIT: what cuInit answers (0); while it is not 0, other calls answer 3
+// - FAKE_INIT_TAKES: for how many milliseconds (0)
 // - FAKE_LACKS: a function that cuGetProcAddress does not find
 //
 // With WITHOUT_RESOLVER or WITHOUT_VERSION it lacks that symbol.
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace {
 
@@ -21,6 +24,7 @@ int variable(const char* name, int otherwise) {
 
 [[maybe_unused]] int init(unsigned) {
   ++init_calls;
+  std::this_thread::sleep_for(std::chrono::milliseconds(variable("FAKE_INIT_TAKES", 0)));
   return variable("FAKE_INIT", 0);
 }
 [[maybe_unused]] int get_device_count(int* count) {
