@@ -20,7 +20,6 @@ struct kept_object {
   // As CUhostFn.
   static void CUDA_CB put_aside_at(void* self) noexcept {
     auto* object = static_cast<kept_object*>(self);
-    object->next = __atomic_load_n(&put_aside, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&put_aside, &object->next, object, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED)) {
     }
