@@ -240,6 +240,7 @@ TEST_CASE("device: a driver too old and a missing function are other errors", "[
   const gpu::cuda_error error = error_of(device.uuid());
   CHECK(error == gpu::errc::not_supported);
   CHECK(says(error, "cuDeviceGetUuid", "CUDA 11.4"));
+  CHECK(error.asked() == 11040);
   CHECK(device.name().has_value());
   CHECK(error_of(stream.is_done()) == gpu::errc::not_supported);
 }

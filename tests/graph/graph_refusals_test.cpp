@@ -217,6 +217,12 @@ TEST_CASE("graph: lists know what they do not have", "[graph]") {
   all = std::move(itself);
   CHECK(all.size() == 1);
   CHECK(all.contains(a));
+  gpu::graph_node_list others;
+  others = value_of(gpu::dependents_of(a));
+  CHECK(others[0].context() == f.graph.context());
+  all = std::move(others);
+  CHECK(all.contains(b));
+  CHECK_FALSE(all.contains(a));
 }
 
 TEST_CASE("graph: objects, pictures and conditions are not captured", "[graph][capture]") {
