@@ -7,6 +7,22 @@
 #include "support/catch.hpp"
 
 namespace launch_test {
+
+/// Memory whose parameters of class type are as large as a pointer.
+struct small_handle {
+  std::uint64_t name;
+  int* elements;
+};
+
+}  // namespace launch_test
+
+template <> struct gpu::kernel_argument<launch_test::small_handle> {
+  using handle = launch_test::small_handle;
+  static int* pointer(const handle& argument) noexcept { return argument.elements; }
+  static std::uint64_t value(const handle& argument) noexcept { return argument.name; }
+};
+
+namespace launch_test {
 namespace {
 
 template <class T> std::string bytes_of(const T& value) {
@@ -189,11 +205,19 @@ TEST_CASE("shapes outside the limits are refused before the driver is asked", "[
       "Give each thread several elements, in a loop that strides by the grid.";
   const char* const smaller = "Use smaller blocks and more of them.";
   const bad_shape shapes[] = {
-      {{0, 1}, 0, 1, "x extent of 0"},
+      {{0, 1},
+       0,
+       1,
+       "x extent of 0 is zero; it must be at least 1 and at most 2147483647.",
+       "Skip the launch where there is nothing to do."},
       {{{1, 0, 1}, 1}, 0, 1, "y extent of 0"},
       {{{1, 1, 0}, 1}, 0, 1, "z extent of 0"},
       {{0x80000000u, 1}, 0x80000000u, 0x7fffffff, "the grid is {2147483648, 1, 1}", strides},
-      {{{1, 65536, 1}, 1}, 65536, 65535, "y extent of 65536", strides},
+      {{{1, 65536, 1}, 1},
+       65536,
+       65535,
+       "y extent of 65536 is more than the device's limit of 65535.",
+       strides},
       {{{1, 1, 65536}, 1}, 65536, 65535, "z extent of 65536", strides},
       {{1, 0}, 0, 1, "the block is {0, 1, 1}"},
       {{1, {1, 0}}, 0, 1, "y extent of 0"},
@@ -323,6 +347,10 @@ TEST_CASE("an untyped kernel checks sizes at the launch", "[kernel][launch]") {
   CHECK(too_many.error().details().contains("3  nothing       int "));
   CHECK(test::recording().launches.size() == 1);
   CHECK(gpu::launch(stream, {1, 1}, kernel, x, x, 7u).has_value());
+  // Of a value and a pointer of one size, the value is passed.
+  const small_handle small{0x1234, nullptr};
+  REQUIRE(gpu::launch(stream, {1, 1}, kernel, small, x, 7u).has_value());
+  CHECK(test::recording().launches.back().arguments[0] == bytes_of(small.name));
 }
 
 TEST_CASE("grid_for covers all elements with the fewest blocks", "[kernel][launch]") {

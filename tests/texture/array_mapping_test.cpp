@@ -286,6 +286,8 @@ TEST_CASE("map_array: memory and arrays that do not fit are refused", "[texture]
   CHECK(refused(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 65536),
                 errc::index_out_of_range, "there are 65536 of physical memory"));
   CHECK(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 4 * 65536).has_value());
+  value_of(unmap_array(f.stream, sparse, array_tiles{}));
+  value_of(f.stream.synchronize());
   CHECK(refused(map_array(f.stream, deferred, f.pool, end + 65536), errc::index_out_of_range,
                 "there are 0 of physical memory"));
   CHECK(refused(map_array(gpu::stream_ref{}, sparse, array_tiles{}, f.pool), errc::empty_handle,
