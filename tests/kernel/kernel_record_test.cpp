@@ -103,6 +103,24 @@ TEST_CASE("a kernel's limits without room on the host are told by the function t
   CHECK(stream.synchronize().has_value());
 }
 
+TEST_CASE("kernels of one name and the same limits take room on the host once",
+          "[kernel][module]") {
+  if (!test::failing_allocation::possible()) return;
+  const auto stream = test::value_of(gpu::stream_ref::legacy_default(test::first_device()));
+  const std::string name = fresh_name();
+  const std::string text =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry " + name + "() { ret; }\n";
+  for (int loaded = 0; loaded < 3; ++loaded) {
+    const gpu::module module = test::value_of(gpu::module::load(text));
+    const auto kernel = test::value_of(module.kernel<>(name));
+    const test::failing_allocation failing(0);
+    CHECK(gpu::launch(stream, {1, 1}, kernel).has_value() == (loaded != 0));
+    CHECK(failing.happened() == (loaded == 0));
+    if (loaded == 0) CHECK(gpu::launch(stream, {1, 1}, kernel).has_value());
+  }
+  CHECK(stream.synchronize().has_value());
+}
+
 TEST_CASE("each allocation of a load with options may fail", "[kernel][module][jit]") {
   CHECK(test::sweep_host_memory([]() -> gpu::result<> {
           const std::string name = fresh_name(), text = kernel_text(name);

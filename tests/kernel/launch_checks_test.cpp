@@ -158,6 +158,45 @@ TEST_CASE("a kernel's limits are asked for at its first launch on a device, and 
   CHECK(refused.error().details().contains("1024. Use smaller blocks and more of them."));
 }
 
+TEST_CASE("a device may allow smaller grids or blocks than others do", "[kernel][launch]") {
+  const test::recording_driver driver;
+  static CUdevice_attribute smaller;
+  gpu::driver::entry_points table = test::recorded::table();
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice device) {
+    const CUresult code = test::recorded::device_attribute(value, which, device);
+    if (which == smaller) *value = 100;
+    return code;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  const auto refused = [](const recorded_kernel& f, int device, const gpu::launch_config& config) {
+    const auto outcome = gpu::launch(stream_of(device), config, f.kernel);
+    return !outcome.has_value() && outcome.error() == gpu::errc::invalid_launch &&
+           outcome.error().limit() == 100;
+  };
+  const recorded_kernel grids, blocks;
+  for (int round = 0; round < 2; ++round) {
+    smaller = CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y;
+    CHECK(gpu::launch(stream_of(9), {{1, 100}, 1}, grids.kernel).has_value());
+    CHECK(refused(grids, 9, {{1, 101}, 1}));
+    smaller = CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y;
+    CHECK(gpu::launch(stream_of(10), {1, {1, 100}}, blocks.kernel).has_value());
+    CHECK(refused(blocks, 10, {1, {1, 101}}));
+  }
+}
+
+TEST_CASE("kernels of one name have each the limits of its own", "[kernel][launch]") {
+  const test::recording_driver driver;
+  for (const int declared : {0, 1024, 0}) {
+    test::recording().static_shared = declared;
+    const recorded_kernel f;
+    const auto most = (227u << 10) - static_cast<unsigned>(declared);
+    const auto refused = gpu::launch(f.stream, {1, 1, most + 1}, f.kernel);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().limit() == most);
+    CHECK(gpu::launch(f.stream, {1, 1, most}, f.kernel).has_value());
+  }
+}
+
 TEST_CASE("a kernel runs on devices that it keeps no limits of", "[kernel][launch]") {
   const test::recording_driver driver;
   const recorded_kernel f;
@@ -217,10 +256,12 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
 TEST_CASE("a cooperative grid is no larger than what the device holds", "[kernel][launch]") {
   const test::recording_driver driver;
   const recorded_kernel f;
-  CUlaunchAttribute cooperative{};
+  CUlaunchAttribute attributes[2]{};
+  attributes[0].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+  CUlaunchAttribute& cooperative = attributes[1];
   cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   cooperative.value.cooperative = 1;
-  const auto together = gpu::launch_attributes_ref::from_native(&cooperative, 1);
+  const auto together = gpu::launch_attributes_ref::from_native(attributes, 2);
   // The recorded device has 1024 multiprocessors; each holds three blocks, and four clusters fit.
   for (int round = 0; round < 2; ++round) {
     REQUIRE(gpu::launch(f.stream, {.grid = 3072, .block = 32, .attributes = together}, f.kernel)

@@ -8,18 +8,18 @@
 
 namespace launch_test {
 
-/// Memory whose parameters of class type are as large as a pointer.
-struct small_handle {
-  std::uint64_t name;
+/// Memory whose parameters of class type do not begin with the pointer.
+template <class Value> struct named_memory {
+  Value name;
   int* elements;
 };
 
 }  // namespace launch_test
 
-template <> struct gpu::kernel_argument<launch_test::small_handle> {
-  using handle = launch_test::small_handle;
-  static int* pointer(const handle& argument) noexcept { return argument.elements; }
-  static std::uint64_t value(const handle& argument) noexcept { return argument.name; }
+template <class Value> struct gpu::kernel_argument<launch_test::named_memory<Value>> {
+  using memory = launch_test::named_memory<Value>;
+  static int* pointer(const memory& argument) noexcept { return argument.elements; }
+  static Value value(const memory& argument) noexcept { return argument.name; }
 };
 
 namespace launch_test {
@@ -347,10 +347,15 @@ TEST_CASE("an untyped kernel checks sizes at the launch", "[kernel][launch]") {
   CHECK(too_many.error().details().contains("3  nothing       int "));
   CHECK(test::recording().launches.size() == 1);
   CHECK(gpu::launch(stream, {1, 1}, kernel, x, x, 7u).has_value());
-  // Of a value and a pointer of one size, the value is passed.
-  const small_handle small{0x1234, nullptr};
+  // The parameter's size chooses between value and pointer; where both have it, it is the value.
+  int* const elements = reinterpret_cast<int*>(std::uintptr_t{0x6000});
+  const named_memory<std::uint64_t> small{0x1234, elements};
+  const named_memory<pair_of_numbers> large{{1, 2.5}, elements};
   REQUIRE(gpu::launch(stream, {1, 1}, kernel, small, x, 7u).has_value());
   CHECK(test::recording().launches.back().arguments[0] == bytes_of(small.name));
+  REQUIRE(gpu::launch(stream, {1, 1}, kernel, large, large, 7u).has_value());
+  CHECK(test::recording().launches.back().arguments[0] == bytes_of(elements));
+  CHECK(test::recording().launches.back().arguments[1].substr(8) == bytes_of(2.5));
 }
 
 TEST_CASE("grid_for covers all elements with the fewest blocks", "[kernel][launch]") {
