@@ -1,6 +1,8 @@
 // Compiled into two shared libraries with hidden symbols and into a program that opens both. The
 // table that one library puts in force is the one that the other sees, and so is the reporter; a
-// kernel that one has looked up is found by the other, which has a graph keep its code.
+// kernel that one has looked up is found by the other, which has a graph keep its code. Access to a
+// peer lasts as long as either of them has a scope.
+#include <gpu/driver/peer.hpp>
 #include <gpu/kernel/shared_object.hpp>
 
 #if defined(GPU_LIBRARY)
@@ -21,6 +23,23 @@ extern "C" __attribute__((visibility("default"))) void add_kernel(
 extern "C" __attribute__((visibility("default"))) void* take_share(CUkernel kernel) {
   return gpu::detail::take_share_of(kernel);
 }
+namespace {
+gpu::detail::peer_pair pair_of_all() {
+  const auto context = [](std::uintptr_t number) {
+    return gpu::context_ref::from_native(reinterpret_cast<CUcontext>(number),
+                                         gpu::device::from_native(static_cast<int>(number)));
+  };
+  return {context(1), context(2)};
+}
+}  // namespace
+extern "C" __attribute__((visibility("default"))) bool begin_access() {
+  bool holds_it = false;
+  return gpu::detail::begin_peer_access(pair_of_all(), holds_it, gpu::source_location{}) &&
+         holds_it;
+}
+extern "C" __attribute__((visibility("default"))) void end_access() {
+  gpu::detail::disable_peer_access{}(pair_of_all());
+}
 
 #else
 
@@ -30,10 +49,24 @@ extern "C" __attribute__((visibility("default"))) void* take_share(CUkernel kern
 
 namespace {
 void quiet(const gpu::cuda_error&) {}
+
+bool accessible = false;
 }  // namespace
 
 int main(int, char** argv) {
-  static const gpu::driver::entry_points table{};
+  static gpu::driver::entry_points table{};
+  table.ctx_get_current = [](CUcontext* context) {
+    *context = reinterpret_cast<CUcontext>(1);
+    return CUDA_SUCCESS;
+  };
+  table.ctx_enable_peer_access = [](CUcontext, unsigned) {
+    const bool already = gpu::detail::exchange(accessible, true);
+    return already ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
+  };
+  table.ctx_disable_peer_access = [](CUcontext) {
+    accessible = false;
+    return CUDA_SUCCESS;
+  };
   void* first = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   void* second = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
   if (first == nullptr || second == nullptr) {
@@ -57,6 +90,18 @@ int main(int, char** argv) {
   find_symbol<void (*)(gpu::detail::live_kernel*)>(first, "add_kernel")(&kernel);
   if (find_symbol<void* (*)(CUkernel)>(second, "take_share")(kernel.native) != &code) {
     std::puts("one library does not find the kernels of the other");
+    return 1;
+  }
+  const auto begins = [](void* library) {
+    return find_symbol<bool (*)()>(library, "begin_access")();
+  };
+  const auto ends = [](void* library) { find_symbol<void (*)()>(library, "end_access")(); };
+  const bool both = begins(first) && begins(second);
+  ends(first);
+  const bool still = accessible;
+  ends(second);
+  if (!both || !still || accessible) {
+    std::puts("access to a peer does not end with the last scope of the libraries");
     return 1;
   }
   return 0;
