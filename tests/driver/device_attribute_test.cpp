@@ -119,6 +119,27 @@ TEST_CASE("device properties: each member is the attribute of its name", "[drive
         value_of(device.compute_capability()).sm());
 }
 
+TEST_CASE("device properties: what the driver is too old to know stays 0", "[driver][device]") {
+  const gpu::device device = test::first_device();
+  const gpu::device_properties all = value_of(gpu::device_properties::of(device));
+  static CUresult answer;
+  static gpu::driver::entry_points real;
+  real = test::driver();
+  gpu::driver::entry_points older = real;
+  older.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice of) {
+    if (which == CU_DEVICE_ATTRIBUTE_WARP_SIZE) return answer;
+    return real.device_get_attribute(value, which, of);
+  };
+  const gpu::driver::scoped_entry_points in_force(older);
+  answer = CUDA_ERROR_INVALID_VALUE;
+  const gpu::device_properties known = value_of(gpu::device_properties::of(device));
+  CHECK(known.warp_size == 0);
+  CHECK(known.max_threads_per_block == all.max_threads_per_block);
+  CHECK(known.multiprocessor_count == all.multiprocessor_count);
+  answer = CUDA_ERROR_INVALID_DEVICE;
+  CHECK(error_of(gpu::device_properties::of(device)).code() == CUDA_ERROR_INVALID_DEVICE);
+}
+
 TEST_CASE("device properties: every attribute that fails is told", "[driver][device]") {
   CHECK(test::sweep([]() -> gpu::result<> {
           const gpu::device device = GPU_TRY(gpu::device::get(0));

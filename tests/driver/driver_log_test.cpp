@@ -170,6 +170,34 @@ TEST_CASE("driver log: a listener hears each message while it lives", "[driver][
   CHECK(logging.driver.live_count() == alive);
 }
 
+TEST_CASE("driver log: a listener hears the text alone, however the driver ends it",
+          "[driver][log]") {
+  static CUlogsCallback say;
+  static void* whom;
+  gpu::driver::entry_points table = test::driver();
+  table.logs_register_callback = [](CUlogsCallback callback, void* data,
+                                    CUlogsCallbackHandle* handle) {
+    say = callback;
+    whom = data;
+    *handle = reinterpret_cast<CUlogsCallbackHandle>(data);
+    return CUDA_SUCCESS;
+  };
+  table.logs_unregister_callback = [](CUlogsCallbackHandle) { return CUDA_SUCCESS; };
+  const gpu::driver::scoped_entry_points in_force(table);
+  std::string heard;
+  const auto listener = value_of(
+      gpu::driver_log_listener::create([&](gpu::driver_log_level level, gpu::string_ref message) {
+        CHECK(level == gpu::driver_log_level::warning);
+        heard += '<' + std::string(message.data(), message.size()) + '>';
+      }));
+  for (std::string text : {std::string("plain"), std::string("a line\n"),
+                           std::string("terminated\0", 11), std::string("both\n\0", 6),
+                           std::string("two\nlines\n\n"), std::string("\n"), std::string()}) {
+    say(whom, CU_LOG_LEVEL_WARNING, text.data(), text.size());
+  }
+  CHECK(heard == "<plain><a line><terminated><both><two\nlines><><>");
+}
+
 TEST_CASE("driver log: a listener's errors go to the error reporter", "[driver][log][cpu]") {
   const logging_driver logging;
   test::reported_errors reported;

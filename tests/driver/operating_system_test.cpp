@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -58,6 +59,27 @@ static_assert(gpu::detail::map_private == MAP_PRIVATE);
 static_assert(gpu::detail::memory_close_on_exec == MFD_CLOEXEC);
 static_assert(sizeof(gpu::detail::symbol_place) == sizeof(Dl_info));
 static_assert(offsetof(gpu::detail::symbol_place, library) == offsetof(Dl_info, dli_fname));
+
+TEST_CASE("memory is found by its name, wherever it is", "[driver][operating_system]") {
+  // Pages that follow each other, so that their addresses have every digit.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  constexpr std::size_t pages = 16;
+  void* const all = ::mmap(nullptr, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(all != MAP_FAILED);
+  CHECK(gpu::detail::find_named_memory("/memfd:operating_system_test-") == nullptr);
+  for (std::size_t i = 0; i < pages; ++i) {
+    const std::string name = "operating_system_test-" + std::to_string(i);
+    const int file = ::memfd_create(name.c_str(), MFD_CLOEXEC);
+    REQUIRE(file >= 0);
+    REQUIRE(::ftruncate(file, static_cast<off_t>(page)) == 0);
+    void* const there = static_cast<char*>(all) + i * page;
+    REQUIRE(::mmap(there, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0) == there);
+    ::close(file);
+    INFO(name);
+    CHECK(gpu::detail::find_named_memory(("/memfd:" + name + ' ').c_str()) == there);
+  }
+  CHECK(::munmap(all, pages * page) == 0);
+}
 
 TEST_CASE("a mutex of zeros is an unlocked one", "[driver][operating_system]") {
   const pthread_mutex_t native = PTHREAD_MUTEX_INITIALIZER;

@@ -259,6 +259,30 @@ TEST_CASE("peer: access whose end a capture refused to the destructor ends with 
   CHECK_FALSE(pair.enabled());
 }
 
+TEST_CASE("peer: access that could not even be asked to end is nobody's scope any more",
+          "[driver][peer][two_devices]") {
+  const two_devices pair;
+  if (!pair.linked()) return;
+  gpu::driver::entry_points failing = test::driver();
+  failing.ctx_push_current = [](CUcontext) { return CUDA_ERROR_INVALID_CONTEXT; };
+  {
+    const test::reported_errors reported;
+    std::optional<gpu::peer_access> access(
+        value_of(gpu::peer_access::enable(pair.of_first, pair.of_second)));
+    const gpu::driver::scoped_entry_points in_force(failing);
+    access.reset();
+    CHECK(reported.count() == 1);
+    CHECK(reported.last().find("cuCtxPushCurrent") != std::string::npos);
+  }
+  {
+    const gpu::peer_access next = value_of(gpu::peer_access::enable(pair.of_first, pair.of_second));
+    CHECK_FALSE(next);
+  }
+  CHECK(pair.enabled());
+  const gpu::context_scope scope = value_of(gpu::context_scope::enter(pair.of_first));
+  CHECK(test::driver().ctx_disable_peer_access(pair.of_second.native()) == CUDA_SUCCESS);
+}
+
 TEST_CASE("peer: says that the host has no memory", "[driver][peer][faults][cpu]") {
   test::cpu_driver_options cpu;
   cpu.devices = 2;
