@@ -6,6 +6,8 @@
 #include <gpu/graph/node_attribute.hpp>
 
 #include <cstring>
+#include <utility>
+#include <vector>
 
 namespace kernel_node_test {
 
@@ -155,6 +157,57 @@ TEST_CASE("graph: a kernel node has the cluster of its launch", "[graph]") {
       node, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "the cluster included"));
+}
+
+TEST_CASE("graph: a changed kernel node has the cluster of its new description alone", "[graph]") {
+  using attribute_value = std::pair<CUlaunchAttributeID, CUkernelNodeAttrValue>;
+  static std::vector<attribute_value> set;
+  static gpu::driver::entry_points real;
+  graph_fixture f;
+  real = test::driver();
+  gpu::driver::entry_points table = real;
+  table.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice of) {
+    if (which != CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)
+      return real.device_get_attribute(value, which, of);
+    *value = 1;
+    return CUDA_SUCCESS;
+  };
+  // The node has a cluster and a priority.
+  table.graph_kernel_node_get_attribute = [](CUgraphNode of, CUkernelNodeAttrID which,
+                                             CUkernelNodeAttrValue* value) {
+    const CUresult code = real.graph_kernel_node_get_attribute(of, which, value);
+    if (which == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) value->clusterDim = {2, 1, 1};
+    if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) value->priority = -2;
+    return code;
+  };
+  table.graph_kernel_node_set_attribute = [](CUgraphNode, CUkernelNodeAttrID which,
+                                             const CUkernelNodeAttrValue* value) {
+    set.emplace_back(which, *value);
+    return CUDA_SUCCESS;
+  };
+  const gpu::driver::scoped_entry_points in_force(table);
+  const auto node = value_of(f.graph.add({}, gpu::kernel_node({{4, 3}, 1}, f.twice, f.x)));
+  const auto last = [](CUlaunchAttributeID which) {
+    CUkernelNodeAttrValue value{};
+    int times = 0;
+    for (const attribute_value& each : set) {
+      if (each.first != which) continue;
+      value = each.second;
+      ++times;
+    }
+    CAPTURE(which);
+    CHECK(times == 1);
+    return value;
+  };
+  value_of(gpu::set(f.graph, node, gpu::kernel_node({{4, 3}, 1}, f.twice, f.x)));
+  CHECK(last(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim.x == 0);
+  CHECK(last(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority == 0);
+  set.clear();
+  value_of(
+      gpu::set(f.graph, node,
+               gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {1, 3}}, f.twice, f.x)));
+  CHECK(last(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION).clusterDim.y == 3);
+  CHECK(last(CU_LAUNCH_ATTRIBUTE_PRIORITY).priority == 0);
 }
 
 TEST_CASE("graph: each driver call about a kernel node may fail", "[graph][faults][cpu]") {
