@@ -151,6 +151,10 @@ TEMPLATE_TEST_CASE("value() of an error throws the error", "[expected]", stand_i
   CHECK(caught(expected_of<TestType, void, std::string>(failure<TestType>(std::string("no")))) ==
         "no");
   CHECK(caught(expected_of<TestType, void, std::string>()) == "nothing");
+  const expected_of<TestType, void, std::string> kept =
+      failure<TestType>(std::string("the same reason"));
+  CHECK(caught(kept) == "the same reason");
+  CHECK(caught(std::move(error)) == error.error());
   CHECK(subject(3).value() == 3);
 }
 

@@ -214,6 +214,20 @@ TEMPLATE_TEST_CASE("expected hands out what it holds with its own value category
   CHECK(e.error().empty());
   CHECK(subject("v").value_or("other") == "v");
   CHECK(subject("v").error_or("none") == "none");
+  const subject kept = "v";
+  CHECK(kept.error_or("none") == "none");
+  CHECK(std::move(kept).value() == "v");
+  static_assert(std::is_same_v<decltype(std::move(kept).value()), const std::string&&>);
+
+  using nothing = expected_of<TestType, void, std::string>;
+  const nothing done;
+  done.value();
+  CHECK(done.error_or("none") == "none");
+  CHECK(nothing().error_or("none") == "none");
+  nothing failed = failure<TestType>(std::string("the error, also on the heap by its length"));
+  CHECK(std::as_const(failed).error_or("none") == "the error, also on the heap by its length");
+  CHECK(std::move(failed).error_or("none") == "the error, also on the heap by its length");
+  CHECK(failed.error().empty());
 }
 
 TEMPLATE_TEST_CASE("expected compares state first, then content", "[expected]", stand_in, chosen) {

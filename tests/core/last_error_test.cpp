@@ -127,9 +127,9 @@ TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the
     value_of(stream.synchronize());
     check("launch");
   }
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
   {
     // What a stream gave back goes to the driver first, where the limit leaves too little.
-    constexpr std::size_t mebibyte = std::size_t{1} << 20;
     auto cache = value_of(gpu::caching_allocator::create(stream.device(), {.limit = 6 * mebibyte}));
     const gpu::stream other = value_of(gpu::stream::create(stream.device()));
     value_of(cache.allocate<char>(stream, 2 * mebibyte));
@@ -138,6 +138,16 @@ TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the
     check("allocate");
     CHECK_FALSE(cache.allocate<char>(other, 7 * mebibyte).has_value());
     CHECK(error_of(gpu::take_last_error()).code() == CUDA_ERROR_OUT_OF_MEMORY);
+  }
+  {
+    // Nor does it take away what was there before.
+    static_cast<void>(gpu::device::get(4711));
+    auto cache = value_of(gpu::caching_allocator::create(stream.device(), {.limit = 6 * mebibyte}));
+    const gpu::stream other = value_of(gpu::stream::create(stream.device()));
+    value_of(cache.allocate<char>(stream, 2 * mebibyte));
+    value_of(cache.allocate<char>(other, 5 * mebibyte));
+    CHECK(cache.statistics().trims > 0);
+    CHECK(error_of(gpu::take_last_error()) == gpu::errc::index_out_of_range);
   }
   value_of(stream.is_done());
   value_of(gpu::device_buffer<int>::create(stream.device(), 4));

@@ -47,13 +47,33 @@ TEST_CASE("bytes_ref takes every range of bytes", "[core][string_ref]") {
 
 struct named {};
 
-TEST_CASE("type names are what the compiler calls a type", "[core][type_name]") {
-  const auto name = [](gpu::string_ref s) { return std::string(s.data(), s.size()); };
-  CHECK(name(gpu::detail::type_name_of<float>()) == "float");
-  CHECK(name(gpu::detail::type_name_of<unsigned>()).find("unsigned") == 0);
-  CHECK(name(gpu::detail::type_name_of<named>()).find("named") != std::string::npos);
-  CHECK(name(gpu::detail::type_name_of<std::vector<int>>()).find("vector<int") !=
-        std::string::npos);
+}  // namespace
+
+template <class T> struct keeper {
+  struct kept {};
+};
+template <char C> struct quoter {
+  struct kept {};
+};
+
+namespace {
+
+TEST_CASE("type names are those of C++, whatever the compiler prints", "[core][type_name]") {
+  const auto name = []<class T>(T*) {
+    constexpr gpu::string_ref s = gpu::detail::type_name_of<T>();
+    return std::string(s.data(), s.size());
+  };
+  CHECK(name((float*)nullptr) == "float");
+  CHECK(name((unsigned*)nullptr) == "unsigned int");
+  CHECK(name((unsigned long long**)nullptr) == "unsigned long long*");
+  CHECK(name((const short*)nullptr) == "const short");
+  CHECK(name((named*)nullptr).find("named") != std::string::npos);
+  CHECK(name((std::vector<int>*)nullptr).find("std::vector<int") == 0);
+  CHECK(name((keeper<keeper<unsigned>>::kept*)nullptr) ==
+        "string_ref_test::keeper<string_ref_test::keeper<unsigned int>>::kept");
+  CHECK(name((quoter<'\''>::kept*)nullptr) == "string_ref_test::quoter<'\\''>::kept");
+  // Standard libraries have their types in namespaces that do not show.
+  CHECK(name((std::string*)nullptr).find("std::basic_string<char") == 0);
 }
 
 TEST_CASE("versions compare, and are read from CUDA's numbers", "[core][version]") {

@@ -109,6 +109,10 @@ TEST_CASE("dims: a grid or a block", "[core][dims]") {
   constexpr std::uint32_t most = 0xffffffff;
   STATIC_REQUIRE(gpu::dims(most, most, 1).volume() == std::uint64_t{most} * most);
   STATIC_REQUIRE(gpu::dims(most, most, most).volume() == ~std::uint64_t{0});
+  // 2^63 - 1 is the largest plane that can be there twice.
+  STATIC_REQUIRE(gpu::dims(2281422937, 4042815511, 2).volume() == ~std::uint64_t{1});
+  STATIC_REQUIRE(gpu::dims(1u << 31, most, 2).volume() == std::uint64_t{most} << 32);
+  STATIC_REQUIRE(gpu::dims(1u << 31, 1u << 31, 4).volume() == ~std::uint64_t{0});
   const gpu::dims from_integer = 5;
   CHECK(from_integer.x == 5);
   CHECK(from_integer != gpu::dims(5, 2));
