@@ -33,7 +33,7 @@ struct loaded_kernel {
   int rounds = 0;
 };
 
-/// While it lives, the driver says that a launch of the workbench's took one, two or three
+/// While it lives, the driver says that a launch of the workbench's took three, two or one
 /// milliseconds in turn for each round: a machine under load cannot upset the order.
 class dictated_times {
  public:
@@ -42,17 +42,18 @@ class dictated_times {
  private:
   static gpu::driver::entry_points table() {
     measured = gpu::driver::current_entry_points().event_elapsed_time;
+    calls = 0;
     gpu::driver::entry_points table = gpu::driver::current_entry_points();
     table.event_elapsed_time = [](float* milliseconds, CUevent start, CUevent stop) {
-      static unsigned calls = 0;
       const CUresult code = measured(milliseconds, start, stop);
-      *milliseconds = static_cast<float>(rounds) * static_cast<float>(1 + ++calls % 3);
+      *milliseconds = static_cast<float>(rounds) * static_cast<float>(3 - calls++ % 3);
       return code;
     };
     return table;
   }
 
   static inline decltype(gpu::driver::entry_points::event_elapsed_time) measured;
+  static inline unsigned calls;
 
   gpu::driver::entry_points table_ = table();
   gpu::driver::scoped_entry_points in_force_{table_};

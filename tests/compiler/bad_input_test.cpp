@@ -138,6 +138,9 @@ TEST_CASE("of a long line what matters is shown", "[compiler][bad-input]") {
   };
   const std::string at_end = shown("/* " + filler + " */ __device__ int a = nothing;");
   CHECK(has(at_end, "x */ __device__ int a = nothing;\n"));
+  const std::size_t line = at_end.find("  1 | ...xxx"), caret = at_end.find(" | ", line + 6);
+  REQUIRE(line != std::string::npos);
+  CHECK(at_end.find('^') - caret == at_end.find("nothing;", line) - (line + 3));
   CHECK(at_end.size() < 600);
   const std::string in_front = shown("__device__ int a = nothing; /* " + filler + " */");
   CHECK(has(in_front, "  1 | __device__ int a = nothing; /* xxx"));

@@ -67,6 +67,30 @@ TEST_CASE("a header that was written during the compilation is not believed", "[
   const gpu::program asks("#if __has_include(<beside.h>)\n#endif\n");
   CHECK(condition_gatherer(asks, p.folders, before).gather({}, true, conditions) ==
         (p.first + "/beside.h was written while the program was compiled").c_str());
+  // Nor is the stamp of the moment itself believed, for it may have been given later; the one
+  // before is.
+  const auto written_at = [](const std::string& path) {
+    struct stat about{};
+    REQUIRE(::stat(path.c_str(), &about) == 0);
+    return gpu::detail::nanoseconds(about.st_ctim);
+  };
+  for (const std::uint64_t later : {0, 1}) {
+    CAPTURE(later);
+    before.started = file_clock::now();
+    const std::uint64_t now = before.started.stamp;
+    const auto start_at = [&](std::uint64_t stamp) {
+      before.started.steady -= before.started.stamp - stamp;
+      before.started.stamp = stamp;
+    };
+    start_at(written_at(p.second + "/tile.h") + later);
+    CHECK(condition_gatherer(source, p.folders, before)
+              .gather(project::opened(p.second + "/tile.h"), true, conditions)
+              .empty() == (later != 0));
+    start_at(written_at(p.first + "/beside.h") + later);
+    CHECK(condition_gatherer(asks, p.folders, before).gather({}, true, conditions).empty() ==
+          (later != 0));
+    start_at(now);
+  }
 }
 
 TEST_CASE("a header that went away during the compilation is missed", "[compiler][cache]") {

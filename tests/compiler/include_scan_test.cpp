@@ -66,6 +66,8 @@ TEST_CASE("questions for a header are found, and those that cannot be told", "[c
   CHECK(scan("\t# define MY_HAS_INCLUDE(x) __has_include(x)").followed);
   CHECK_FALSE(scan("#define ASK(x) __has_include(x)\n#if ASK(<a.h>)").followed);
   CHECK_FALSE(scan("#define IS_THERE_A_HEADER(x) __has_include(x)").followed);
+  CHECK_FALSE(scan("#define IS_THERE __has_include(NAME)").followed);
+  CHECK(scan("#if HAS_INCLUDE_azAZ(<a.h>)").names == names{"<a.h>"});
   CHECK_FALSE(scan("#if __has_include(MACRO)").followed);
   CHECK_FALSE(scan("#if \\\n__has_include(MACRO)").followed);
 }

@@ -31,6 +31,7 @@ TEST_CASE("PTX says which names it shares, and how", "[compiler][link]") {
 .target sm_90
 .address_size 64
 /* .visible .global .u32 comment; */
+.file 1 "; .visible .global .u32 quoted; "
 .extern .func (.param .b32 r) asked(.param .b64 a, .param .align 8 .b8 s[24]);
 .extern .global .align 8 .b8 table[224];
 .extern .const .align 4 .b8 open[];

@@ -42,6 +42,10 @@ TEST_CASE("integers keep their value and fit their type", "[compiler][options]")
   CHECK(written(true) == "true");
   CHECK(written(colour::blue) == "200");
   CHECK(written(minus) == "-7");
+  CHECK(written(2147483647u) == "2147483647");
+  CHECK(written(2147483648u) == "2147483648u");
+  CHECK(written(4294967295u) == "4294967295u");
+  CHECK(written(std::size_t{4294967296}) == "4294967296ull");
   holds(std::numeric_limits<int>::min(), "static_assert(X == (int)0x80000000 && sizeof(X) == 4);");
   holds(std::numeric_limits<int>::max(), "static_assert(X == 0x7fffffff && sizeof(X) == 4);");
   holds(std::numeric_limits<std::int64_t>::min(),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,60 @@ TEST_CASE("a part may have any name", "[compiler][source]") {
       CHECK(error.source_line == "__device__ int x = y;");
     }
   }
+}
+
+/// An NVRTC whose log tells a mistake's file and line and does not show it, as that of 12.0.
+struct terse_nvrtc {
+  static inline std::string log;
+
+  static gpu::nvrtc::entry_points make(const std::string& place) {
+    log = place + ": error: expected an identifier\n\n1 error detected.\n";
+    gpu::nvrtc::entry_points table = gpu::nvrtc::current_entry_points();
+    table.compile_program = [](gpu::nvrtc::nvrtc_program, int, const char* const*) { return 6; };
+    table.get_program_log_size = [](gpu::nvrtc::nvrtc_program, std::size_t* size) {
+      *size = log.size() + 1;
+      return 0;
+    };
+    table.get_program_log = [](gpu::nvrtc::nvrtc_program, char* to) {
+      std::memcpy(to, log.c_str(), log.size() + 1);
+      return 0;
+    };
+    return table;
+  }
+
+  explicit terse_nvrtc(const std::string& place) : table{make(place)} {}
+  gpu::nvrtc::entry_points table;
+  gpu::nvrtc::scoped_entry_points scope{table};
+};
+
+TEST_CASE("the line of a mistake is shown where the log does not show it", "[compiler][source]") {
+  const auto shown = [](const gpu::program& program, const std::string& place) {
+    const terse_nvrtc scope(place);
+    const auto made = gpu::compile(program, for_90);
+    REQUIRE_FALSE(made.has_value());
+    CHECK(made.error() == gpu::errc::compile_failed);
+    const std::string details(made.error().details());
+    const std::size_t bar = details.find(" | ");
+    return bar == std::string::npos ? std::string()
+                                    : details.substr(bar + 3, details.find('\n', bar) - bar - 3);
+  };
+  const gpu::program text("first\nsecond\n\nfourth", "k.cu");
+  CHECK(shown(text, "k.cu(1)") == "first");
+  CHECK(shown(text, "k.cu(2)") == "second");
+  CHECK(shown(text, "k.cu(4)") == "fourth");
+  for (const char* place : {"k.cu(3)", "k.cu(5)", "other.cu(1)"}) CHECK(shown(text, place).empty());
+  gpu::program with_headers("first", "k.cu");
+  with_headers.header("a.h", "one\ntwo").header("b.h", "three\nfour");
+  CHECK(shown(with_headers, "a.h(2)") == "two");
+  CHECK(shown(with_headers, "b.h(2)") == "four");
+  CHECK(shown(with_headers, "c.h(2)").empty());
+  // Parts of one file, of which the first ends before the second begins.
+  const gpu::program parts(
+      gpu::source().part("k.cu", 10, "ten\neleven\n").part("k.cu", 20, "twenty\n"));
+  CHECK(shown(parts, "k.cu(10)") == "ten");
+  CHECK(shown(parts, "k.cu(11)") == "eleven");
+  CHECK(shown(parts, "k.cu(20)") == "twenty");
+  for (const char* place : {"k.cu(9)", "k.cu(12)", "k.cu(21)"}) CHECK(shown(parts, place).empty());
 }
 
 TEST_CASE("a file may be a part", "[compiler][source]") {

@@ -100,7 +100,10 @@ TEST_CASE("text_builder: pieces of any length", "[core][text]") {
   CHECK(out.size() == expected.size());
   const text all = out.finish();
   CHECK(static_cast<std::string>(all) == expected);
+  CHECK(out.size() == 0);
   CHECK(out.finish().empty());
+  out << "anew";
+  CHECK(out.finish() == "anew");
   out << static_cast<const char*>(nullptr);
   CHECK(out.finish().empty());
 }
