@@ -142,6 +142,61 @@ TEST_CASE("copy: a batch reads boxes of the host's before it returns, if it is t
   CHECK(back == std::vector<int>{1, 2, 3, 4, 5, 6});
 }
 
+TEST_CASE("copy: the driver is told the hints of each copy of a batch",
+          "[memory][copy][batch][pitched]") {
+  fixture f;
+  static std::vector<CUmemcpyAttributes> ranges;
+  static std::vector<CUDA_MEMCPY3D_BATCH_OP> boxes;
+  ranges.clear();
+  boxes.clear();
+  gpu::driver::entry_points table = test::driver();
+  table.memcpy_batch_async = [](CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t count,
+                                CUmemcpyAttributes* attributes, std::size_t*, std::size_t,
+                                CUstream) {
+    ranges.assign(attributes, attributes + count);
+    return CUDA_SUCCESS;
+  };
+  table.memcpy_3d_batch_async = [](std::size_t count, CUDA_MEMCPY3D_BATCH_OP* list,
+                                   unsigned long long, CUstream) {
+    boxes.assign(list, list + count);
+    return CUDA_SUCCESS;
+  };
+  auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {2, 2}));
+  const gpu::copy_hints hints{.source_order = gpu::source_access_order::any,
+                              .source = gpu::memory_location::host(),
+                              .destination = f.device,
+                              .prefer_overlap_with_compute = true};
+  const gpu::driver::scoped_entry_points in_force(table);
+  value_of(gpu::copy(f.stream, {range_copy(f.pinned, f.a), range_copy(f.pinned, f.b, hints),
+                                range_copy::read_now(f.pinned, f.b, hints)}));
+  value_of(gpu::copy(f.stream, {box_copy(box, box), box_copy(box, box, {}, hints),
+                                box_copy::read_now(box, box, {}, hints)}));
+  REQUIRE(ranges.size() == 3);
+  REQUIRE(boxes.size() == 3);
+  const CUmemcpySrcAccessOrder orders[] = {CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
+                                           CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
+                                           CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL};
+  for (std::size_t i = 0; i < 3; ++i) {
+    INFO(i);
+    const auto& from = boxes[i].src.op.ptr.locHint;
+    const auto& to = boxes[i].dst.op.ptr.locHint;
+    CHECK(ranges[i].srcAccessOrder == orders[i]);
+    CHECK(boxes[i].srcAccessOrder == orders[i]);
+    const unsigned flags =
+        i == 0 ? CU_MEMCPY_FLAG_DEFAULT : CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+    CHECK(ranges[i].flags == flags);
+    CHECK(boxes[i].flags == flags);
+    const CUmemLocationType host =
+        i == 0 ? CU_MEM_LOCATION_TYPE_INVALID : CU_MEM_LOCATION_TYPE_HOST;
+    const CUmemLocationType device =
+        i == 0 ? CU_MEM_LOCATION_TYPE_INVALID : CU_MEM_LOCATION_TYPE_DEVICE;
+    CHECK(ranges[i].srcLocHint.type == host);
+    CHECK(from.type == host);
+    CHECK(ranges[i].dstLocHint.type == device);
+    CHECK(to.type == device);
+  }
+}
+
 TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
           "[memory][copy][batch]") {
   fixture f;

@@ -46,6 +46,10 @@ TEST_CASE("memory_pool: hands out memory in the order of a stream", "[memory][po
   REQUIRE(test::driver().pointer_get_attribute(&home, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
                                                buffer.native()) == CUDA_SUCCESS);
   CHECK(home == pool.native());
+  const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(device));
+  const test::noted_calls<&gpu::driver::entry_points::mem_free_async> freed;
+  static_cast<void>(value_of(pool.allocate<int>(legacy, 1000)));
+  CHECK(freed.last<1>() == legacy.native());
   CHECK(value_of(pool.allocate<int>(stream, 0)).empty());
 }
 

@@ -383,6 +383,7 @@ TEST_CASE("pinned_vector: gives its memory back once", "[memory][pinned_vector][
     pinned_vector<int> w = std::move(v);
     const gpu::pinned_span<int> raw = w.release();
     CHECK(w.empty());
+    CHECK(w.capacity() == 0);
     CHECK(driver.live_objects() == before + 1);
     const pinned_vector<int> again = pinned_vector<int>::adopt(w.context(), raw);
     CHECK(again.size() == 3);

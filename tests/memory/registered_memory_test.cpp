@@ -7,6 +7,8 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
+#include <malloc.h>
+
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -124,11 +126,13 @@ TEST_CASE("registered_memory: is given back once, and each call may fail",
     const std::size_t before = driver.live_objects();
     {
       auto a = value_of(registered_memory<int>::create(device, values));
-      auto b = value_of(registered_memory<int>::create(device, others));
+      auto b =
+          value_of(registered_memory<int>::create(device, others, registration_flags::portable));
       CHECK(driver.live_objects() == before + 2);
       a = std::move(b);
       CHECK(driver.live_objects() == before + 1);
       CHECK(a.data() == others.data());
+      CHECK(a.flags() == registration_flags::portable);
       CHECK(b.empty());
     }
     CHECK(driver.live_objects() == before);
@@ -189,6 +193,7 @@ TEST_CASE("aligned_buffer: begins where it was asked to", "[memory][registered]"
   const gpu::device device = test::first_device();
   auto buffer = value_of(aligned_buffer<int>::create(10));
   CHECK(reinterpret_cast<std::uintptr_t>(buffer.data()) % 4096 == 0);
+  CHECK(::malloc_usable_size(buffer.data()) >= 4096);  // all of the page is the buffer's
   const auto memory = value_of(registered_memory<int>::create(device, buffer));
   CHECK(memory.data() == buffer.data());
   CHECK(value_of(aligned_buffer<int>::create(0)).empty());

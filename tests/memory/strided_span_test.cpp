@@ -32,6 +32,9 @@ TEST_CASE("a row-major view has the last index running fastest", "[memory][strid
   const gpu::strided_span<const float, 3> constant = view;
   CHECK((constant.data() == view.data() && constant.stride(0) == 12 && constant.extent(2) == 4));
   CHECK(gpu::strided_span<float, 1>().size() == 0);
+  const auto named = view2::from_native(0x2000, {5, 7}, {1, -5});
+  CHECK((named.native() == 0x2000 && named.extent(0) == 5 && named.extent(1) == 7));
+  CHECK((named.stride(0) == 1 && named.stride(1) == -5));
 }
 
 TEST_CASE("extents that do not multiply to the size are refused", "[memory][strided_span]") {

@@ -110,14 +110,20 @@ TEST_CASE("virtual_memory: properties are those asked for", "[memory][virtual_me
   CHECK(value_of(own.properties()).options.handle_types == gpu::shareable_handle_types::none);
   CHECK_FALSE(found.options.compressible);
   CHECK_FALSE(found.options.gpu_direct_rdma);
-  // A device that cannot compress gives plain memory.
-  const auto small =
-      value_of(physical_memory::create(device, driver_unit(), {.compressible = true}));
-  CUmemAllocationProp told{};
-  REQUIRE(test::driver().mem_get_allocation_properties_from_handle(&told, small.native()) ==
-          CUDA_SUCCESS);
-  CHECK(value_of(small.properties()).options.compressible ==
-        (told.allocFlags.compressionType == CU_MEM_ALLOCATION_COMP_GENERIC));
+  gpu::driver::entry_points able = test::driver();
+  able.mem_get_allocation_properties_from_handle = [](CUmemAllocationProp* told,
+                                                      CUmemGenericAllocationHandle) {
+    *told = {};
+    told->allocFlags.compressionType = CU_MEM_ALLOCATION_COMP_GENERIC;
+    told->allocFlags.gpuDirectRDMACapable = 1;
+    return CUDA_SUCCESS;
+  };
+  {
+    const gpu::driver::scoped_entry_points in_force(able);
+    const gpu::physical_memory_properties told = value_of(memory.properties());
+    CHECK(told.options.compressible);
+    CHECK(told.options.gpu_direct_rdma);
+  }
   CHECK(gpu::name_of(gpu::granularity::minimum) == std::string("minimum"));
   CHECK(gpu::name_of(gpu::granularity::recommended) == std::string("recommended"));
   CHECK(gpu::name_of(gpu::granularity{9}) == nullptr);

@@ -58,18 +58,14 @@ class short_lock {
   bool held_ = false;
 };
 
-/// What an arena holds, in numbers.
+/// The blocks of an arena, in numbers.
 struct arena_statistics {
-  std::size_t segments = 0;
-  std::size_t held_bytes = 0;
   std::size_t used_blocks = 0;
   std::size_t used_bytes = 0;
   std::size_t free_blocks = 0;
   std::size_t hits = 0;  // blocks handed out without a new segment
 
   void add(const arena_statistics& other) noexcept {
-    segments += other.segments;
-    held_bytes += other.held_bytes;
     used_blocks += other.used_blocks;
     used_bytes += other.used_bytes;
     free_blocks += other.free_blocks;
@@ -165,8 +161,7 @@ class alignas(128) block_arena {
     segment.first = block;
     segment.next = segments_;
     segments_ = &segment;
-    ++statistics_.segments;
-    statistics_.held_bytes += segment.bytes;
+    held_bytes_ += segment.bytes;
     list(*block);
     return true;
   }
@@ -188,8 +183,7 @@ class alignas(128) block_arena {
     segment.next = nullptr;
     unlist(*segment.first);
     drop_block(*segment.first);
-    --statistics_.segments;
-    statistics_.held_bytes -= segment.bytes;
+    held_bytes_ -= segment.bytes;
   }
 
   /// Takes all segments out that have no block in use; a list of them.
@@ -217,6 +211,8 @@ class alignas(128) block_arena {
   }
 
   cached_segment* segments() const noexcept { return segments_; }
+  /// What the segments are together.
+  std::size_t held_bytes() const noexcept { return held_bytes_; }
   const arena_statistics& statistics() noexcept {
     settle();
     return statistics_;
@@ -356,6 +352,7 @@ class alignas(128) block_arena {
   cached_block* recent_[recent_count] = {};  // taken back, neither listed nor marked free
   void (*give_back_)(returnable&) noexcept;
   cached_segment* segments_ = nullptr;
+  std::size_t held_bytes_ = 0;
   cached_block* spare_ = nullptr;
   slab* slabs_ = nullptr;
   arena_statistics statistics_;

@@ -26,7 +26,6 @@ result<Block*> take_common(caching_state& state, stream_lane& lane, std::size_t 
       return driver::call<&driver::entry_points::stream_wait_event>(
           where, lane.stream.native(), found.event, unsigned{CU_EVENT_WAIT_DEFAULT});
     }));
-    found.pending = false;
   }
   *best = found.next;
   found.next = nullptr;
@@ -48,7 +47,7 @@ result<Block*> take_new(caching_state& state, stream_lane& lane, std::size_t byt
   constexpr const char* function = "gpu::caching_allocator::allocate";
   // Larger steps as the stream has more, so that their number stays small.
   lane.lock.lock();
-  const std::size_t share = lane.statistics().held_bytes / 8;
+  const std::size_t share = lane.held_bytes() / 8;
   lane.lock.unlock();
   const std::size_t least =
       state.options.segment_bytes > share ? state.options.segment_bytes : share;

@@ -205,7 +205,7 @@ struct caching_state {
       return driver::call<&driver::entry_points::event_record>(where, segment.event,
                                                                stream.native());
     });
-    segment.pending = segment.pending || done.has_value();
+    segment.pending = true;
     return done;
   }
 };
