@@ -3,15 +3,23 @@
 #include <gpu/memory/block_arena.hpp>
 
 #include "support/noted_calls.hpp"
+#include "support/subprocess.hpp"
 
 #include <gpu/memory/caching_allocator.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace block_arena_test {
@@ -201,6 +209,43 @@ TEST_CASE("block_arena: a map has so many lines, and says where there were more"
   CHECK(says(error, "in 25 segments", "]\n  (and more)"));
   CHECK(count_of("\n    2097152 bytes [###", error) == 24);
   CHECK(count_of(":\n  (and more)", error) == 0);  // no stream without a segment
+}
+
+TEST_CASE("block_arena: child that forks while a lock is held", "[.child]") {
+  test::first_device();
+  gpu::detail::short_lock lock;
+  lock.lock();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(20);
+    lock.lock();  // nobody here would let go of it
+    std::_Exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+}
+
+TEST_CASE("block_arena: a lock is waited for, but in a child whose parent has it",
+          "[memory][caching]") {
+  gpu::detail::short_lock lock;
+  std::atomic<bool> entered = false;
+  lock.lock();
+  std::thread other([&] {
+    lock.lock();
+    entered = true;
+    lock.unlock();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_FALSE(entered);
+  lock.unlock();
+  other.join();
+  CHECK(entered);
+  const test::program_outcome outcome =
+      test::run_child("block_arena: child that forks while a lock is held");
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
 }
 
 }  // namespace block_arena_test

@@ -169,10 +169,7 @@ class alignas(128) block_arena {
   /// Adds a segment and takes a block of `bytes`; null where the host has no memory for the record,
   /// and the segment has stayed outside.
   cached_block* add_and_take(cached_segment& segment, std::size_t bytes) noexcept {
-    if (!add(segment)) return nullptr;
-    cached_block* block = take(bytes);
-    if (block == nullptr) remove(segment);
-    return block;
+    return add(segment) ? take(bytes) : nullptr;
   }
 
   /// Takes one segment out that has no block in use, so that somebody else can have it.
@@ -180,7 +177,6 @@ class alignas(128) block_arena {
     cached_segment** link = &segments_;
     while (*link != &segment) link = &(*link)->next;
     *link = segment.next;
-    segment.next = nullptr;
     unlist(*segment.first);
     drop_block(*segment.first);
     held_bytes_ -= segment.bytes;
