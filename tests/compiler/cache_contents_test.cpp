@@ -106,7 +106,7 @@ TEST_CASE("beyond its limit a cache makes room until an eighth is free, and no m
     if (name.size() == 66 && name.back() != 't') size += test::read_file(measured / name).size();
   }
   const std::size_t beside = size + 7 - 2 * size % 7, eighth = (size + beside) / 7;
-  for (const std::size_t beyond : {0, 1}) {
+  for (const std::size_t beyond : {0u, 1u}) {
     CAPTURE(beyond);
     const temporary_folder folder;
     const std::string oldest = folder / (std::string(64, 'a') + ".0"),

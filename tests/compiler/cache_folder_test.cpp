@@ -66,7 +66,12 @@ TEST_CASE("a program that was cut off anywhere is dropped and made again", "[com
     CHECK(read_file(only_program(folder)) == whole);
   }
   write_file(path, whole + 'x');
-  CHECK(origin_of(folder.path(), source) == "compiled: the stored program was damaged");
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+  CHECK(gpu::compile(source, {.architecture = gpu::architecture::sm(90), .cache = &cache})
+            ->origin()
+            .message() == "compiled: the stored program was damaged");
+  CHECK(cache.counters().damaged == 1);
+  CHECK(cache.counters().from_disk == 0);
 }
 
 TEST_CASE("a bit that was flipped anywhere is noticed", "[compiler][cache]") {

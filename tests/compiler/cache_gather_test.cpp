@@ -74,7 +74,7 @@ TEST_CASE("a header that was written during the compilation is not believed", "[
     REQUIRE(::stat(path.c_str(), &about) == 0);
     return gpu::detail::nanoseconds(about.st_ctim);
   };
-  for (const std::uint64_t later : {0, 1}) {
+  for (const std::uint64_t later : {0u, 1u}) {
     CAPTURE(later);
     before.started = file_clock::now();
     const std::uint64_t now = before.started.stamp;

@@ -41,11 +41,20 @@ TEST_CASE("threads that want one program compile it once", "[compiler][cache]") 
   gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
   const gpu::compile_options options{.architecture = gpu::architecture::sm(90), .cache = &cache};
   counting_nvrtc counting;
+  static std::atomic<int> started;
+  started = 0;
+  counting.table.compile_program = [](gpu::nvrtc::nvrtc_program program, int size,
+                                      const char* const* arguments) {
+    while (started < 8) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // one at least comes to wait
+    return counting_nvrtc::compile(program, size, arguments);
+  };
   const gpu::nvrtc::scoped_entry_points in_force(counting.table);
   std::vector<std::thread> threads;
   std::atomic<int> right{0};
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
+      ++started;
       const auto made = gpu::compile(source, options);
       if (made.has_value() && made->cubin().size() > 64) ++right;
     });
@@ -55,6 +64,8 @@ TEST_CASE("threads that want one program compile it once", "[compiler][cache]") 
   CHECK(counting_nvrtc::count() == 1);
   CHECK(cache.counters().compiled == 1);
   CHECK(cache.counters().from_memory == 7);
+  CHECK(cache.counters().waited > 0);
+  CHECK(cache.counters().waited <= 7);
 }
 
 TEST_CASE("threads that want one program with a mistake all hear of it", "[compiler][cache]") {

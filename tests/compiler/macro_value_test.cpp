@@ -91,6 +91,7 @@ TEST_CASE("floating-point numbers arrive bit by bit", "[compiler][options]") {
 TEST_CASE("a string is tokens, and quoted it is a literal", "[compiler][options]") {
   holds("float", "static_assert(sizeof(X) == 4 && X(1) / 2 == 0.5f);");
   holds(std::string("a + b"), "constexpr int a = 1, b = 2; static_assert(X == 3);");
+  CHECK(written(gpu::quoted("a?\?=~ \x7f\x1f")) == "\"a\\077\\077=~ \\177\\037\"");
   const std::string hard =
       "say \"hi\" \\ there\n\t?\?= \x01"
       "2 \xc3\xa9";
