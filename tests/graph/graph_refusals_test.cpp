@@ -24,6 +24,10 @@ TEST_CASE("graph: every call names the handle that is empty", "[graph][refusals]
   const auto node = value_of(f.graph.add({}, gpu::empty_node{}));
   CHECK(is_empty(none.add({}, gpu::empty_node{}), "gpu::graph::add", "graph"));
   CHECK(is_empty(f.graph.add({node, no_node}, gpu::empty_node{}), "gpu::graph::add", "graph node"));
+  CHECK(is_empty(f.graph.add({}, gpu::event_record_node(gpu::event_ref{})),
+                 "gpu::event_record_node", "event"));
+  CHECK(is_empty(f.graph.add({}, gpu::event_wait_node(gpu::event_ref{})), "gpu::event_wait_node",
+                 "event"));
   CHECK(is_empty(none.remove(node), "gpu::graph::remove", "graph"));
   CHECK(is_empty(f.graph.remove(no_node), "gpu::graph::remove", "graph node"));
   CHECK(is_empty(none.connect(node, node), "gpu::graph::connect", "graph"));
