@@ -1,6 +1,7 @@
 // Threads and processes that use one cache at once, forked children, and settings.
 
 #include "compiler/cache_support.hpp"
+#include "compiler/fork_support.hpp"
 #include "support/subprocess.hpp"
 
 #include <atomic>
@@ -214,16 +215,8 @@ TEST_CASE("child: forks while another thread compiles", "[.child]") {
   for (std::thread& thread : threads) thread.join();
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool malloc_survives_fork = false;
-#elif defined(__has_feature)
-constexpr bool malloc_survives_fork = !__has_feature(address_sanitizer);
-#else
-constexpr bool malloc_survives_fork = true;
-#endif
-
 TEST_CASE("a forked child goes on with the cache", "[compiler][cache]") {
-  if (!malloc_survives_fork) {
+  if (!test::malloc_survives_fork) {
     WARN("skipped: this address sanitizer's malloc may stay locked for ever in a forked child");
     return;
   }

@@ -3,11 +3,11 @@
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/compile_async.hpp>
 
+#include "compiler/fork_support.hpp"
 #include "compiler/refused_calls.hpp"
 #include "support/catch.hpp"
 #include "support/subprocess.hpp"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -147,18 +147,6 @@ TEST_CASE("programs are compiled side by side, on as many threads as there are p
   for (gpu::pending_compilation& one : pending) CHECK(one.get().has_value());
 }
 
-/// The exit code of a forked child that does `work`, or -1.
-template <class Work> int exit_code_of_child(Work work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
-    ::_exit(work());
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 TEST_CASE("a forked child has what was done, and waits for nothing else", "[compiler][async]") {
   gpu::pending_compilation done = gpu::compile_async(kernel_named("done"), for_90);
   done.wait();
@@ -166,7 +154,7 @@ TEST_CASE("a forked child has what was done, and waits for nothing else", "[comp
   gpu::pending_compilation pending = gpu::compile_async(kernel_named("pending"), for_90);
   while (waiting_nvrtc::begun() == 0) std::this_thread::yield();
   CHECK_FALSE(pending.ready());
-  CHECK(exit_code_of_child([&] {
+  CHECK(test::exit_code_of_child([&] {
           const auto made = done.get();
           if (!made.has_value() || !made->ptx().contains(".entry done(")) return 1;
           if (!pending.ready()) return 2;
