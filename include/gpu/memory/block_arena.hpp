@@ -364,7 +364,7 @@ void draw_segments(Builder& out, const block_arena& arena, int& lines_left) {
   constexpr std::size_t columns = 32;
   for (const cached_segment* each = arena.segments(); each != nullptr; each = each->next) {
     if (lines_left-- <= 0) return;
-    const std::size_t column = each->bytes / columns;  // of which units are multiples
+    const std::size_t column = each->bytes / columns;  // exactly: a unit has so many parts too
     std::size_t used[columns] = {};
     for (const cached_block* block = each->first; block != nullptr; block = block->after) {
       if (block->free) continue;

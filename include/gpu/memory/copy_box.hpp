@@ -114,6 +114,7 @@ inline result<> copy_box_on(const stream_ref& stream, const box_side& source,
 inline copy_end device_end_of(const box_side& side) noexcept {
   copy_end end;
   end.address = side.address;
+  end.on_device = true;
   end.context = side.context;
   return end;
 }
