@@ -60,6 +60,22 @@ TEST_CASE("a stream that waits for a value goes on when another stream writes it
   }
 }
 
+TEST_CASE("asking a stream makes the stream that it waits for go on", "[cpu]") {
+  for (const auto& options : test::all_modes()) {
+    words w(options);
+    const auto& cu = w.f.cu;
+    REQUIRE(cu.stream_wait_value_32(w.first, w.device, 5, CU_STREAM_WAIT_VALUE_EQ) == CUDA_SUCCESS);
+    REQUIRE(cu.stream_write_value_32(w.second, w.device, 5, 0) == CUDA_SUCCESS);
+    CUresult answer = CUDA_ERROR_NOT_READY;
+    for (int i = 0; i < 1000 && answer == CUDA_ERROR_NOT_READY; ++i) {
+      answer = cu.stream_query(w.first);
+      if (options.stream_threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(answer == CUDA_SUCCESS);
+    CHECK(cu.stream_synchronize(w.second) == CUDA_SUCCESS);
+  }
+}
+
 TEST_CASE("a stream that waits for a value goes on when the host writes it", "[cpu]") {
   for (const auto& options : test::all_modes()) {
     words w(options);

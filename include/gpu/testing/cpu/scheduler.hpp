@@ -136,6 +136,7 @@ class scheduler {
     if (!what || what->state == operation::progress::done) return true;
     if (threads_) {
       want(what);
+      if (step_towards(what).held_up) want_everything();  // any of it may be what it waits for
     } else if (const step next = step_towards(what); next.work) {
       execute(next.work, lock);
     } else if (next.held_up) {
