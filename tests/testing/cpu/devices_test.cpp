@@ -106,6 +106,15 @@ TEST_CASE("each thread has a stack of contexts of its own", "[cpu]") {
   REQUIRE(f.cu.ctx_create(&own, nullptr, CU_CTX_SCHED_SPIN, 1) == CUDA_SUCCESS);
   CHECK(f.cu.ctx_get_current(&current) == CUDA_SUCCESS);
   CHECK(current == own);  // creating pushes
+  CUexecAffinityParam few{};
+  CUctxCreateParams parameters{};
+  CHECK(f.cu.ctx_create(&current, &parameters, 0, 1) == CUDA_SUCCESS);
+  CHECK(f.cu.ctx_destroy(current) == CUDA_SUCCESS);
+  few.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT;
+  few.param.smCount.val = 1;
+  parameters.execAffinityParams = &few;
+  parameters.numExecAffinityParams = 1;
+  CHECK(f.cu.ctx_create(&current, &parameters, 0, 1) == CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
   unsigned flags = 0;
   CHECK(f.cu.ctx_get_flags(&flags) == CUDA_SUCCESS);
   CHECK(flags == CU_CTX_SCHED_SPIN);
@@ -155,8 +164,12 @@ TEST_CASE("a context takes all that it has with it", "[cpu]") {
     REQUIRE(f.cu.mem_alloc_host(&pinned, 100) == CUDA_SUCCESS);
     CHECK(f.cu.memset_d8_async(memory, 1, 100, stream) == CUDA_SUCCESS);
     CHECK(f.live().size() == 5);
+    unsigned version = 0;
+    CHECK(f.cu.ctx_get_api_version(own, &version) == CUDA_SUCCESS);
+    CHECK(version == 3020);
     CHECK(f.cu.ctx_destroy(own) == CUDA_SUCCESS);
     CHECK(f.live().empty());
+    CHECK(f.cu.ctx_get_api_version(own, &version) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
     CHECK(f.cu.stream_synchronize(stream) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
     CHECK(f.cu.stream_destroy(stream) == CUDA_ERROR_CONTEXT_IS_DESTROYED);
     CHECK(f.cu.event_query(event) == CUDA_ERROR_CONTEXT_IS_DESTROYED);

@@ -37,14 +37,14 @@ struct kernel_fixture {
     REQUIRE(cu.kernel_get_function(&function, kernel) == CUDA_SUCCESS);
   }
 
-  CUgraphNode add(CUgraph to, unsigned value, CUfunction as = nullptr) {
+  CUgraphNode add(CUgraph to, unsigned value, CUfunction as = nullptr, CUcontext in = nullptr) {
     CUgraphNode node = nullptr;
     CUgraphNodeParams params{};
     void* arguments[] = {&value, &memory};
     params.type = CU_GRAPH_NODE_TYPE_KERNEL;
     params.kernel.func = as;
     params.kernel.kern = as == nullptr ? kernel : nullptr;
-    params.kernel.ctx = f.context;
+    params.kernel.ctx = in == nullptr ? f.context : in;
     params.kernel.gridDimX = 2;
     params.kernel.gridDimY = 3;
     params.kernel.gridDimZ = 4;
@@ -125,6 +125,17 @@ TEST_CASE("cpu driver: a kernel node tells what it launches", "[testing][cpu][gr
   CHECK(k.cu.graph_kernel_node_get_params(empty, &params) == CUDA_ERROR_INVALID_VALUE);
   CHECK(k.cu.graph_kernel_node_get_params(nullptr, &params) == CUDA_ERROR_INVALID_VALUE);
   CHECK(k.cu.graph_kernel_node_get_params(node, nullptr) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("cpu driver: a function's context is that of its node, whichever is named",
+          "[testing][cpu][graph]") {
+  kernel_fixture k;
+  CUcontext other = nullptr;
+  REQUIRE(k.cu.ctx_create(&other, nullptr, 0, 0) == CUDA_SUCCESS);  // and makes it current
+  const CUDA_KERNEL_NODE_PARAMS told = k.told(k.add(k.graph, 11, k.function, other));
+  CHECK(told.ctx == k.f.context);
+  CHECK(k.cu.ctx_destroy(other) == CUDA_SUCCESS);
+  CHECK(k.instantiate(k.graph) == CUDA_SUCCESS);
 }
 
 TEST_CASE("cpu driver: no executable graph is made of kernels that were unloaded",

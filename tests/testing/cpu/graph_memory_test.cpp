@@ -164,6 +164,40 @@ TEST_CASE("memory of graphs that is in use is not trimmed", "[cpu][graph]") {
   CHECK(g.told(used) == 0);
 }
 
+TEST_CASE("memory of a graph is freed by another graph, or by the program", "[cpu][graph]") {
+  for (const auto& options : all_modes()) {
+    graph_fixture g(options);
+    const auto& cu = g.f.cu;
+    const CUdeviceptr memory = g.allocate(mebibyte);
+    CUgraph other = nullptr;
+    CUgraphExec freeing = nullptr;
+    CUgraphNodeParams params{};
+    CUDA_GRAPH_INSTANTIATE_PARAMS how{};
+    REQUIRE(cu.graph_create(&other, 0) == CUDA_SUCCESS);
+    params.type = CU_GRAPH_NODE_TYPE_MEM_FREE;
+    params.free.dptr = 512;  // nobody's
+    CHECK(cu.graph_add_node(&g.node, other, nullptr, nullptr, 0, &params) ==
+          CUDA_ERROR_INVALID_VALUE);
+    params.free.dptr = memory;
+    REQUIRE(cu.graph_add_node(&g.node, other, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+    REQUIRE(cu.graph_instantiate_with_params(&freeing, other, &how) == CUDA_SUCCESS);
+    g.instantiate();
+    CUgraphExec second = nullptr;
+    CHECK(cu.graph_instantiate_with_params(&second, g.graph, &how) != CUDA_SUCCESS);
+    const auto held = [&] { return cu.graph_launch(g.exec, g.stream) == CUDA_ERROR_INVALID_VALUE; };
+    REQUIRE(cu.graph_launch(g.exec, g.stream) == CUDA_SUCCESS);
+    CHECK(held());
+    CHECK(cu.graph_launch(freeing, g.stream) == CUDA_SUCCESS);
+    REQUIRE(cu.graph_launch(g.exec, g.stream) == CUDA_SUCCESS);
+    CHECK(held());
+    CHECK(cu.mem_free(memory) == CUDA_SUCCESS);
+    CHECK(cu.mem_free(memory) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cu.graph_launch(g.exec, g.stream) == CUDA_SUCCESS);
+    CHECK(cu.mem_free_async(memory, g.stream) == CUDA_SUCCESS);
+    CHECK(cu.stream_synchronize(g.stream) == CUDA_SUCCESS);
+  }
+}
+
 TEST_CASE("a launch fails where the device has too little memory for the graph", "[cpu][graph]") {
   gpu::testing::cpu_driver_options options = test::without_places();
   options.memory_per_device = 24 * mebibyte;

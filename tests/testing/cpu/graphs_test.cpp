@@ -139,6 +139,13 @@ TEST_CASE("a capture answers as a device does", "[cpu][graph]") {
       (void)cu.stream_wait_event(w.t, w.e, 0);
       return cu.memset_d32_async(w.d, 1, 1, w.t);
     }) == answers{CUDA_SUCCESS, CUDA_ERROR_STREAM_CAPTURE_UNJOINED});
+    CHECK(w.in_capture(mode, [&] {
+      (void)cu.stream_begin_capture(w.t, mode);
+      (void)cu.event_record(w.e, w.t);
+      const int merged = cu.stream_wait_event(w.s, w.e, 0);
+      CHECK(cu.stream_end_capture(w.t, &graph) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+      return merged;
+    }) == answers{CUDA_ERROR_STREAM_CAPTURE_MERGE, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED});
   }
   // What an event marked in a capture that is over is no place in time.
   CHECK(w.in_capture(global, [&] { return cu.event_record(w.e, w.s); }) == fine);
@@ -279,6 +286,30 @@ TEST_CASE("a graph runs in every mode, as late as it may", "[cpu][graph]") {
   }
 }
 
+TEST_CASE("a copy of a graph reads page-locked memory before later work writes to it",
+          "[cpu][graph]") {
+  for (const auto& mode : all_modes()) {
+    two_streams w(mode);
+    const auto& cu = w.f.cu;
+    void* pinned = nullptr;
+    CUgraph g = nullptr;
+    unsigned found = 0;
+    REQUIRE(cu.mem_host_alloc(&pinned, 4, 0) == CUDA_SUCCESS);
+    *static_cast<unsigned*>(pinned) = 5;
+    REQUIRE(cu.memset_d32_async(w.d, 9, 16, w.s) == CUDA_SUCCESS);
+    REQUIRE(cu.stream_begin_capture(w.s, relaxed) == CUDA_SUCCESS);
+    REQUIRE(cu.memcpy_htod_async(w.d, pinned, 4, w.s) == CUDA_SUCCESS);
+    REQUIRE(cu.stream_end_capture(w.s, &g) == CUDA_SUCCESS);
+    const CUgraphExec exec = w.instantiate(g);
+    CHECK(cu.graph_launch(exec, w.s) == CUDA_SUCCESS);
+    CHECK(cu.memcpy_dtoh_async(pinned, w.d + 4, 4, w.s) == CUDA_SUCCESS);
+    CHECK(cu.stream_synchronize(w.s) == CUDA_SUCCESS);
+    CHECK(*static_cast<unsigned*>(pinned) == 9);
+    CHECK(cu.memcpy_dtoh(&found, w.d, 4) == CUDA_SUCCESS);
+    CHECK(found == 5);
+  }
+}
+
 TEST_CASE("a user object lives as long as a graph needs it", "[cpu][graph]") {
   for (const auto& mode : all_modes()) {
     two_streams w(mode);
@@ -320,6 +351,22 @@ TEST_CASE("graphs that are left over are listed", "[cpu][graph]") {
   CHECK(w.f.live().size() == before + 1);
   CHECK(cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
   CHECK(w.f.live().size() == before);
+  // The graph of a capture that fails is gone.
+  REQUIRE(cu.stream_begin_capture(w.s, relaxed) == CUDA_SUCCESS);
+  CHECK(cu.stream_synchronize(w.s) == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  CHECK(cu.stream_end_capture(w.s, &g) == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(w.f.live().size() == before);
+  // The graph of a capture ends with the stream, one that was there stays.
+  REQUIRE(cu.stream_begin_capture(w.s, relaxed) == CUDA_SUCCESS);
+  REQUIRE(cu.memset_d32_async(w.d, 0, 4, w.s) == CUDA_SUCCESS);
+  CHECK(cu.stream_destroy(w.s) == CUDA_SUCCESS);
+  CHECK(w.f.live().size() == before - 1);
+  REQUIRE(cu.graph_create(&g, 0) == CUDA_SUCCESS);
+  REQUIRE(cu.stream_begin_capture_to_graph(w.t, g, nullptr, nullptr, 0, relaxed) == CUDA_SUCCESS);
+  CHECK(cu.stream_destroy(w.t) == CUDA_SUCCESS);
+  CHECK(w.f.live().size() == before - 1);
+  CHECK(cu.graph_destroy(g) == CUDA_SUCCESS);
+  CHECK(w.f.live().size() == before - 2);
 }
 
 }  // namespace graphs_test

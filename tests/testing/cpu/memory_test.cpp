@@ -72,6 +72,8 @@ TEST_CASE("attributes tell what a pointer is", "[cpu]") {
   CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_MANAGED, device) == 0);
   CHECK(attribute<CUcontext>(f, CU_POINTER_ATTRIBUTE_CONTEXT, device + 10) == f.context);
   CHECK(attribute<int>(f, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device) == 0);
+  CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, device) == 1);
+  CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, host) == 0);
   CHECK(attribute<CUdeviceptr>(f, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 999) == device);
   CHECK(attribute<std::size_t>(f, CU_POINTER_ATTRIBUTE_RANGE_SIZE, device + 999) == 1000);
   CHECK(attribute<void*>(f, CU_POINTER_ATTRIBUTE_HOST_POINTER, host + 4) ==
@@ -144,6 +146,10 @@ TEST_CASE("managed memory is the host's and the device's at one address", "[cpu]
     device.id = 7;
     CHECK(f.cu.mem_prefetch_async(managed, 64, device, 0, nullptr) == CUDA_ERROR_INVALID_DEVICE);
     CHECK(f.cu.stream_attach_mem_async(nullptr, managed, 0, CU_MEM_ATTACH_HOST) == CUDA_SUCCESS);
+    CHECK(f.cu.stream_attach_mem_async(nullptr, managed, 64, CU_MEM_ATTACH_HOST) == CUDA_SUCCESS);
+    for (const std::size_t part : {32u, 65u})
+      CHECK(f.cu.stream_attach_mem_async(nullptr, managed, part, CU_MEM_ATTACH_HOST) ==
+            CUDA_ERROR_INVALID_VALUE);
     CHECK(f.cu.mem_alloc_managed(&managed, 4, 0) == CUDA_ERROR_INVALID_VALUE);
   }
 }
@@ -179,6 +185,36 @@ TEST_CASE("host memory is registered once and given back", "[cpu]") {
   CHECK(f.cu.mem_host_unregister(host.data()) == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   CHECK(f.cu.memcpy_dtoh_async(host.data(), device, bytes, stream) == CUDA_SUCCESS);
   CHECK(host[50] == 9);  // pageable again, hence done
+}
+
+TEST_CASE("memory is freed after the work of the current context, too", "[cpu]") {
+  driver_fixture f(test::deferred());
+  std::vector<int> host(100, 3);
+  const std::size_t bytes = host.size() * sizeof(int);
+  CUdeviceptr first = 0;
+  CUdeviceptr own = 0;
+  CUcontext other = nullptr;
+  CUstream stream = nullptr;
+  REQUIRE(f.cu.mem_host_register(host.data(), bytes, 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&first, bytes) == CUDA_SUCCESS);
+  REQUIRE(f.cu.memset_d32(first, 4, 100) == CUDA_SUCCESS);
+  REQUIRE(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+  REQUIRE(f.cu.ctx_create(&other, nullptr, 0, 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.stream_create(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc(&own, bytes) == CUDA_SUCCESS);
+  int found = 0;
+  REQUIRE(f.cu.memcpy_htod_async(own, host.data(), bytes, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_host_unregister(host.data()) == CUDA_SUCCESS);
+  host.assign(100, 5);
+  CHECK(f.cu.memcpy_dtoh_async(&found, own + bytes - 4, 4, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(found == 3);
+  REQUIRE(f.cu.memcpy_peer_async(own, other, first, f.context, bytes, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_free(first) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_dtoh_async(&found, own + bytes - 4, 4, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(found == 4);
+  CHECK(f.reports().empty());
 }
 
 TEST_CASE("memory of a pool comes and goes in stream order", "[cpu]") {

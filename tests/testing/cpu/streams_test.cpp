@@ -124,6 +124,25 @@ TEST_CASE("the default stream waits for blocking streams and they for it", "[cpu
   CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
 }
 
+TEST_CASE("asking the default stream asks the blocking streams, too", "[cpu]") {
+  driver_fixture f(test::deferred());
+  const CUstream blocking = make_stream(f, CU_STREAM_DEFAULT);
+  const CUstream other = make_stream(f);
+  diary book;
+  note one{&book, 1};
+  note two{&book, 2};
+  CHECK(f.cu.stream_query(nullptr) == CUDA_SUCCESS);
+  CHECK(f.cu.launch_host_func(other, note::write, &two) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_query(nullptr) == CUDA_SUCCESS);
+  CHECK(f.cu.launch_host_func(blocking, note::write, &one) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_query(nullptr) == CUDA_ERROR_NOT_READY);
+  for (int i = 0; i < 1000 && f.cu.stream_query(nullptr) != CUDA_SUCCESS; ++i) {
+  }
+  CHECK(f.cu.stream_query(nullptr) == CUDA_SUCCESS);
+  CHECK(book.entries == std::vector<int>{1});
+  CHECK(f.cu.ctx_synchronize() == CUDA_SUCCESS);
+}
+
 TEST_CASE("each thread has a default stream of its own under the other name", "[cpu]") {
   driver_fixture f(test::deferred());
   diary book;

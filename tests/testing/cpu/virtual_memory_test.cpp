@@ -242,6 +242,17 @@ TEST_CASE("memory is found by its address, also after its release", "[cpu]") {
   CHECK(f.cu.mem_release(again) == CUDA_SUCCESS);
   CHECK(f.cu.mem_unmap(at, unit) == CUDA_SUCCESS);
   CHECK(retain(at) == CUDA_ERROR_INVALID_VALUE);
+  const auto listed = [&](const char* what) {
+    std::size_t count = 0;
+    for (const std::string& each : f.live()) count += each.find(what) != each.npos;
+    return count;
+  };
+  CHECK(listed("physical memory") == 0);
+  const CUmemGenericAllocationHandle left = f.map(at, 3);
+  CHECK(listed("physical memory") == 1);
+  CHECK(f.cu.mem_release(left) == CUDA_SUCCESS);
+  CHECK(listed("physical memory") == 0);
+  CHECK(listed("mapping") == 1);
   CUdeviceptr plain = 0;
   REQUIRE(f.cu.mem_alloc(&plain, 100) == CUDA_SUCCESS);
   CHECK(retain(plain) == CUDA_ERROR_INVALID_VALUE);
