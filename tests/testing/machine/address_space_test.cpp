@@ -34,6 +34,20 @@ TEST_CASE("the capacity is a limit that frees give back", "[address_space]") {
   CHECK(space.used() == 400);
   CHECK(space.allocate({.size = 5000, .counts = false}));
   CHECK(!space.allocate({.size = ~std::uint64_t{0}, .counts = true}));
+  char host[700];
+  CHECK(!space.map_host(host, {.size = 601}));
+  REQUIRE(space.map_host(host, {.size = 600}));
+  CHECK(space.used() == 1000);
+  REQUIRE(space.map_host(host + 600, {.size = 100, .counts = false}));
+  CHECK(space.used() == 1000);
+}
+
+TEST_CASE("an allocation that the host has no memory for takes nothing of the capacity",
+          "[address_space]") {
+  address_space space(std::uint64_t{1} << 62);
+  CHECK(!space.allocate({.size = std::uint64_t{1} << 62}));
+  CHECK(space.used() == 0);
+  CHECK(space.allocate({.size = 64}));
 }
 
 TEST_CASE("free tells what was wrong with the address", "[address_space]") {

@@ -97,6 +97,44 @@ TEST_CASE("warp-synchronous exchange needs a warp barrier", "[machine]") {
   }
 }
 
+TEST_CASE("a message orders two warps if it is released and acquired, and only then", "[machine]") {
+  const struct {
+    bool orders;
+    const char *send, *receive;
+  } ways[] = {
+      {true, "st.release.gpu.global.u32 [flag], 1;", "ld.acquire.gpu.global.u32 %r3, [flag];"},
+      {true, "st.release.gpu.global.u32 [flag], 1;",
+       "ld.relaxed.gpu.global.u32 %r3, [flag]; "
+       "fence.acq_rel.gpu;"},
+      {true, "atom.release.gpu.global.exch.b32 %r4, [flag], 1;",
+       "atom.acquire.gpu.global.or.b32 %r3, [flag], 0;"},
+      {false, "st.global.u32 [flag], 1;", "ld.global.u32 %r3, [flag];"},
+      {false, "st.relaxed.gpu.global.u32 [flag], 1;", "ld.relaxed.gpu.global.u32 %r3, [flag];"},
+      {false, "atom.relaxed.gpu.global.exch.b32 %r4, [flag], 1;",
+       "atom.relaxed.gpu.global.or.b32 %r3, [flag], 0;"},
+  };
+  for (const auto& way : ways) {
+    CAPTURE(way.send, way.receive);
+    workbench bench(std::string(R"(
+.global .align 4 .u32 flag;
+.visible .entry k() {
+  .shared .align 4 .b8 room[4];
+  .reg .b32 %r<6>; .reg .pred %p;
+  mov.u32 %r1, %tid.x; setp.eq.u32 %p, %r1, 32; @%p bra WAIT;
+  setp.ne.u32 %p, %r1, 0; @%p bra END;
+  st.shared.u32 [room], 7;
+  )") + way.send + R"(
+  bra END;
+WAIT: )" + way.receive +
+                    R"(
+  setp.eq.u32 %p, %r3, 0; @%p bra WAIT;
+  ld.shared.u32 %r5, [room];
+END: ret; })");
+    const auto result = bench.run_well("k", {}, {33, 1, 1});
+    CHECK((race_in(result.reports) == result.reports.end()) == way.orders);
+  }
+}
+
 TEST_CASE("a barrier that not every thread reaches is reported, or passes as on hardware",
           "[machine]") {
   workbench bench(R"(

@@ -294,11 +294,29 @@ TEST_CASE("alloca takes from the stack and gives back", "[machine]") {
   stacksave.u64 %rd5; sub.u64 %rd5, %rd5, %rd3; cvt.u32.u64 %r3, %rd5;
   add.u32 %r2, %r2, %r3;
   st.global.u32 [%rd1], %r2; ret;
+}
+.visible .entry aligned(.param .u64 out) {
+  .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  alloca.u64 %rd2, 3; alloca.u64 %rd3, 3; alloca.u64 %rd4, 3, 128;
+  st.global.v2.u64 [%rd1], {%rd3, %rd4}; ret;
+}
+.visible .entry greedy() {
+  .reg .b64 %rd<3>; .reg .b32 %r1; .reg .pred %p;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 2; selp.b64 %rd1, 16, 1048576, %p;
+  alloca.u64 %rd2, %rd1; ret;
 })");
-  const address out = bench.allocate(4);
+  const address out = bench.allocate(16);
   bench.run_well("k", {}, {}, out, 256u);
   CHECK(bench.download<u32>(out, 1)[0] == 77);
   CHECK(bench.run("k", {}, {}, out, 1u << 20).error->kind == fault_kind::stack_overflow);
+  bench.run_well("aligned", {}, {}, out);
+  const auto places = bench.download<std::uint64_t>(out, 2);
+  CHECK(places[0] % 8 == 0);
+  CHECK(places[1] % 128 == 0);
+  const auto greedy = bench.run("greedy", {}, {4, 1, 1});
+  REQUIRE(greedy.error);
+  CHECK(greedy.error->thread[0] == 2);  // the first that asks for too much
 }
 
 TEST_CASE("an endless loop exhausts its budget", "[machine]") {

@@ -128,6 +128,10 @@ TEST_CASE("floating-point arithmetic", "[machine]") {
     const float p = x * y;
     return p > 0 ? (p < 1 ? p : 1.0f) : 0.0f;
   });
+  // Beyond 2^126 the approximation gives zero.
+  const std::vector<float> huge(count, 0x1p127f);
+  check<float>("div.full.f32 %d, %a, %b;", huge, huge, [](float, float) { return 1.0f; });
+  check<float>("div.approx.f32 %d, %a, %b;", huge, huge, [](float, float) { return 0.0f; });
   check<float>("abs.f32 %d, %a;", a, b, [](float x, float) { return std::fabs(x); });
   check<float>("max.f32 %d, %a, %b;", a, b, [](float x, float y) { return std::fmax(x, y); });
   check<float>("sqrt.rn.f32 %d, %a;", std::vector<float>(count, 2.0f), b,
@@ -229,6 +233,7 @@ TEST_CASE("conversion", "[machine]") {
                 [](u32 x, u32) { return static_cast<double>(static_cast<s32>(x)); });
   const auto f = some_floats(20);
   check<u32>("cvt.rzi.s32.f32 %d, %a;", f, b, [](float x, u32) { return static_cast<s32>(x); });
+  check<u64>("cvt.rzi.s64.f32 %d, %a;", f, b, [](float x, u32) { return static_cast<s64>(x); });
   check<u32>("cvt.rmi.s32.f32 %d, %a;", f, b,
              [](float x, u32) { return static_cast<s32>(std::floor(x)); });
   check<float>("cvt.rpi.f32.f32 %d, %a;", f, b, [](float x, u32) { return std::ceil(x); });
@@ -318,11 +323,26 @@ TEST_CASE("addresses of variables and parameters in the generic space", "[machin
   isspacep.param %p1, %rd6; isspacep.param %p2, %rd4; selp.u32 %r5, 1, 0, %p1;
   @%p2 add.u32 %r5, %r5, 2;
   st.global.v4.u32 [%rd1], {%r1, %r2, %r3, %r4}; st.global.u32 [%rd1+16], %r5; ret; }
+.func (.param .b32 result) callee() {
+  .shared .align 4 .b8 block[16]; .local .align 4 .b8 own[16];
+  .reg .b64 %rd<5>; .reg .b32 %r<4>;
+  st.shared.u32 [block+4], 55; st.local.u32 [own+8], 600;
+  cvta.shared.u64 %rd1, block; ld.u32 %r1, [%rd1+4];
+  cvta.local.u64 %rd2, own; ld.u32 %r2, [%rd2+8];
+  add.u32 %r3, %r1, %r2; st.param.u32 [result], %r3; ret; }
+.visible .entry calls(.param .u64 out) {
+  .local .align 8 .b8 own[16];
+  .reg .b64 %rd<5>; .reg .b32 %r<4>;
+  ld.param.u64 %rd1, [out]; st.local.v2.u32 [own+8], {7, 8};
+  { .param .b32 got; call (got), callee, (); ld.param.u32 %r1, [got]; }
+  ld.local.u32 %r2, [own+8]; add.u32 %r1, %r1, %r2; st.global.u32 [%rd1], %r1; ret; }
 .visible .entry write_parameter(.param .u32 n) {
   .reg .b64 %rd<3>; mov.b64 %rd1, n; cvta.param.u64 %rd2, %rd1; st.u32 [%rd2], 1; ret; })");
   const address out = bench.upload(std::vector<u32>(5, 0));
   bench.run_well("k", {}, {}, out, 44u);
   CHECK(bench.download<u32>(out, 5) == std::vector<u32>{11, 22, 33, 44, 1});
+  CHECK(bench.run_well("calls", {}, {}, out).reports.empty());
+  CHECK(bench.download<u32>(out, 1)[0] == 55 + 600 + 7);
   const outcome written = bench.run("write_parameter", {}, {}, 5u);
   REQUIRE(written.error);
   CHECK(written.error->kind == fault_kind::read_only);

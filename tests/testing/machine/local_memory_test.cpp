@@ -171,6 +171,7 @@ TEST_CASE("it is reported where something is computed with the value", "[machine
   for (const char* use : {
            "ld.local.u32 %a, [room]; st.global.u32 [%rd1], %a;",
            "ld.local.u32 %a, [room]; st.u32 [%rd1], %a;",
+           "ld.local.u32 %a, [room]; st.global.v2.u32 [%rd1], {%b, %a};",
            "ld.local.u32 %a, [room]; setp.gt.u32 %q, %a, 3; @%q bra end; st.global.u32 [%rd1], %b; "
            "end:",
            "ld.local.u32 %a, [room]; setp.gt.u32 %q, %a, 3; @%q st.global.u32 [%rd1], %b;",
@@ -200,6 +201,7 @@ TEST_CASE("it is not reported where compilers load what the program does not rea
            "ld.local.v2.u32 {_, %c}, [room];",
            "ld.local.u32 %a, [room]; @%p bra on; add.u32 %a, %a, 1; st.global.u32 [%rd1], %a; on:",
            "ld.local.u32 %a, [room]; mov.u32 %a, 1; st.global.u32 [%rd1], %a;",
+           "ld.local.u32 %a, [room]; ld.global.v2.u32 {%b, %a}, [%rd1]; st.global.u32 [%rd1], %a;",
            // A selection may have the other value.
            "ld.local.u32 %a, [room]; selp.b32 %c, %b, %a, %p; st.global.u32 [%rd1], %c;",
            "ld.local.u32 %a, [room]; add.u32 %d, %a, 1; selp.b32 %c, %b, %d, %p; st.global.u32 "

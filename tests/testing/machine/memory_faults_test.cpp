@@ -64,6 +64,7 @@ TEST_CASE("an access out of bounds is reported with all that is known", "[machin
   CHECK(f.detail.find("0 bytes past the end of the device allocation of 12 bytes") == 0);
   CHECK(f.detail.find("made by the test") != std::string::npos);
   CHECK(f.text.find("PTX line") != std::string::npos);
+  CHECK(f.text.ends_with("\n  source /home/me/kernel.cu:42"));
 }
 
 TEST_CASE("every kind of bad address is told from the others", "[machine]") {
@@ -76,6 +77,7 @@ TEST_CASE("every kind of bad address is told from the others", "[machine]") {
   CHECK(skewed.error->detail.find("the address must be a multiple of 4; it is 2 bytes into the "
                                   "device allocation of 32 bytes") == 0);
   CHECK(skewed.error->detail.find("made by the test") != std::string::npos);
+  CHECK(skewed.error->text.find("\n  source ") == std::string::npos);  // its line is not known
   const outcome offset = bench.run("shared", {}, {}, address{2});
   REQUIRE(kind_of(offset) == fault_kind::misaligned);
   CHECK(offset.error->detail == "the address must be a multiple of 4");

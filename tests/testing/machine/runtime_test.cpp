@@ -118,7 +118,7 @@ TEST_CASE("a failed assertion prints what CUDA prints and ends the grid", "[mach
 .global .align 1 .b8 function[2] = {102,0};
 .visible .entry k() {
   .reg .b64 %rd<4>; .reg .b32 %r<3>; .reg .pred %p;
-  mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 2; @%p bra END;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 2; @%p bra END;
   mov.u64 %rd1, what; mov.u64 %rd2, file; mov.u64 %rd3, function;
   { .param .b64 p0; st.param.b64 [p0], %rd1; .param .b64 p1; st.param.b64 [p1], %rd2;
     .param .b32 p2; st.param.b32 [p2], 12; .param .b64 p3; st.param.b64 [p3], %rd3;
@@ -129,7 +129,11 @@ END: ret; })");
   REQUIRE(result.error);
   CHECK(result.error->kind == fault_kind::assertion);
   CHECK(result.printed ==
-        "a.cu:12: f: block: [0,0,0], thread: [2,0,0] Assertion `x > 0` failed.\n");
+        "a.cu:12: f: block: [0,0,0], thread: [2,0,0] Assertion `x > 0` failed.\n"
+        "a.cu:12: f: block: [0,0,0], thread: [3,0,0] Assertion `x > 0` failed.\n");
+  CHECK(result.error->thread[0] == 2);
+  CHECK(result.error->detail ==
+        "a.cu:12: f: block: [0,0,0], thread: [2,0,0] Assertion `x > 0` failed.");
 }
 
 }  // namespace runtime_test
