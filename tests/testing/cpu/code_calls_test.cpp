@@ -107,8 +107,28 @@ TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
   CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50) ==
         CUDA_SUCCESS);
   CHECK(attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) == 50);
-  CHECK(f.cu.func_set_attribute(local, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101) ==
-        CUDA_ERROR_INVALID_VALUE);
+  const auto set = [&](CUfunction_attribute which, int wanted) {
+    return f.cu.func_set_attribute(local, which, wanted);
+  };
+  for (const int each : {-1, 0, 100})
+    CHECK(set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, each) == CUDA_SUCCESS);
+  for (const int each : {-2, 101})
+    CHECK(set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, each) ==
+          CUDA_ERROR_INVALID_VALUE);
+  int most = 0;
+  REQUIRE(f.cu.device_get_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                                    0) == CUDA_SUCCESS);
+  for (const int each : {0, most - 24})
+    CHECK(set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, each) == CUDA_SUCCESS);
+  for (const int each : {-1, most - 23})
+    CHECK(set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, each) == CUDA_ERROR_INVALID_VALUE);
+  std::size_t shared = 0;
+  const auto left = [&](int blocks, int threads) {
+    return f.cu.occupancy_available_dynamic_smem_per_block(&shared, local, blocks, threads);
+  };
+  CHECK(left(1, 64) == CUDA_SUCCESS);
+  CHECK(left(0, 64) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(left(1, 0) == CUDA_ERROR_INVALID_VALUE);
   const auto set_cache_config = [&](int config) {
     return f.cu.func_set_cache_config(local, static_cast<CUfunc_cache>(config));
   };

@@ -181,7 +181,16 @@ TEST_CASE("memory of a graph is freed by another graph, or by the program", "[cp
     params.free.dptr = memory;
     REQUIRE(cu.graph_add_node(&g.node, other, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
     REQUIRE(cu.graph_instantiate_with_params(&freeing, other, &how) == CUDA_SUCCESS);
-    g.instantiate();
+    CUstream nobodys = nullptr;
+    REQUIRE(cu.stream_create(&nobodys, 0) == CUDA_SUCCESS);
+    REQUIRE(cu.stream_destroy(nobodys) == CUDA_SUCCESS);
+    how.hUploadStream = nobodys;  // not looked at without the flag
+    REQUIRE(cu.graph_instantiate_with_params(&g.exec, g.graph, &how) == CUDA_SUCCESS);
+    REQUIRE(cu.graph_exec_destroy(g.exec) == CUDA_SUCCESS);
+    how.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+    CHECK(cu.graph_instantiate_with_params(&g.exec, g.graph, &how) != CUDA_SUCCESS);
+    how.hUploadStream = g.stream;
+    REQUIRE(cu.graph_instantiate_with_params(&g.exec, g.graph, &how) == CUDA_SUCCESS);
     CUgraphExec second = nullptr;
     CHECK(cu.graph_instantiate_with_params(&second, g.graph, &how) != CUDA_SUCCESS);
     const auto held = [&] { return cu.graph_launch(g.exec, g.stream) == CUDA_ERROR_INVALID_VALUE; };

@@ -97,6 +97,8 @@ TEST_CASE("batches for managed memory refuse what an H200's driver refuses", "[c
   f.firsts[1] = 0;
   CHECK(f.prefetch(f.stream, 2, 2) == refused);
   f.firsts[0] = 0;
+  f.firsts[1] = 2;  // of no range
+  CHECK(f.prefetch(f.stream, 2, 2) == refused);
   for (const CUmemLocation bad :
        {CUmemLocation{CU_MEM_LOCATION_TYPE_DEVICE, 99}, CUmemLocation{}}) {
     f.locations[0] = bad;

@@ -195,6 +195,9 @@ TEST_CASE("memory is freed after the work of the current context, too", "[cpu]")
   CUdeviceptr own = 0;
   CUcontext other = nullptr;
   CUstream stream = nullptr;
+  void* pinned = nullptr;
+  REQUIRE(f.cu.mem_host_alloc(&pinned, bytes, CU_MEMHOSTALLOC_PORTABLE) == CUDA_SUCCESS);
+  std::memset(pinned, 6, bytes);
   REQUIRE(f.cu.mem_host_register(host.data(), bytes, 0) == CUDA_SUCCESS);
   REQUIRE(f.cu.mem_alloc(&first, bytes) == CUDA_SUCCESS);
   REQUIRE(f.cu.memset_d32(first, 4, 100) == CUDA_SUCCESS);
@@ -214,6 +217,11 @@ TEST_CASE("memory is freed after the work of the current context, too", "[cpu]")
   CHECK(f.cu.memcpy_dtoh_async(&found, own + bytes - 4, 4, stream) == CUDA_SUCCESS);
   CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
   CHECK(found == 4);
+  REQUIRE(f.cu.memcpy_htod_async(own, pinned, bytes, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_free_host(pinned) == CUDA_SUCCESS);
+  CHECK(f.cu.memcpy_dtoh_async(&found, own + bytes - 4, 4, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
+  CHECK(found == 0x06060606);
   CHECK(f.reports().empty());
 }
 
