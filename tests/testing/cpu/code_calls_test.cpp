@@ -83,6 +83,25 @@ TEST_CASE("functions of a module are listed and tell their module", "[cpu]") {
   CHECK(f.cu.module_get_loading_mode(nullptr) == CUDA_ERROR_INVALID_VALUE);
 }
 
+TEST_CASE("modules that are left over are listed, those of libraries with the library alone",
+          "[cpu]") {
+  driver_fixture f(test::without_places());
+  CUmodule module = nullptr;
+  CUmodule inner = nullptr;
+  CUlibrary library = nullptr;
+  REQUIRE(f.cu.module_load_data(&module, text.c_str()) == CUDA_SUCCESS);
+  REQUIRE(f.live().size() == 1);
+  CHECK(f.live()[0].find("module") != std::string::npos);
+  CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+  REQUIRE(f.cu.library_load_data(&library, text.c_str(), nullptr, nullptr, 0, nullptr, nullptr,
+                                 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.library_get_module(&inner, library) == CUDA_SUCCESS);
+  REQUIRE(f.live().size() == 1);
+  CHECK(f.live()[0].find("library") != std::string::npos);
+  CHECK(f.cu.library_unload(library) == CUDA_SUCCESS);
+  CHECK(f.live().empty());
+}
+
 TEST_CASE("attributes of functions are those of their PTX", "[cpu]") {
   driver_fixture f;
   CUmodule module = nullptr;

@@ -284,6 +284,14 @@ TEST_CASE("a pool keeps what it is told to keep, and says so", "[cpu]") {
   CHECK(free_memory(f) == 14 * mebibyte);
   CHECK(f.cu.stream_synchronize(stream) == CUDA_SUCCESS);
   CHECK(figure(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == mebibyte);
+  // What it does not use goes to those who find no other.
+  CUdeviceptr plain = 0;
+  CHECK(f.cu.mem_alloc(&plain, 16 * mebibyte) == CUDA_SUCCESS);
+  CHECK(figure(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
+  CHECK(f.cu.mem_free(plain) == CUDA_SUCCESS);
+  REQUIRE(f.cu.mem_alloc_from_pool_async(&memory, mebibyte, pool, stream) == CUDA_SUCCESS);
+  CHECK(f.cu.mem_free_async(memory, stream) == CUDA_SUCCESS);
+  CHECK(figure(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == mebibyte);
   CHECK(f.cu.mem_pool_trim_to(pool, 0) == CUDA_SUCCESS);
   CHECK(figure(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) == 0);
   CHECK(figure(CU_MEMPOOL_ATTR_USED_MEM_HIGH) == 2 * mebibyte);
