@@ -71,6 +71,9 @@ TEST_CASE("reads and writes stay inside what may be accessed", "[address_space]"
   CHECK(out[0] == 2);
   CHECK(out[1] == 3);
   CHECK(space.read(out, a + 8, 16) == fault_kind::out_of_bounds);
+  CHECK(space.write(a + 8, in, 16) == fault_kind::out_of_bounds);
+  REQUIRE(space.read(out, a + 8, 8) == fault_kind::none);
+  CHECK(out[0] == 3);  // what would have fitted was not written either
   CHECK(space.read(out, a - 1, 1) == fault_kind::out_of_bounds);
   CHECK(space.read(out, 8, 4) == fault_kind::null_access);
   CHECK(space.read(out, a, 4, 8) == fault_kind::foreign_context);

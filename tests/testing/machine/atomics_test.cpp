@@ -124,6 +124,11 @@ TEST_CASE("shared atomics and vector atomics", "[machine]") {
   CHECK(after<float>("{ .reg .f32 %x<5>; mov.f32 %x1, 0f3F800000; "
                      "red.global.v4.f32.add [%p], {%x1, %x1, %x1, %x1}; }",
                      1.0f) == 1.0f + total);
+  // What the vector held before, added up.
+  CHECK(after<float>("{ .reg .f32 %x<3>; setp.ne.u32 %q, %i, 0; @%q bra SKIP; "
+                     "atom.global.v2.f32.add {%x1, %x2}, [%p], {0f40000000, 0f40000000}; "
+                     "add.f32 %f, %x1, %x2; st.global.f32 [%p], %f; SKIP: }",
+                     1.5f) == 3.0f);
 }
 
 TEST_CASE("a message passes from block to block by release and acquire", "[machine]") {

@@ -328,8 +328,10 @@ TEST_CASE("addresses of variables and parameters in the generic space", "[machin
   .reg .b64 %rd<5>; .reg .b32 %r<4>;
   st.shared.u32 [block+4], 55; st.local.u32 [own+8], 600;
   cvta.shared.u64 %rd1, block; ld.u32 %r1, [%rd1+4];
-  cvta.local.u64 %rd2, own; ld.u32 %r2, [%rd2+8];
-  add.u32 %r3, %r1, %r2; st.param.u32 [result], %r3; ret; }
+  cvta.local.u64 %rd2, own; ld.u32 %r2, [%rd2+8]; add.u32 %r3, %r1, %r2;
+  mov.u64 %rd3, own; ld.local.u32 %r2, [%rd3+8]; add.u32 %r3, %r3, %r2;
+  mov.u64 %rd4, wide; ld.global.u32 %r2, [%rd4]; add.u32 %r3, %r3, %r2;
+  st.param.u32 [result], %r3; ret; }
 .visible .entry calls(.param .u64 out) {
   .local .align 8 .b8 own[16];
   .reg .b64 %rd<5>; .reg .b32 %r<4>;
@@ -342,7 +344,7 @@ TEST_CASE("addresses of variables and parameters in the generic space", "[machin
   bench.run_well("k", {}, {}, out, 44u);
   CHECK(bench.download<u32>(out, 5) == std::vector<u32>{11, 22, 33, 44, 1});
   CHECK(bench.run_well("calls", {}, {}, out).reports.empty());
-  CHECK(bench.download<u32>(out, 1)[0] == 55 + 600 + 7);
+  CHECK(bench.download<u32>(out, 1)[0] == 55 + 600 + 600 + 11 + 7);
   const outcome written = bench.run("write_parameter", {}, {}, 5u);
   REQUIRE(written.error);
   CHECK(written.error->kind == fault_kind::read_only);

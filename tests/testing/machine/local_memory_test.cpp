@@ -202,6 +202,7 @@ TEST_CASE("it is not reported where compilers load what the program does not rea
            "ld.local.u32 %a, [room]; @%p bra on; add.u32 %a, %a, 1; st.global.u32 [%rd1], %a; on:",
            "ld.local.u32 %a, [room]; mov.u32 %a, 1; st.global.u32 [%rd1], %a;",
            "ld.local.u32 %a, [room]; ld.global.v2.u32 {%b, %a}, [%rd1]; st.global.u32 [%rd1], %a;",
+           "ld.local.u32 %a, [room]; add.u32 %c, %a, 1; @%p bra on; mov.u32 %d, %b; on:",
            // A selection may have the other value.
            "ld.local.u32 %a, [room]; selp.b32 %c, %b, %a, %p; st.global.u32 [%rd1], %c;",
            "ld.local.u32 %a, [room]; add.u32 %d, %a, 1; selp.b32 %c, %b, %d, %p; st.global.u32 "

@@ -117,6 +117,20 @@ TEST_CASE("a warp barrier orders the threads of its warp alone", "[shared_memory
     CHECK(!f.write(0, 0, 0));
     CHECK(f.read(40, 0, 1));
   }
+  SECTION("several readers of the same warp, then a write") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.read(0, 1));
+    CHECK(!f.read(1, 1));
+    CHECK(!f.write(0, 1, 1));
+  }
+  SECTION("readers of two warps, then a write by one of them") {
+    fixture f;
+    CHECK(!f.write(0));
+    CHECK(!f.read(0, 1));
+    CHECK(!f.read(40, 1));
+    CHECK(f.write(0, 1, 1));
+  }
 }
 
 TEST_CASE("atomic operations race with plain accesses alone", "[shared_memory]") {
