@@ -310,6 +310,9 @@ TEST_CASE("alloca takes from the stack and gives back", "[machine]") {
   bench.run_well("k", {}, {}, out, 256u);
   CHECK(bench.download<u32>(out, 1)[0] == 77);
   CHECK(bench.run("k", {}, {}, out, 1u << 20).error->kind == fault_kind::stack_overflow);
+  const u32 all = bench.what.limit.stack_bytes;
+  bench.run_well("k", {}, {}, out, all);
+  CHECK(bench.run("k", {}, {}, out, all + 1).error->kind == fault_kind::stack_overflow);
   bench.run_well("aligned", {}, {}, out);
   const auto places = bench.download<std::uint64_t>(out, 2);
   CHECK(places[0] % 8 == 0);

@@ -110,6 +110,10 @@ TEST_CASE("memory of another context is out of reach until peers are allowed", "
 TEST_CASE("shared and local memory have ends", "[machine]") {
   workbench bench(kernels);
   CHECK(kind_of(bench.run("shared", {}, {}, address{60})) == fault_kind::none);
+  const outcome just_beyond = bench.run("shared", {}, {}, address{64});
+  REQUIRE(kind_of(just_beyond) == fault_kind::shared_out_of_bounds);
+  CHECK(just_beyond.error->detail ==
+        "the block has 64 bytes of shared memory, and this is 0 bytes past the end of room");
   const outcome beyond = bench.run("shared", {}, {}, address{68});
   CHECK(kind_of(beyond) == fault_kind::shared_out_of_bounds);
   CHECK(beyond.error->detail ==
