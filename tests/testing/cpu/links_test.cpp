@@ -124,6 +124,8 @@ struct tried_link {
     void* arguments[] = {&out};
     CHECK(f.cu.launch_kernel(k, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
     int value = 0;
+    CHECK(f.cu.func_get_attribute(&value, CU_FUNC_ATTRIBUTE_PTX_VERSION, k) == CUDA_SUCCESS);
+    CHECK(value == 90);  // all units are for sm_90
     CHECK(f.cu.memcpy_dtoh(&value, out, 4) == CUDA_SUCCESS);
     CHECK(f.cu.mem_free(out) == CUDA_SUCCESS);
     CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
@@ -312,7 +314,7 @@ TEST_CASE("addresses of functions and variables of other units hold", "[cpu][lin
 }
 )");
   tried_link link(
-      f, {{"first", ptx(".global .u32 padding = 3;\n" + returning("", 77))},
+      f, {{"first", ptx(".global .u32 padding = 3, more = 4;\n" + returning("", 77))},
           {"table", table},
           {"last", ptx(".visible .global .align 4 .u32 v = 30;\n" + returning(".visible", 12))}});
   CHECK(link.run() == 42);

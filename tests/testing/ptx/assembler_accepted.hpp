@@ -316,6 +316,23 @@ inline constexpr const char* accepted_statements[] = {
     "add.f32 %f1, %f2, -1.5;",
     "add.f64 %fd1, %fd2, 0f3F800000;",
     "st.param.b32 [pp], %r1;",
+    "ld.local.u32 %r1, [16];",
+    "ld.local.u32 %r1, [(3+5)*2];",
+    "mov.u32 %r1, %cluster_nctaid.x;",
+    "mov.u32 %r1, %envreg0;",
+    "mov.u32 %r1, %envreg9;",
+    "mov.u32 %r1, %envreg31;",
+    "mov.u32 %r1, %pm0;",
+    "mov.u32 %r1, %pm7;",
+    "vadd.u32.u32.u32 %r1, %r2.b3, %r3;",
+    "vadd.u32.u32.u32 %r1, %r2.h1, %r3;",
+    "vadd2.u32.u32.u32 %r1, %r2.h01, %r3.h32, %r4;",
+    "vadd2.u32.u32.u32 %r1.h0, %r2, %r3, %r4;",
+    "vadd2.u32.u32.u32 %r1.h10, %r2, %r3, %r4;",
+    "vadd4.u32.u32.u32 %r1.b3210, %r2.b7654, %r3, %r4;",
+    "vadd4.u32.u32.u32 %r1.b3, %r2.b7654, %r3, %r4;",
+    "mov.u32 %r0, 1; mov.u32 %r9, 1;",
+    "{ .reg .b32 x<11>; mov.u32 x10, 1; }",
 };
 
 inline constexpr const char* accepted_declarations[] = {
@@ -345,6 +362,20 @@ inline constexpr const char* accepted_declarations[] = {
     ".entry e() .explicitcluster .maxclusterrank 4 { ret; }",
     ".entry e() .maxntid 64 .maxnreg 32 .pragma \"nounroll\"; { ret; }",
     ".func f() .noreturn { trap; }",
+    ".func g() .abi_preserve 5 { ret; }",
+    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .noreturn; call x, (5), pr; }",
+    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .abi_preserve 5; "
+    "call x, (5), pr; ret; }",
+    ".visible .func f; .func f { ret; }",
+    ".extern .global .u32 a; .extern .global .u32 a;",
+    ".extern .global .u32 a; .visible .global .u32 a = 5;",
+    ".visible .global .u32 a = 5; .extern .global .u32 a;",
+    ".extern .global .u32 a[]; .visible .global .u32 a[4];",
+    ".visible .global .u32 a[4]; .extern .global .u32 a[];",
+    ".file 1 \"a.cu\", 1234, 5678",
+    // with --compile-only
+    ".global .attribute(.unified(19,95)) .f32 a;",
+    ".global .attribute(.managed, .unified(19,95)) .f32 a;",
 };
 
 }  // namespace ptx_test

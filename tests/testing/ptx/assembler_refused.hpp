@@ -128,6 +128,28 @@ inline constexpr const char* refused_statements[] = {
     "pr: .callprototype _ (.param .b32 _) .nothing;",
     "ts: .calltargets nothing;",
     "ld.global.v8.u32 {%r1,%r2,%r3,%r4,%r1,%r2,%r3,%r4}, [%rd1];",
+    "ld.local.u32 %r1, [1.5];",
+    "ld.const.u32 %r1, [lo];",
+    "cp.async.ca.shared.global [sh], [sh], 4;",
+    "cp.async.ca.shared.global [lo], [%rd1], 4;",
+    "mov.u32 %r1, %cluster_nctaid;",
+    "mov.u32 %r1, %envreg32;",
+    "mov.u32 %r1, %envreg01;",
+    "mov.u32 %r1, %envreg;",
+    "mov.u32 %r1, %envreg1x;",
+    "mov.u32 %r1, %envreg1_;",
+    "mov.u32 %r1, %pm8;",
+    "vadd.u32.u32.u32 %r1, %r2.b4, %r3;",
+    "vadd.u32.u32.u32 %r1, %r2.h2, %r3;",
+    "vadd2.u32.u32.u32 %r1, %r2.h0, %r3.h32, %r4;",
+    "vadd2.u32.u32.u32 %r1, %r2.h012, %r3.h32, %r4;",
+    "vadd2.u32.u32.u32 %r1.h, %r2, %r3, %r4;",
+    "vadd2.u32.u32.u32 %r1.h34, %r2, %r3, %r4;",
+    "vadd2.u32.u32.u32 %r1, %r2.h34, %r3, %r4;",
+    "vadd4.u32.u32.u32 %r1, %r2.b8654, %r3, %r4;",
+    "vadd4.u32.u32.u32 %r1, %r2.b765, %r3, %r4;",
+    ".shared .b8 dyn[];",
+    ".extern .shared .b8 dyn[];",
 };
 
 inline constexpr const char* refused_declarations[] = {
@@ -158,6 +180,22 @@ inline constexpr const char* refused_declarations[] = {
     ".extern .global .u32 a = 5;",
     ".entry e() .nothing { ret; }",
     ".func f() { ret; } .func h() { ret; } .alias h, f;",
+    ".func f() .loc 1 2 3 { ret; }",
+    ".entry e() .reqntid 0 { ret; }",
+    ".entry e() .reqntid 1,2,3,4 { ret; }",
+    ".entry e(.reg .u32 a) { ret; }",
+    ".file 1 \"a.cu\", x, 5678",
+    ".extern .global .u32 a; .extern .global .u64 a;",
+    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .abi_preserve x; "
+    "call x, (5), pr; ret; }",
+    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _); call x, (5, 6), pr; ret; }",
+    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _); call x, pr; ret; }",
+    ".func g { .reg .b64 x; .param .b64 y; pr: .callprototype _ (.param .b32 _); "
+    "call x, (y), pr; ret; }",
+    ".func g { .reg .b64 x; .reg .b32 r; pr: .callprototype _ (.param .b32 _); "
+    "call (r), x, (5), pr; ret; }",
+    ".global .u32 v; .func f(.param .b64 a) { ret; } .func g { call f, (v); ret; }",
+    ".extern .func f(.param .b32 a, .param .b8 v[]); .func g { call f, (); ret; }",
 };
 
 }  // namespace ptx_test

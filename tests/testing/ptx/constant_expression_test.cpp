@@ -42,6 +42,11 @@ TEST_CASE("expressions have the values that C gives them", "[ptx]") {
   SAME_AS_CPP(-16 >> 2);
   SAME_AS_CPP(!0 + !5);
   SAME_AS_CPP((3 > 2) + (2 >= 2) + (1 < 0) + (1 <= 0));
+  SAME_AS_CPP((3 < 3) + 2 * (3 > 3) + 4 * (3 <= 3) + 8 * (3 >= 3));
+  SAME_AS_CPP((2 < 3) + 2 * (2 > 3) + 4 * (2 <= 3) + 8 * (2 >= 3));
+  SAME_AS_CPP((-1 < 3) + 2 * (-1 > 3) + 4 * (-1 <= 3) + 8 * (-1 >= 3));
+  SAME_AS_CPP((3U < 3U) + 2 * (3U > 3U) + 4 * (3U <= 3U) + 8 * (3U >= 3U));
+  SAME_AS_CPP((2U < 3U) + 2 * (2U > 3U) + 4 * (2U <= 3U) + 8 * (2U >= 3U));
   SAME_AS_CPP((1 == 1) + (1 != 1));
   SAME_AS_CPP(0 || (2 && 3));
   SAME_AS_CPP(1 ? 5 : 6);
@@ -57,7 +62,13 @@ TEST_CASE("arithmetic has 64 bits and wraps, unsigned wins", "[ptx]") {
   CHECK(value.bits == UINT64_MAX / 2);
   REQUIRE(evaluate("(-9223372036854775807 - 1) / -1", value));
   CHECK(value.bits == 0x8000000000000000u);
+  REQUIRE(evaluate("1 << 63", value));
+  CHECK(value.bits == 0x8000000000000000u);
   REQUIRE(evaluate("1 << 64", value));
+  CHECK(value.bits == 0);
+  REQUIRE(evaluate("0xFFFFFFFFFFFFFFFFU >> 63", value));
+  CHECK(value.bits == 1);
+  REQUIRE(evaluate("0xFFFFFFFFFFFFFFFFU >> 64", value));
   CHECK(value.bits == 0);
   REQUIRE(evaluate("(.s64)0xFFFFFFFFFFFFFFFF >> 60", value));
   CHECK(value.bits == UINT64_MAX);

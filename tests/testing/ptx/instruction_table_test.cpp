@@ -128,6 +128,15 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
         "multimem.red.global.add.f32: accesses to multicast memory are not executed on the CPU");
 }
 
+TEST_CASE("references to textures and surfaces are refused as such", "[ptx]") {
+  for (const char* declaration : {".global .texref t;", ".global .surfref t;"}) {
+    CAPTURE(declaration);
+    const ptx::parse_result result = ptx_test::parse_kernel("", declaration);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
+  }
+}
+
 TEST_CASE("an instruction that the .target lacks is refused with the target it needs", "[ptx]") {
   std::string text = ptx_test::kernel("redux.sync.add.s32 %r1, %r2, -1;");
   CHECK(ptx::parse(text));

@@ -26,6 +26,8 @@ TEST_CASE("integers have the bases and suffixes of PTX", "[ptx]") {
   } const cases[] = {{"0", 0, false},
                      {"42", 42, false},
                      {"0x1F", 31, false},
+                     {"0xABCDEF", 11259375, false},
+                     {"0xabcdef", 11259375, false},
                      {"017", 15, false},
                      {"0b1011", 11, false},
                      {"42U", 42, true},

@@ -26,14 +26,25 @@ const ptx::instruction& first_instruction(const ptx::parse_result& result) {
 
 }  // namespace
 
-TEST_CASE("a module has its version, target and address size", "[ptx]") {
+TEST_CASE("a module has its target", "[ptx]") {
   const ptx::parse_result result =
       ptx::parse(".version 7.8\n.target sm_80, debug\n.address_size 64\n");
   REQUIRE(refusal_of(result) == "");
-  CHECK(result.value.version_major == 7);
-  CHECK(result.value.version_minor == 8);
   CHECK(result.value.target == 80);
-  CHECK(result.value.debug);
+}
+
+TEST_CASE("the newest version is an option", "[ptx]") {
+  ptx::parse_options options;
+  options.max_version_major = 8;
+  options.max_version_minor = 3;
+  const auto taken = [&](const char* version) {
+    const std::string text = std::string(".version ") + version + "\n.target sm_90\n";
+    return static_cast<bool>(ptx::parse(text, options));
+  };
+  CHECK(taken("7.8"));
+  CHECK(taken("8.3"));
+  CHECK_FALSE(taken("8.4"));
+  CHECK_FALSE(taken("9.0"));
 }
 
 TEST_CASE("what the device cannot run is refused by version and target", "[ptx]") {
@@ -179,6 +190,29 @@ TEST_CASE("a declaration and its definition are one function", "[ptx]") {
   CHECK(result.value.functions[1].calls[0].function == 0);
 }
 
+TEST_CASE("a definition keeps what its declarations said, before or after it", "[ptx]") {
+  const ptx::parse_result functions =
+      parse_declarations(".visible .func f; .func f { ret; } .weak .func g; .func g { ret; }");
+  REQUIRE(refusal_of(functions) == "");
+  CHECK(functions.value.functions[0].link == ptx::linkage::visible);
+  CHECK(functions.value.functions[1].link == ptx::linkage::weak);
+  for (const char* const order : {".extern .global .u32 a[]; .visible .global .u32 a[2] = {5, 6};",
+                                  ".visible .global .u32 a[2] = {5, 6}; .extern .global .u32 a[];",
+                                  ".extern .global .u32 a[2]; .extern .global .u32 a[2];"
+                                  ".visible .global .u32 a[2] = {5, 6};"}) {
+    CAPTURE(order);
+    const ptx::parse_result result = parse_declarations(order);
+    REQUIRE(refusal_of(result) == "");
+    REQUIRE(result.value.variables.size() == 1);
+    const ptx::variable& a = result.value.variables[0];
+    CHECK(a.link == ptx::linkage::visible);
+    CHECK(a.size == 8);
+    CHECK_FALSE(a.unsized);
+    REQUIRE(a.initial.size() == 8);
+    CHECK(a.initial[0] == std::byte{5});
+  }
+}
+
 TEST_CASE("initializers give bytes and relocations", "[ptx]") {
   const ptx::parse_result result = parse_declarations(
       ".global .align 8 .u16 a[2][3] = {{1, 2}, {3}};\n"
@@ -250,7 +284,11 @@ TEST_CASE("limits turn huge input into a sentence", "[ptx]") {
   CHECK(reason(parse_declarations(".global .b8 a[1099511627776];")) == ptx::refusal::too_large);
   CHECK(reason(parse_declarations(".global .b8 a[4][1073741824] = {{1},{1}};")) ==
         ptx::refusal::too_large);
-  CHECK(reason(parse_declarations(".entry k(.param .b8 a[40000]) { ret; }")) ==
+  CHECK(parse_declarations(".entry k(.param .b8 a[32764]) { ret; }"));
+  CHECK(reason(parse_declarations(".entry k(.param .b8 a[32765]) { ret; }")) ==
+        ptx::refusal::too_large);
+  CHECK(parse_declarations(".entry k(.param .b8 a, .param .b8 b[32763]) { ret; }"));
+  CHECK(reason(parse_declarations(".entry k(.param .b8 a, .param .b8 b[32764]) { ret; }")) ==
         ptx::refusal::too_large);
 }
 

@@ -18,9 +18,6 @@ struct module_loader {
     loaded_module out(memory);
     out.source_ = std::make_unique<ptx::module>(std::move(source));
     const ptx::module& module = *out.source_;
-    if (module.address_size != 64)
-      return refuse(load_result::failure::unsupported, 0,
-                    "PTX with .address_size 32; compile for 64 bits");
     detail::symbol_places places;
     places.module = &module;
     places.variables.assign(module.variables.size(), 0);

@@ -123,7 +123,7 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   if (!find_register(context, target, entry, indirect)) return false;
   if (indirect) {
     site.target_register = entry.index;
-    if (!accepts(entry.value_type, context.out.address_size == 32 ? type::u32 : type::u64)) {
+    if (!accepts(entry.value_type, type::u64)) {
       return context.fail(target, "a function's address is held by a 64-bit integer register");
     }
   } else {

@@ -200,7 +200,6 @@ inline bool parse_label(parser_context& context) {
 /// .reg, .local, .shared, .param of a function.
 inline bool parse_local_declaration(parser_context& context) {
   declaration_head head;
-  if (context.accept(".extern")) head.link = linkage::external;
   const token start = context.tokens.peek();
   if (!parse_head(context, head)) return false;
   if (head.space == state_space::reg) return parse_registers(context, head);

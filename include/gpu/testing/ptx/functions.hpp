@@ -91,8 +91,6 @@ inline bool parse_performance_directives(parser_context& context) {
       f.no_return = true;
     } else if (t.text == ".pragma") {
       good = parse_pragma(context);
-    } else if (t.text == ".loc") {
-      good = parse_location(context);
     } else if (t.text != ".blocksareclusters") {
       return context.fail(t, context.quote(t) + " has no place between a function and its body");
     }

@@ -212,12 +212,8 @@ struct source_file {
 };
 
 struct module {
-  std::uint32_t version_major = 0, version_minor = 0;
   std::uint32_t target = 0;  ///< 90 for sm_90
-  std::string target_name;   ///< "sm_90a"
-  std::uint32_t address_size = 64;
-  bool debug = false;  ///< .target ..., debug
-  std::string source;  ///< the text that was parsed
+  std::string source;        ///< the text that was parsed
   std::vector<source_file> files;
   std::vector<variable> variables;
   std::vector<function> functions;

@@ -101,17 +101,7 @@ class linker {
     const auto first_line =
         static_cast<std::uint32_t>(std::count(out_.source.begin(), out_.source.end(), '\n'));
     const auto first_character = static_cast<std::uint32_t>(out_.source.size());
-    if (std::pair(code.version_major, code.version_minor) >
-        std::pair(out_.version_major, out_.version_minor)) {
-      out_.version_major = code.version_major;
-      out_.version_minor = code.version_minor;
-    }
-    if (code.target > out_.target) {
-      out_.target = code.target;
-      out_.target_name = code.target_name;
-    }
-    out_.address_size = code.address_size;
-    out_.debug = out_.debug || code.debug;
+    out_.target = std::max(out_.target, code.target);
     out_.source += code.source;
     if (out_.source.empty() || out_.source.back() != '\n') out_.source += '\n';
     for (const source_file& file : out_.files) {

@@ -133,13 +133,6 @@ template <class Function, class Visit> void for_each_reference(Function& f, Visi
   for (auto& site : f.calls) {
     if (site.function != no_index) visit(symbol_kind::function, site.function);
     for (auto& candidate : site.candidates) visit(symbol_kind::function, candidate);
-    for (auto* list : {&site.results, &site.arguments}) {
-      for (auto& o : *list) {
-        if (o.target.kind == symbol_kind::global || o.target.kind == symbol_kind::function) {
-          visit(o.target.kind, o.target.index);
-        }
-      }
-    }
   }
 }
 

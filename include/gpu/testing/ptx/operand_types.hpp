@@ -48,8 +48,7 @@ inline bool check_address(parser_context& context, raw_operand& raw, state_space
   if (o.value_type != type::none) {
     const bool short_space = space != state_space::generic && space != state_space::global;
     const bool fits =
-        accepts(o.value_type, type::u64) ||
-        (accepts(o.value_type, type::u32) && (short_space || context.out.address_size == 32));
+        accepts(o.value_type, type::u64) || (short_space && accepts(o.value_type, type::u32));
     return fits || context.fail(raw.where, "an address is held by a 64-bit integer register");
   }
   if (o.target.kind == symbol_kind::none) return true;

@@ -36,8 +36,6 @@ inline bool parse_version(parser_context& context) {
   }
   if (!good) return context.fail_expected("a version such as 8.3");
   context.tokens.take();
-  context.out.version_major = numbers[0];
-  context.out.version_minor = numbers[1];
   const parse_options& options = context.options;
   const bool newer =
       numbers[0] > options.max_version_major ||
@@ -55,11 +53,7 @@ inline bool parse_version(parser_context& context) {
 inline bool parse_target_word(parser_context& context) {
   token t;
   if (!context.expect_identifier(t)) return false;
-  if (t.text == "debug") {
-    context.out.debug = true;
-    return true;
-  }
-  if (t.text == "map_f64_to_f32" || t.text == "texmode_unified" ||
+  if (t.text == "debug" || t.text == "map_f64_to_f32" || t.text == "texmode_unified" ||
       t.text == "texmode_independent") {
     return true;
   }
@@ -76,7 +70,6 @@ inline bool parse_target_word(parser_context& context) {
   }
   if (!good) return context.fail(t, context.quote(t) + " is no target such as sm_90");
   context.out.target = target;
-  context.out.target_name = t.text;
   const std::uint32_t device = context.options.max_target;
   if (target <= device && (!specific || target == device)) return true;
   return context.fail(
@@ -97,7 +90,6 @@ inline bool parse_module_head(parser_context& context) {
   const token where = context.tokens.peek();
   std::uint64_t size = 0;
   if (!context.expect_unsigned(64, size)) return false;
-  context.out.address_size = static_cast<std::uint32_t>(size);
   return size == 64 ||
          context.fail(where, "only .address_size 64 is executed", refusal::unsupported_target);
 }
