@@ -364,8 +364,8 @@ inline constexpr const char* accepted_declarations[] = {
     ".func f() .noreturn { trap; }",
     ".func g() .abi_preserve 5 { ret; }",
     ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .noreturn; call x, (5), pr; }",
-    ".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .abi_preserve 5; "
-    "call x, (5), pr; ret; }",
+    (".func g { .reg .b64 x; pr: .callprototype _ (.param .b32 _) .abi_preserve 5; "
+     "call x, (5), pr; ret; }"),
     ".visible .func f; .func f { ret; }",
     ".extern .global .u32 a; .extern .global .u32 a;",
     ".extern .global .u32 a; .visible .global .u32 a = 5;",
