@@ -15,6 +15,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -148,28 +150,20 @@ void show_increase(const char* what, double first, const char* other, double sec
 
 const auto nothing_to_settle = [] {};
 
-/// The time of one allocation with its freeing, per thread, when `threads` do it at once, each on a
-/// stream of its own, from the caches in turn.
-double threads_time(std::vector<gpu::caching_allocator>& caches,
-                    const std::vector<gpu::stream>& streams, std::size_t threads) {
+/// The time of one `work(t)`, per thread t, when `threads` do it at once: the slowest one's.
+template <class Work> double threads_time(std::size_t threads, Work work) {
   constexpr int rounds = 10000;
   std::atomic<std::size_t> ready{0};
   std::vector<double> times(threads);
   std::vector<std::thread> running;
   for (std::size_t t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {
-      gpu::caching_allocator& cache = caches[t % caches.size()];
-      {
-        const auto warm = need(cache.allocate<char>(streams[t], 100000));
-      }
+      work(t);
       ++ready;
       while (ready < threads) {
       }
       const auto begin = std::chrono::steady_clock::now();
-      for (int i = 0; i < rounds; ++i) {
-        const auto buffer = cache.allocate<char>(streams[t], 100000);
-        if (!buffer.has_value()) std::exit(2);
-      }
+      for (int i = 0; i < rounds; ++i) work(t);
       const std::chrono::duration<double, std::nano> taken =
           std::chrono::steady_clock::now() - begin;
       times[t] = taken.count() / rounds;
@@ -177,6 +171,48 @@ double threads_time(std::vector<gpu::caching_allocator>& caches,
   }
   for (std::thread& each : running) each.join();
   return *std::max_element(times.begin(), times.end());
+}
+
+/// Threads that each allocate and free on a stream of their own.
+void measure_threads(gpu::device device, const std::vector<gpu::stream>& streams,
+                     gpu::caching_allocator& shared, bool on_gpu) {
+  const auto& raw = gpu::driver::current_entry_points();
+  const auto allocate = [&](gpu::caching_allocator& cache, std::size_t t) {
+    const auto buffer = cache.allocate<char>(streams[t], 100000);
+    if (!buffer.has_value()) std::exit(2);
+  };
+  std::vector<gpu::caching_allocator> apart;
+  for (int i = 0; i < 2; ++i) apart.push_back(need(gpu::caching_allocator::create(device)));
+  const auto from_shared = [&](std::size_t t) { allocate(shared, t); };
+  const auto from_own = [&](std::size_t t) { allocate(apart[t], t); };
+  const auto ask = [&](std::size_t t) {
+    unsigned long long number = 0;
+    raw.stream_get_id(streams[t].native(), &number);
+  };
+  // What two threads with an allocator each lose against one is the machine's, whose processors may
+  // run slower where several are busy, and the driver's, whose call slows down as well.
+  const std::function<double()> ways[] = {
+      [&] { return threads_time(1, from_shared); }, [&] { return threads_time(2, from_shared); },
+      [&] { return threads_time(2, from_own); },    [&] { return threads_time(1, ask); },
+      [&] { return threads_time(2, ask); },
+  };
+  constexpr std::size_t count = std::size(ways);
+  std::vector<double> times[count];
+  for (std::size_t run = 0; run < 100; ++run) {
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t way = (run + turn) % count;
+      times[way].push_back(ways[way]());
+    }
+  }
+  double medians[count];
+  for (std::size_t way = 0; way < count; ++way) medians[way] = median(std::move(times[way]));
+  const auto [alone, together, with_own, asked_alone, asked_together] = medians;
+  show_increase("one thread on one stream", alone, "two threads on two streams, each", together, 20,
+                on_gpu);
+  show_increase("the same two with an allocator each", with_own, "against that, with one for both",
+                together, 20, on_gpu);
+  std::printf("%-52s %8.1f ns\n%-52s %8.1f ns\n", "of which cuStreamGetId, by one thread",
+              asked_alone, "by two, each", asked_together);
 }
 
 void measure_device_memory(gpu::device device, bool on_gpu) {
@@ -225,30 +261,7 @@ void measure_device_memory(gpu::device device, bool on_gpu) {
         nothing_to_settle);
     show("one of 10,000 replaced by another of random size", mixed, 0, on_gpu);
   }
-  // Two threads of which each has an allocator, too: what these lose against one is the machine's,
-  // whose processors may run slower where several are busy.
-  std::vector<gpu::caching_allocator> shared, apart;
-  shared.push_back(std::move(cache));
-  for (int i = 0; i < 2; ++i) apart.push_back(need(gpu::caching_allocator::create(device)));
-  std::vector<double> alone, together, side_by_side;
-  for (int run = 0; run < 100; ++run) {
-    for (int turn = 0; turn < 3; ++turn) {
-      switch ((run + turn) % 3) {
-        case 0:
-          alone.push_back(threads_time(shared, streams, 1));
-          break;
-        case 1:
-          together.push_back(threads_time(shared, streams, 2));
-          break;
-        default:
-          side_by_side.push_back(threads_time(apart, streams, 2));
-      }
-    }
-  }
-  show_increase("one thread on one stream", median(alone), "two threads on two streams, each",
-                median(together), 20, on_gpu);
-  show_increase("the same two with an allocator each", median(side_by_side),
-                "against that, with one for both", median(together), 20, on_gpu);
+  measure_threads(device, streams, cache, on_gpu);
 }
 
 void measure_pinned_memory(gpu::device device, bool on_gpu) {

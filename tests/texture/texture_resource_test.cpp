@@ -104,7 +104,8 @@ TEST_CASE("texture: rows are as many, as wide and as far apart as the device can
     const auto view =
         gpu::pitched_span<unsigned char>::from_native(buffer.data(), size, from_row_to_row);
     const auto told = value_of(value_of(texture<unsigned char>::create(view)).resource());
-    return told.width == size.width && told.height == size.height && told.pitch == from_row_to_row;
+    return told.width == size.width && told.height == size.height &&
+           told.pitch == (size.height == 1 ? 0 : from_row_to_row);
   };
   CHECK(reads({1, rows}, step));
   CHECK(reads({columns, 1}, up(columns)));

@@ -19,7 +19,7 @@ struct texture_resource {
   texel_format format;
   std::size_t width = 0;   ///< texels
   std::size_t height = 0;  ///< rows, of pitched memory
-  std::size_t pitch = 0;   ///< bytes, of pitched memory
+  std::size_t pitch = 0;   ///< bytes, of pitched memory; 0 where the driver tells of a single row
 };
 
 /// How many texels of type `T` a texture of linear memory can have on a device.

@@ -52,6 +52,9 @@ inline CUresult tex_object_create(call& c, CUtexObject* handle, const CUDA_RESOU
   if (const CUresult bad = read_resource(c, *resource, made.source)) return bad;
   if (const CUresult bad = read_sampler(*how, made.source, made.how)) return bad;
   object.resource = *resource;
+  // A device does not remember how far apart the rows are where there is one.
+  if (made.source.origin == machine::image_origin::pitched && resource->res.pitch2D.height == 1)
+    object.resource.res.pitch2D.pitchInBytes = 0;
   object.how = *how;
   if (view != nullptr && made.source.origin == machine::image_origin::array) {
     if (const CUresult bad = apply_view(c, *view, *arrays_of(c, *resource).front(), made.source))
