@@ -58,7 +58,7 @@ struct fixture {
 }  // namespace
 
 TEST_CASE("graph: a kernel node is described with its context, shape and shared memory",
-          "[graph]") {
+          "[graph][own_context]") {
   fixture f;
   const auto kernel = value_of(f.code.kernel<unsigned*, unsigned>("add"));
   const gpu::launch_config config{.grid = {2, 3, 4}, .block = {5, 6, 7}, .shared_bytes = 1024};
@@ -70,7 +70,7 @@ TEST_CASE("graph: a kernel node is described with its context, shape and shared 
   CHECK(told.kernel.sharedMemBytes == 1024);
 }
 
-TEST_CASE("graph: copies and fills are described with their context", "[graph]") {
+TEST_CASE("graph: copies and fills are described with their context", "[graph][own_context]") {
   fixture f;
   const auto box = gpu::pitched_span<unsigned>::from_native(f.x.span().data(), {4, 3}, 32);
   const auto other = gpu::pitched_span<unsigned>::from_native(f.x.span().data() + 24, {4, 3}, 32);
@@ -86,7 +86,8 @@ TEST_CASE("graph: copies and fills are described with their context", "[graph]")
   CHECK((told.memset.elementSize == 4 && told.memset.value == 6));
 }
 
-TEST_CASE("graph: a conditional node is described with its context", "[graph][conditional]") {
+TEST_CASE("graph: a conditional node is described with its context",
+          "[graph][own_context][conditional]") {
   fixture f;
   const auto condition = value_of(gpu::graph_condition::create(f.graph, 1));
   const CUgraphNodeParams& told =
@@ -97,14 +98,14 @@ TEST_CASE("graph: a conditional node is described with its context", "[graph][co
   CHECK(told.conditional.size == 1);
 }
 
-TEST_CASE("graph: nodes that are listed know their context", "[graph]") {
+TEST_CASE("graph: nodes that are listed know their context", "[graph][own_context]") {
   fixture f;
   f.add(gpu::empty_node{});
   CHECK(value_of(f.graph.nodes())[0].context() == f.context);
   CHECK(value_of(f.graph.root_nodes())[0].context() == f.context);
 }
 
-TEST_CASE("graph: an allocation is described with its device and size", "[graph]") {
+TEST_CASE("graph: an allocation is described with its device and size", "[graph][own_context]") {
   fixture f;
   gpu::allocation_node<unsigned> memory(12);
   const CUgraphNodeParams& told = f.add(memory);
