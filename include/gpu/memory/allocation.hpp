@@ -57,13 +57,7 @@ struct device_allocation {
   constexpr device_allocation() noexcept = default;
   constexpr device_allocation(const device_allocation& from) noexcept
       : address{from.address}, stream{from.stream}, owner{from.owner}, kind{from.kind} {}
-  constexpr device_allocation& operator=(const device_allocation& from) noexcept {
-    address = from.address;
-    stream = from.stream;
-    owner = from.owner;
-    kind = from.kind;
-    return *this;
-  }
+  constexpr device_allocation& operator=(const device_allocation&) noexcept = default;
 
   friend bool operator==(const device_allocation& a, const device_allocation& b) noexcept {
     return a.address == b.address && a.stream == b.stream;

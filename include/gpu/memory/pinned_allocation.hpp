@@ -32,17 +32,6 @@ struct pinned_allocation {
   context_ref context;
   returnable* owner = nullptr;
 
-  // Member by member, as `device_allocation`.
-  constexpr pinned_allocation() noexcept = default;
-  constexpr pinned_allocation(const pinned_allocation& from) noexcept
-      : address{from.address}, context{from.context}, owner{from.owner} {}
-  constexpr pinned_allocation& operator=(const pinned_allocation& from) noexcept {
-    address = from.address;
-    context = from.context;
-    owner = from.owner;
-    return *this;
-  }
-
   friend bool operator==(const pinned_allocation& a, const pinned_allocation& b) noexcept {
     return a.address == b.address;
   }
