@@ -118,6 +118,93 @@ TEST_CASE("polling does not push launches out, and a full ring says so", "[launc
   CHECK(words.find("b.cpp:144") != std::string::npos);
 }
 
+TEST_CASE("polling several streams in turns does not push launches out", "[launch_origin]") {
+  forget_all();
+  const auto poll = [](CUstream stream, std::uint64_t finished) {
+    gpu::detail::note_synchronization(launches(), finished, stream, -1, false);
+  };
+  const auto now = [] { return gpu::detail::launches_so_far(launches()); };
+  note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
+  for (int i = 0; i < 2000; ++i) poll(stream_number(static_cast<std::uintptr_t>(2 + i % 5)), now());
+  CHECK(origins(stream_number(1)).find("a.cpp:1") != std::string::npos);
+  // What is launched on one of them meanwhile is ruled out by the poll that follows.
+  note_launch(launches(), &beta, stream_number(3), at("b.cpp", 2));
+  poll(stream_number(2), now());
+  CHECK(origins(stream_number(1)).find("b.cpp:2") != std::string::npos);
+  poll(stream_number(3), now());
+  CHECK(origins(stream_number(1)).find("b.cpp:2") == std::string::npos);
+  CHECK(origins(stream_number(1)).find("a.cpp:1") != std::string::npos);
+  // A poll that began before a launch leaves it, and the next one does not.
+  const std::uint64_t began = now();
+  note_launch(launches(), &beta, stream_number(4), at("b.cpp", 3));
+  poll(stream_number(4), began);
+  poll(stream_number(2), now());
+  CHECK(origins(stream_number(1)).find("b.cpp:3") != std::string::npos);
+  poll(stream_number(4), now());
+  CHECK(origins(stream_number(1)).find("b.cpp:3") == std::string::npos);
+}
+
+TEST_CASE("what was captured has not run, and is behind no fault", "[launch_origin]") {
+  const gpu::stream stream = test::new_stream(), other = test::new_stream();
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  auto y = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  test::value_of(stream.context().synchronize());
+  const auto listed = [&](gpu::stream_ref on) {
+    return origins(on.native()).find("a fill at ") != std::string::npos;
+  };
+  {
+    auto capture =
+        test::value_of(gpu::stream_capture::begin(stream, gpu::capture_mode::thread_local_));
+    test::value_of(gpu::fill(stream, x, 1));
+    test::value_of(capture.end());
+    CHECK_FALSE(listed(stream));
+  }
+  {
+    const auto dropped =
+        test::value_of(gpu::stream_capture::begin(stream, gpu::capture_mode::thread_local_));
+    test::value_of(gpu::fill(other, y, 1));
+    test::value_of(gpu::fill(stream, x, 1));
+  }
+  // Beside what another stream did meanwhile.
+  CHECK(listed(stream));
+  test::value_of(other.synchronize());
+  CHECK_FALSE(listed(stream));
+}
+
+TEST_CASE("each thread's default stream is one of its own", "[launch_origin]") {
+  const gpu::device device = test::first_device();
+  const auto own = test::value_of(gpu::stream_ref::per_thread_default(device));
+  auto x = test::value_of(gpu::device_buffer<int>::create(device, 4));
+  const auto listed = [&] { return origins(own.native()).find("a fill at ") != std::string::npos; };
+  test::value_of(own.context().synchronize());
+  test::value_of(gpu::fill(own, x, 1));
+  std::thread([&] { test::value_of(own.synchronize()); }).join();
+  CHECK(listed());
+  test::value_of(own.synchronize());
+  CHECK_FALSE(listed());
+}
+
+TEST_CASE("waiting for one context of a device leaves the records of another", "[launch_origin]") {
+  const gpu::stream stream = test::new_stream();
+  auto x = test::value_of(gpu::device_buffer<int>::create(stream.device(), 4));
+  const auto listed = [&] {
+    return origins(stream.native()).find("a fill at ") != std::string::npos;
+  };
+  test::value_of(stream.synchronize());
+  {
+    gpu::context own = test::value_of(gpu::context::create(stream.device()));
+    test::value_of(gpu::fill(stream, x, 1));
+    test::value_of(own.synchronize());
+    CHECK(listed());
+    // Whoever owns it then has to be asked.
+    own = gpu::context::adopt(own.release());
+    test::value_of(own.synchronize());
+    CHECK(listed());
+  }
+  test::value_of(stream.context().synchronize());
+  CHECK_FALSE(listed());
+}
+
 TEST_CASE("a launch that the driver refused is taken back", "[launch_origin]") {
   forget_all();
   const std::uint64_t ticket = note_launch(launches(), &alpha, stream_number(1), at("a.cpp", 1));
@@ -341,7 +428,7 @@ TEST_CASE("codes of the driver that are faults name what may be behind them, and
        {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ASSERT,
         CUDA_ERROR_HARDWARE_STACK_ERROR, CUDA_ERROR_ILLEGAL_INSTRUCTION,
         CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,
-        CUDA_ERROR_LAUNCH_FAILED}) {
+        CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_CONTAINED, CUDA_ERROR_TENSOR_MEMORY_LEAK}) {
     CAPTURE(code);
     CHECK(names_it(code));
   }

@@ -148,6 +148,53 @@ TEST_CASE("occupancy: the picture says what the driver says, and why", "[kernel]
   }
 }
 
+TEST_CASE("occupancy: warps get their registers in quarters of a multiprocessor",
+          "[kernel][occupancy]") {
+  // So many warps find registers, for kernels of so many: from NVIDIA's cuda_occupancy.h, for all
+  // devices with 65,536 of them in four parts.
+  struct row {
+    int registers, warps;
+  };
+  constexpr row published[] = {{40, 48},  {48, 40},  {56, 36},  {64, 32},  {72, 28},
+                               {80, 24},  {88, 20},  {96, 20},  {104, 16}, {112, 16},
+                               {120, 16}, {128, 16}, {136, 12}, {144, 12}, {168, 12}};
+  std::string text;
+  for (int count = 8; count <= 128; count += 4) {
+    const std::string n = std::to_string(count);
+    text += "extern \"C\" __global__ void heavy" + n + "(float* x) { float v[" + n +
+            "];\n#pragma unroll\nfor (int i = 0; i < " + n + "; ++i) v[i] = x[i];\n" +
+            "__syncthreads();\n#pragma unroll\nfor (int i = 0; i < " + n + "; ++i) x[" + n +
+            " - i] = v[i]; }\n";
+  }
+  const kernels k;
+  REQUIRE(k.attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) == 65536);
+  const gpu::module module = value_of(gpu::module::load(value_of(gpu::compile(text))));
+  int told_apart = 0;  // where to divide all the registers would give another answer
+  for (int count = 8; count <= 128; count += 4) {
+    const gpu::untyped_kernel kernel =
+        value_of(module.kernel(("heavy" + std::to_string(count)).c_str()));
+    int registers = 0;
+    REQUIRE(test::driver().kernel_get_attribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS,
+                                                kernel.native(),
+                                                k.device.native()) == CUDA_SUCCESS);
+    const auto found = std::find_if(std::begin(published), std::end(published), [&](const row& r) {
+      return r.registers == (registers + 7) / 8 * 8;
+    });
+    if (found == std::end(published)) continue;
+    for (const int size : {64, 256, 544}) {
+      INFO(registers << " registers, blocks of " << size);
+      const gpu::occupancy picture = value_of(gpu::get_occupancy(kernel, k.device, size));
+      const int warps = size / 32;
+      CHECK(picture.allowed_by[static_cast<int>(gpu::occupancy_limit::registers)] ==
+            found->warps / warps);
+      CHECK(k.raw_blocks(kernel, size, 0) ==
+            *std::min_element(std::begin(picture.allowed_by), std::end(picture.allowed_by)));
+      if (found->warps / warps != 2048 / found->registers / warps) ++told_apart;
+    }
+  }
+  CHECK(told_apart != 0);
+}
+
 TEST_CASE("occupancy: each resource can be the limit", "[kernel][occupancy]") {
   const kernels k;
   const auto limit = [&](const gpu::untyped_kernel& kernel, int size, std::size_t shared) {

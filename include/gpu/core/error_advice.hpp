@@ -44,6 +44,10 @@ template <class Code> const char* driver_advice(Code code) noexcept {
     case 222:
       return "The PTX is newer than the driver; update the driver, or compile with an older "
              "toolkit or straight to a cubin.";
+    case 226:
+      return "An invalid access to a peer's memory, or a fault of the hardware, was contained to "
+             "this "
+             "process, which cannot use CUDA any more; see dmesg and start it anew.";
     case 301:
       return "Check the path.";
     case 304:
@@ -96,6 +100,10 @@ template <class Code> const char* driver_advice(Code code) noexcept {
              "driver, to see why.";
     case 720:
       return "A cooperative grid has to fit on the device all at once; launch fewer blocks.";
+    case 721:
+      return "A kernel ended without giving its tensor memory back (tcgen05.dealloc). The context "
+             "is "
+             "lost.";
     case 800:
       return "The operation is not permitted here.";
     case 801:
@@ -116,10 +124,23 @@ template <class Code> const char* driver_advice(Code code) noexcept {
       return "Move this call out of the capture.";
     case 901:
       return "An earlier error spoiled the capture; end it and capture again.";
+    case 902:
+      return "The stream would join two captures. End one before, or wait for no event that the "
+             "other recorded.";
+    case 903:
+      return "The capture was begun on another stream: end it there.";
+    case 904:
+      return "Join the streams that were forked off: record an event on each when its work is "
+             "queued, and have the stream where the capture began wait for it.";
     case 905:
-      return "Join the streams with events that were recorded inside the capture.";
+      return "Captured work depends on work outside of the capture: wait only for events that were "
+             "recorded inside, or use gpu::wait_external.";
     case 906:
       return "The legacy default stream cannot take part in a capture; use an explicit stream.";
+    case 907:
+      return "The event was recorded in a capture, and is no event of a stream's: synchronise "
+             "with, "
+             "ask or time one that was recorded outside.";
     case 908:
       return "End the capture in the thread that began it.";
     case 912:

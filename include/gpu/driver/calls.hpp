@@ -115,14 +115,19 @@ template <> inline constexpr bool is_synchronization<&entry_points::stream_synch
 template <> inline constexpr bool is_synchronization<&entry_points::stream_query> = true;
 template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
 
-/// For a synchronisation of which the current context is part of the name.
+/// For a synchronisation of which the current context is part of the name. The ring knows devices
+/// alone, so it is told nothing while there are contexts besides the primary ones.
 template <class Ring>
 [[gnu::noinline]] void note_success_of_context(Ring& ring, std::uint64_t finished, bool all_streams,
                                                CUstream stream) noexcept {
   const auto get_device = current_entry_points().ctx_get_device;
   CUdevice device = -1;
-  if (get_device == nullptr || get_device(&device) != CUDA_SUCCESS) return;
-  gpu::detail::note_synchronization(ring, finished, stream, device, all_streams);
+  if (__atomic_load_n(&gpu::detail::state_of_process().own_contexts, __ATOMIC_RELAXED) != 0 ||
+      get_device == nullptr || get_device(&device) != CUDA_SUCCESS) {
+    return;
+  }
+  gpu::detail::note_synchronization(ring, finished, gpu::detail::recorded_stream(stream), device,
+                                    all_streams);
 }
 
 /// Rules out the launches before `finished` as the origin of later faults.

@@ -265,8 +265,14 @@ result<> require(context_ref context, const char* function, source_location wher
   return {};
 }
 
+/// Enters a context that the library owns, or with -1 takes one out.
+template <class Number> void count_own_context(Number more) noexcept {
+  __atomic_fetch_add(&state_of_process().own_contexts, more, __ATOMIC_RELAXED);
+}
+
 struct destroy_context {
   template <class Context> void operator()(const Context& context) const noexcept {
+    count_own_context(-1);
     driver::destroy<&driver::entry_points::ctx_destroy>(context.native());
   }
 };
@@ -309,10 +315,12 @@ class context : public context_operations<context> {
 
   /// Takes over a context that cuCtxCreate made.
   template <class Context = context> static Context adopt(context_ref owned) noexcept {
+    if (owned) detail::count_own_context(1);
     return Context{owned};
   }
   /// Gives the context up; the caller destroys it.
   template <class Ref = context_ref> [[nodiscard]] Ref release() noexcept {
+    if (handle_) detail::count_own_context(-1);
     return handle_.release();
   }
 

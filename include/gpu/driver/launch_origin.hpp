@@ -26,10 +26,34 @@ template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
 }
 
+/// Whether the ring has this synchronisation already, and nothing that it would rule out besides.
+template <class Ring>
+bool has_synchronization(const Ring& ring, CUstream stream, CUdevice device,
+                         bool all_streams) noexcept {
+  const std::uint64_t newest = launches_so_far(ring) - 1;
+  const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
+  std::uint64_t unseen = ~std::uint64_t{0};  // launches from here on; before, all are ruled out
+  bool found = false;
+  for (std::uint64_t ticket = newest; ticket >= oldest && !(found && ticket < unseen); --ticket) {
+    const launch_record& record = ring.records[ticket % launch_ring::size];
+    if (__atomic_load_n(&record.ticket, __ATOMIC_ACQUIRE) != ticket) continue;
+    const bool of_stream = __atomic_load_n(&record.stream, __ATOMIC_RELAXED) == stream;
+    if (__atomic_load_n(&record.label, __ATOMIC_RELAXED) != nullptr) {
+      if (of_stream || all_streams) return false;
+    } else if (!found && of_stream && __atomic_load_n(&record.device, __ATOMIC_RELAXED) == device &&
+               __atomic_load_n(&record.all_streams, __ATOMIC_RELAXED) == all_streams) {
+      found = true;
+      unseen = __atomic_load_n(&record.finished, __ATOMIC_RELAXED);
+    }
+  }
+  return found;
+}
+
 template <class Ring>
 [[gnu::noinline]] void enter_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
                                              CUdevice device, bool all_streams) noexcept {
-  if (launches_so_far(ring) == 1) return;
+  // Polling must not push the launches out of the ring, whichever streams are polled in turns.
+  if (launches_so_far(ring) == 1 || has_synchronization(ring, stream, device, all_streams)) return;
   const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
@@ -38,6 +62,7 @@ template <class Ring>
   __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
   __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
   __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+  if (finished != ticket) return;  // a launch came between, which the next one has to rule out
   // Where two threads are here at once these may be of both: each has its record all the same.
   __atomic_store_n(&ring.stream, stream, __ATOMIC_RELAXED);
   __atomic_store_n(&ring.device, device, __ATOMIC_RELAXED);
@@ -52,7 +77,7 @@ template <class Ring>
                                                         CUstream stream, CUdevice device,
                                                         bool all_streams) noexcept {
   const std::uint64_t newest = launches_so_far(ring) - 1;
-  // Polling must not push the launches out of the ring.
+  // The usual case of the question below, asked without a call.
   if (__atomic_load_n(&ring.synchronization, __ATOMIC_ACQUIRE) == newest &&
       __atomic_load_n(&ring.stream, __ATOMIC_RELAXED) == stream &&
       __atomic_load_n(&ring.device, __ATOMIC_RELAXED) == device &&
@@ -62,10 +87,27 @@ template <class Ring>
   enter_synchronization(ring, finished, stream, device, all_streams);
 }
 
-/// Whether a code of the driver is a fault of a kernel, which arrives some time after its launch.
+/// Takes back what was launched on `stream` from `first` on, which a capture kept from running.
+template <class Ring>
+void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept {
+  const std::uint64_t end = launches_so_far(ring);
+  if (end - first > launch_ring::size) first = end - launch_ring::size;
+  for (std::uint64_t ticket = first; ticket < end; ++ticket) {
+    const launch_record& record = ring.records[ticket % launch_ring::size];
+    if (__atomic_load_n(&record.ticket, __ATOMIC_ACQUIRE) == ticket &&
+        __atomic_load_n(&record.label, __ATOMIC_RELAXED) != nullptr &&
+        __atomic_load_n(&record.stream, __ATOMIC_RELAXED) == stream) {
+      forget_launch(ring, ticket);
+    }
+  }
+}
+
+/// Whether a code of the driver is a fault of queued work, which arrives some time after it was
+/// queued.
 template <class Code> constexpr bool is_kernel_fault(Code code) noexcept {
   return code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
-         code == CUDA_ERROR_ASSERT ||
+         code == CUDA_ERROR_ASSERT || code == CUDA_ERROR_CONTAINED ||
+         code == CUDA_ERROR_TENSOR_MEMORY_LEAK ||
          (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED);
 }
 
@@ -128,6 +170,7 @@ template <class Builder = text_builder, class Ring = launch_ring>
 [[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
   constexpr std::size_t most_listed = 8;
   const launch_history<Ring> history(launches());
+  stream = recorded_stream(stream);
   const CUdevice device = history.device_of(stream);
   Builder out;
   std::size_t listed = 0, unlisted = 0, times = 0;
@@ -153,8 +196,8 @@ template <class Builder = text_builder, class Ring = launch_ring>
     }
     end_of_run();
     if (listed == 0) {
-      out << "The fault comes from work that had not finished. What gpu queued of it, earliest "
-             "first: ";
+      out << "The fault comes from work that had not been seen to finish. What gpu queued of it, "
+             "earliest first: ";
     }
     out << (listed == 0 ? "" : ", ") << launch.label->kernel << " at " << launch.file << ':'
         << launch.line;

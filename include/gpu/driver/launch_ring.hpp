@@ -29,7 +29,7 @@ struct alignas(64) launch_record {
   std::uint64_t ticket;  ///< position in the history, from 1; 0 where there is nothing
   const launch_label* label;
   const char* file;  ///< of the launch; a string literal of the program
-  CUstream stream;
+  CUstream stream;   ///< by `recorded_stream`
   std::uint64_t finished;
   std::uint32_t line;
   CUdevice device;   ///< of a synchronisation, -1 where it is not known; of work without a kernel
@@ -40,12 +40,21 @@ struct launch_ring {
   static constexpr std::uint64_t size = 256;
   launch_record records[size];
   alignas(64) std::uint64_t next;  ///< the ticket of the next entry; 0 only before the first use
-  // The latest synchronisation, beside what is read anyway.
+  // The latest synchronisation with which all before it is done, beside what is read anyway.
   std::uint64_t synchronization;  ///< its ticket
   CUstream stream;
   CUdevice device;
   bool all_streams;
 };
+
+/// What the ring calls a stream. The per-thread default streams have one handle for all threads,
+/// but each thread has memory of its own.
+[[gnu::always_inline]] inline CUstream recorded_stream(CUstream stream) noexcept {
+  if (stream != CU_STREAM_PER_THREAD) [[likely]]
+    return stream;
+  static thread_local constinit char own = 0;
+  return reinterpret_cast<CUstream>(&own);
+}
 
 /// Enters a launch and returns its ticket; `device` is given where the label has none. All accesses
 /// are atomic, since a reader may look while the entry is written; it finds out by `next`, which

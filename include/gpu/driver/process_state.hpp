@@ -48,6 +48,7 @@ struct process_state : process_front {
   // so a launch need not ask.
   decltype(&::cuLaunchKernel) launch_kernel;
   std::uint64_t generation;      // of the table: grows when it is replaced
+  std::int64_t own_contexts;     // how many there are that are not primary
   error_reporter reporter;       // null: print to stderr
   bool (*leave_event)(CUevent);  // to graphs that need it; null while none does
   mutex loading;

@@ -31,8 +31,8 @@ template <auto Member, auto Failed = &queue_failed<text_builder>, class Otherwis
   const auto function = driver::detail::find_function<Member>(process);
   if (function == nullptr) [[unlikely]]
     return otherwise(driver::entry_point_index(member));
-  const std::uint64_t ticket =
-      note_launch(launches(process), &label, stream.native(), where, stream.device().native());
+  const std::uint64_t ticket = note_launch(
+      launches(process), &label, recorded_stream(stream.native()), where, stream.device().native());
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS) [[unlikely]] {
     return Failed(code, driver::entry_point_index(member), ticket, where, stream.native());

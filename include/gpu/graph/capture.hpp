@@ -129,6 +129,8 @@ class [[nodiscard]] stream_capture {
   struct take_from_list {
     void operator()(const state& over) const noexcept {
       detail::remove_capture(*over.listed);
+      detail::forget_captured(detail::launches(), over.listed->first_launch,
+                              detail::recorded_stream(over.stream.native()));
       delete over.listed;
       detail::destroy_put_aside();
     }

@@ -10,6 +10,7 @@ namespace gpu::detail {
 /// What is known of a capture that the library began.
 struct known_capture : open_capture {
   CUgraph graph;  ///< that is captured to; null until it is known
+  std::uint64_t first_launch = launches_so_far(launches());  ///< that it may have captured
 
   explicit known_capture(CUgraph into) noexcept : graph{into} {}
 };

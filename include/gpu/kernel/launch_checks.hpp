@@ -264,7 +264,7 @@ template <class Record>
     const CUlaunchConfig& native, const Record* kernel, const launch_label& label, void** arguments,
     source_location where, std::uint64_t& ticket) noexcept {
   process_state& process = *kernel->process;
-  ticket = note_launch(process.launches, &label, native.hStream, where);
+  ticket = note_launch(process.launches, &label, recorded_stream(native.hStream), where);
   // In two steps, or nvcc 13.0's front end ends with a segmentation fault.
   const driver::entry_points* table = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE);
   const auto function = table->launch_kernel_ex;
@@ -305,7 +305,7 @@ inline result<> launch_plainly(const prepared_launch& launch,
   constexpr auto member = &driver::entry_points::launch_kernel;
   const auto function = driver::current_entry_points().*member;
   const std::uint64_t ticket = note_launch(launch.kernel->process->launches, &limits.label,
-                                           launch.stream.native(), launch.where);
+                                           recorded_stream(launch.stream.native()), launch.where);
   const CUresult code = function(
       reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
       block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);

@@ -132,6 +132,13 @@ result<Number> count_active_blocks(const char* function, const kernel_handle& ke
 
 constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1) / unit * unit; }
 
+/// Warps of a multiprocessor that find registers. Each of its four parts has a quarter of them, and
+/// a warp has all of its own in one part, in units of 256.
+constexpr int warps_with_registers(int registers, int of_thread, int warp_size) noexcept {
+  constexpr int parts = 4;
+  return registers / parts / round_up(of_thread * warp_size, 256) * parts;
+}
+
 }  // namespace detail
 
 /// Resident blocks of a multiprocessor for blocks of so many threads; 0 where not one fits.
@@ -152,7 +159,8 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
 
 /// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
 /// The share of each resource is worked out from the attributes of kernel and device and the units
-/// in which the hardware gives them out: registers by 256 a warp, shared memory by 128 bytes.
+/// in which the hardware gives them out: registers by 256 a warp, in each of a multiprocessor's four
+/// parts; shared memory by 128 bytes.
 /// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
 template <class Occupancy = occupancy>
 result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int block_size,
@@ -182,11 +190,12 @@ result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int bloc
   GPU_TRY(of_kernel(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, of_block));
 
   const int warps = (block_size + warp - 1) / warp;
-  const int warp_registers = detail::round_up(of_thread * warp, 256);
   const std::size_t block_shared =
       (static_cast<std::size_t>(of_block + reserved) + dynamic_shared + 127) / 128 * 128;
   const int allowed[] = {blocks, threads / warp / warps,
-                         warp_registers == 0 ? blocks : registers / warp_registers / warps,
+                         of_thread == 0
+                             ? blocks
+                             : detail::warps_with_registers(registers, of_thread, warp) / warps,
                          block_shared == 0
                              ? blocks
                              : static_cast<int>(static_cast<std::size_t>(shared) / block_shared)};

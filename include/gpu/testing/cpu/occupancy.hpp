@@ -18,14 +18,15 @@ namespace gpu::testing::cpu {
 /// is given out in units as the hardware does.
 inline int resident_blocks(const machine::executable& kernel, int block_size,
                            std::size_t dynamic_shared) {
-  constexpr int register_unit = 256;  // of a warp
+  constexpr int register_unit = 256;  // of a warp, within a quarter of the multiprocessor
+  constexpr int parts = 4;
   constexpr std::size_t shared_unit = 128;
   const int warps = (block_size + 31) / 32;
   const int warp_registers =
       (registers_of(kernel) * 32 + register_unit - 1) / register_unit * register_unit;
   int blocks = blocks_per_multiprocessor;
   blocks = std::min(blocks, threads_per_multiprocessor / (warps * 32));
-  blocks = std::min(blocks, registers_per_multiprocessor / (warp_registers * warps));
+  blocks = std::min(blocks, registers_per_multiprocessor / parts / warp_registers * parts / warps);
   std::size_t shared = kernel.static_shared_bytes + dynamic_shared + shared_reserved_per_block;
   shared = (shared + shared_unit - 1) / shared_unit * shared_unit;
   if (shared > static_cast<std::size_t>(shared_per_block_optin) + shared_reserved_per_block)
