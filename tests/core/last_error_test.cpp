@@ -149,9 +149,54 @@ TEST_CASE("last error: work that succeeds leaves none, whatever was tried on the
     CHECK(cache.statistics().trims > 0);
     CHECK(error_of(gpu::take_last_error()) == gpu::errc::index_out_of_range);
   }
+  {
+    // An attribute that the driver does not know.
+    gpu::driver::entry_points old = gpu::driver::current_entry_points();
+    static decltype(old.device_get_attribute) inner;
+    inner = old.device_get_attribute;
+    old.device_get_attribute = [](int* value, CUdevice_attribute which, CUdevice device) {
+      return which == CU_DEVICE_ATTRIBUTE_NUMA_ID ? CUDA_ERROR_INVALID_VALUE
+                                                  : inner(value, which, device);
+    };
+    const gpu::driver::scoped_entry_points in_force(old);
+    CHECK(value_of(gpu::device_properties::of(stream.device())).numa_id == 0);
+    check("properties");
+  }
   value_of(stream.is_done());
   value_of(gpu::device_buffer<int>::create(stream.device(), 4));
   check("the rest");
+}
+
+TEST_CASE("last error: peer access that is on already leaves none",
+          "[core][last_error][two_devices][cpu]") {
+  const test::own_cpu_driver driver({.devices = 2});
+  const gpu::device first = value_of(gpu::device::get(0)), second = value_of(gpu::device::get(1));
+  const clean before;
+  const auto access = value_of(gpu::peer_access::enable(first, second));
+  const auto again = value_of(gpu::peer_access::enable(first, second));
+  CHECK(gpu::take_last_error().has_value());
+}
+
+TEST_CASE("last error: it says all that the result says", "[core][last_error]") {
+  const auto same = [](const gpu::cuda_error& error) {
+    const gpu::cuda_error last = error_of(gpu::take_last_error());
+    CHECK(std::string(last.message().c_str()) == error.message().c_str());
+    CHECK(last.asked() == error.asked());
+    CHECK(last.limit() == error.limit());
+  };
+  const clean before;
+  const gpu::device device = test::first_device();
+  gpu::graph graph = value_of(gpu::graph::create(device));
+  const auto a = value_of(graph.add({}, gpu::empty_node{}));
+  const auto b = value_of(graph.add(a, gpu::empty_node{}));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(graph));
+  const gpu::graph other = value_of(gpu::graph::create(device));
+  same(error_of(exec.update(other)));
+  value_of(graph.connect(b, a));
+  same(error_of(gpu::graph_exec::instantiate(graph)));
+  same(error_of(gpu::module::load(".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n")));
+  same(error_of(gpu::module::load(".version 8.0\n.target sm_90\n.address_size 64\nnonsense\n",
+                                  gpu::jit_options{})));
 }
 
 }  // namespace last_error_test

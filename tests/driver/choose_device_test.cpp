@@ -158,7 +158,7 @@ TEST_CASE("find_device_by_uuid: whole or in part, as nvidia-smi writes it", "[dr
   const gpu::cuda_error unknown = error_of(gpu::find_device_by_uuid(other.c_str()));
   CHECK(unknown == gpu::errc::invalid_argument);
   CHECK(says(unknown, "0 of", other.c_str(), "nvidia-smi -L"));
-  for (const char* nonsense : {"", "GPU", "GPU-", "GPU-xyz", "MIG-1"}) {
+  for (const char* nonsense : {"", "GPU", "GPU-", "GPU--", "GPU-xyz", "MIG-1"}) {
     CHECK(error_of(gpu::find_device_by_uuid(nonsense)) == gpu::errc::invalid_argument);
   }
   CHECK(error_of(gpu::find_device_by_uuid((uuid + "0").c_str())) == gpu::errc::invalid_argument);

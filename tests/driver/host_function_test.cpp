@@ -118,6 +118,26 @@ TEST_CASE("host function: what it throws goes to the error reporter", "[driver][
         std::string::npos);
 }
 
+TEST_CASE("host function: one that cannot be copied is refused", "[driver][host]") {
+  struct careful {
+    bool lacks_memory;
+    explicit careful(bool lacking) : lacks_memory{lacking} {}
+    careful(const careful& from) : lacks_memory{from.lacks_memory} {
+      if (lacks_memory) throw std::bad_alloc();
+      throw std::runtime_error("no more ink");
+    }
+    void operator()() const {}
+  };
+  const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));
+  const careful function(false);
+  const gpu::cuda_error error = error_of(gpu::launch_host_function(stream, function));
+  CHECK(error == gpu::errc::callback_threw);
+  CHECK(test::says(error, "no more ink. Move it in", "gpu::launch_host_function"));
+  const careful lacking(true);
+  CHECK(error_of(gpu::launch_host_function(stream, lacking)) == gpu::errc::out_of_host_memory);
+  value_of(stream.synchronize());
+}
+
 TEST_CASE("host function: what a node of a graph throws is said to be the node's",
           "[driver][host]") {
   const gpu::stream stream = value_of(gpu::stream::create(test::first_device()));

@@ -222,8 +222,12 @@ TEST_CASE("capture: external events are nodes", "[graph][capture]") {
   graph_fixture f;
   const gpu::event start = value_of(gpu::event::create(f.device));
   const gpu::event end = value_of(gpu::event::create(f.device));
-  CHECK(error_of(gpu::record_external(f.stream, end)).code() == CUDA_ERROR_ILLEGAL_STATE);
-  CHECK(error_of(gpu::wait_external(f.stream, start)).code() == CUDA_ERROR_ILLEGAL_STATE);
+  const gpu::cuda_error record = error_of(gpu::record_external(f.stream, end));
+  CHECK(record.code() == CUDA_ERROR_ILLEGAL_STATE);
+  CHECK(says(record, "not being captured", "Begin a capture before, or use gpu::record."));
+  const gpu::cuda_error wait = error_of(gpu::wait_external(f.stream, start));
+  CHECK(wait.code() == CUDA_ERROR_ILLEGAL_STATE);
+  CHECK(says(wait, "not being captured", "Begin a capture before, or use gpu::wait."));
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
   value_of(gpu::wait_external(f.stream, start));
   value_of(gpu::launch(f.stream, {1, 1}, f.twice, f.x));

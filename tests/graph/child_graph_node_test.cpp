@@ -108,7 +108,9 @@ TEST_CASE("graph: what a graph that was moved cannot do any more", "[graph]") {
   const gpu::graph other = make(f);
   value_of(f.graph.add({}, gpu::child_graph_node(std::move(child))));
   constexpr auto unsupported = CUDA_ERROR_NOT_SUPPORTED;
-  CHECK(error_of(gpu::graph_exec::instantiate(name)).code() == unsupported);
+  const gpu::cuda_error moved = error_of(gpu::graph_exec::instantiate(name));
+  CHECK(moved.code() == unsupported);
+  CHECK(says(moved, "part of another since it was moved", "Instantiate the other"));
   CHECK(error_of(other.add({}, gpu::child_graph_node(name))).code() == unsupported);
   CHECK(error_of(name.add({}, scratch)).code() == unsupported);
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(other));

@@ -96,6 +96,53 @@ TEST_CASE("graph: a node that could not be added keeps no module", "[graph][modu
   CHECK(just_ended(unloads, other.native));
 }
 
+TEST_CASE("graph: what took a kernel over keeps its module, also where that then failed",
+          "[graph][module][faults]") {
+  graph_fixture f;
+  gpu::testing::fault_injection faults(test::driver());
+  const gpu::graph_node node = value_of(f.graph.add({}, f.adds(1)));
+  gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
+  // `change(kernels)` has each of its returns to the program's context fail in turn. It may take
+  // place or not, but what it leaves has to be able to run: the modules are gone by then.
+  const auto check = [&](auto change, auto run) {
+    bool took_place = false, failed = true;
+    for (std::size_t nth = 0; failed; ++nth) {
+      f.set(0);
+      const unsigned before = run();
+      {
+        const other_module other;
+        const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+        faults.fail_call("cuCtxPopCurrent", nth, CUDA_ERROR_UNKNOWN);
+        failed = !change(other).has_value();
+        faults.clear();
+      }
+      f.set(0);
+      took_place = took_place || (failed && run() != before);
+    }
+    return took_place;
+  };
+  const auto run_exec = [&] { return f.run(exec); };
+  const auto run_graph = [&] { return f.run(value_of(gpu::graph_exec::instantiate(f.graph))); };
+  CHECK(
+      check([&](const other_module& other) { return exec.set(node, other.adds(f, 3)); }, run_exec));
+  CHECK(check(
+      [&](const other_module& other) -> gpu::result<> {
+        const gpu::graph changed = empty_graph();
+        GPU_TRY(changed.add({}, other.adds(f, 4)));
+        return exec.update(changed);
+      },
+      run_exec));
+  CHECK(check([&](const other_module& other) { return gpu::set(f.graph, node, other.adds(f, 5)); },
+              run_graph));
+  // A node that fails to be added is taken out again.
+  CHECK_FALSE(check(
+      [&](const other_module& other) -> gpu::result<> {
+        GPU_TRY(f.graph.add({}, other.adds(f, 6)));
+        return {};
+      },
+      run_graph));
+}
+
 TEST_CASE("graph: a launch goes on where it was the last to need a module", "[graph][module]") {
   graph_fixture f;
   other_module other;

@@ -113,7 +113,9 @@ TEST_CASE("graph: a clone is independent and knows its originals", "[graph]") {
   value_of(gpu::set(copy, twin, f.adds(40)));
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(copy))) == 40);
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 41);
-  CHECK(error_of(f.graph.find_clone_of(a)).code() == CUDA_ERROR_INVALID_VALUE);
+  const gpu::cuda_error none = error_of(f.graph.find_clone_of(a));
+  CHECK(none.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(none, "no node of this graph was copied from that one"));
 }
 
 TEST_CASE("graph: nodes are edited in the graph and in the executable graph", "[graph]") {
@@ -196,6 +198,28 @@ TEST_CASE("graph: callables and kept objects live as long as anything needs them
   // A device's driver may tell late that a graph is gone.
   for (int i = 0; i < 1000 && shared.use_count() != 1; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(shared.use_count() == 1);
+}
+
+TEST_CASE("graph: what it cannot keep is destroyed at once", "[graph][faults]") {
+  graph_fixture f;
+  gpu::testing::fault_injection faults(test::driver());
+  const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  for (const char* call : {"cuUserObjectCreate", "cuGraphRetainUserObject"}) {
+    INFO(call);
+    const auto shared = std::make_shared<int>(0);
+    faults.fail_call(call, 0, CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK(error_of(f.graph.keep(shared)).code() == CUDA_ERROR_OUT_OF_MEMORY);
+    // The driver may tell late that the object is nobody's.
+    for (int i = 0; i < 1000 && shared.use_count() != 1; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      value_of(gpu::graph::create(f.device));
+    }
+    CHECK(shared.use_count() == 1);
+  }
+  const auto shared = std::make_shared<int>(0);
+  faults.fail_call("cuUserObjectCreate", 0, CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK_FALSE(f.graph.keep(shared).has_value());
   CHECK(shared.use_count() == 1);
 }
 

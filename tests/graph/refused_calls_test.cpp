@@ -145,6 +145,16 @@ TEST_CASE("graph: a description of another kind is told from the node's", "[grap
              "Make another graph"));
 }
 
+TEST_CASE("graph: a node that has no graph inside says so", "[graph][refusals]") {
+  graph_fixture f;
+  const gpu::graph_node node = value_of(f.graph.add({}, f.doubles()));
+  const gpu::cuda_error error = error_of(gpu::child_of(node));
+  CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(error, "the node is of kind kernel, not child_graph"));
+  CHECK(error.asked() == static_cast<std::uint64_t>(gpu::graph_node_kind::kernel));
+  CHECK(error.limit() == static_cast<std::uint64_t>(gpu::graph_node_kind::child_graph));
+}
+
 TEST_CASE("graph: nodes without a switch say so", "[graph][refusals]") {
   graph_fixture f;
   const auto kernel = value_of(f.graph.add({}, f.adds(1)));

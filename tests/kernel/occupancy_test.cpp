@@ -397,6 +397,12 @@ TEST_CASE("occupancy: bad sizes and empty kernels are refused", "[kernel][occupa
   }
   CHECK(error_of(gpu::suggest_block_size(k.light, k.device, {.largest = 2000})) ==
         gpu::errc::invalid_launch);
+  for (const int blocks : {0, -7}) {
+    const gpu::cuda_error error =
+        error_of(gpu::available_dynamic_shared(k.light, k.device, blocks, 32));
+    CHECK(error == gpu::errc::invalid_launch);
+    CHECK(says(error, std::to_string(blocks).c_str(), "at least 1"));
+  }
   const auto flags =
       gpu::occupancy_flags::disable_caching_override | static_cast<gpu::occupancy_flags>(8);
   for (const gpu::cuda_error& error :

@@ -132,7 +132,7 @@ namespace detail {
 /// Whether `text` is the UUID as nvidia-smi writes it, `GPU-` and hexadecimal digits in groups, or
 /// an unambiguous beginning of it of at least one digit.
 inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
-  if (__builtin_strncmp(text, "GPU-", 4) != 0 || text[4] == '\0') return false;
+  if (__builtin_strncmp(text, "GPU-", 4) != 0) return false;
   std::size_t digit = 0;
   for (const char* at = text + 4; *at != '\0'; ++at) {
     if (*at == '-') continue;
@@ -145,7 +145,7 @@ inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
     if (value != (digit % 2 == 0 ? byte >> 4 : byte & 15)) return false;
     ++digit;
   }
-  return true;
+  return digit != 0;
 }
 
 }  // namespace detail

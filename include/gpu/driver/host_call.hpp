@@ -19,6 +19,15 @@ template <class Builder = text_builder>
   return refusal(errc::callback_threw, function, out.finish(), where);
 }
 
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error copying_threw_error(const char* function,
+                                                                   const char* what,
+                                                                   source_location where) noexcept {
+  Builder out;
+  out << "copying the host function threw: " << what << ". Move it in instead.";
+  return refusal(errc::callback_threw, function, out.finish(), where);
+}
+
 /// Does `work()`, called by the driver. What it throws, and the error of a result that it returns,
 /// goes to the error reporter: nobody else is there to receive it.
 template <class Work>
@@ -66,6 +75,27 @@ inline cuda_error no_room_error(const char* function, std::size_t bytes,
   text_builder out;
   out << "the host had no " << bytes << " bytes left for an object to keep. Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
+}
+
+/// Sets `made` to a call of `function`, which is copied or moved to the heap.
+template <class Call, class Function>
+result<> make_host_call(Call*& made, Function&& function, const char* given_to,
+                        source_location where) noexcept {
+#if defined(__cpp_exceptions)
+  try {
+    made = new (std::nothrow) Call{static_cast<Function&&>(function), given_to, where};
+  } catch (const std::bad_alloc&) {
+    made = nullptr;
+  } catch (const std::exception& thrown) {
+    return fail(copying_threw_error(given_to, thrown.what(), where));
+  } catch (...) {
+    return fail(copying_threw_error(given_to, "an object that is no std::exception", where));
+  }
+#else
+  made = new (std::nothrow) Call{static_cast<Function&&>(function), given_to, where};
+#endif
+  if (made == nullptr) return fail(no_room_error(given_to, sizeof(Call), where));
+  return {};
 }
 
 /// Moves `value` to the heap; null where there is no room.

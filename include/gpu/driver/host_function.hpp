@@ -56,7 +56,8 @@ inline constexpr launch_label host_function_label{"a host function", -1};
 /// **Ownership**: the callable is moved to the heap, and destroyed there once it has run, or once
 /// it is certain that it will not, because the context has a fault. In a capture the graph has it,
 /// calls it at each launch, and keeps it alive as long as it may.
-/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`, the driver's. What the callable
+/// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`; `errc::callback_threw` where
+/// copying the callable threw, and was not for want of memory; the driver's. What the callable
 /// throws, and the error of a `result` that it returns, goes to the error reporter.
 /// **Capture**: allowed. **Threads**: any. Neither the callable nor its destructor may use CUDA, or
 /// wait for work that is queued. (cuStreamAddCallback, which is called on faults too; in a capture
@@ -68,12 +69,9 @@ result<> launch_host_function(stream_ref stream, Function&& function,
   using call_type = detail::host_call<detail::stored_callable_t<Function>>;
   GPU_TRY(detail::require(stream, "gpu::launch_host_function", where));
   const capture_status status = GPU_TRY(capture_status_of(stream, where));
-  auto* call = new (std::nothrow)
-      call_type{static_cast<Function&&>(function), "gpu::launch_host_function", where};
-  if (call == nullptr) {
-    return detail::fail(
-        detail::no_room_error("gpu::launch_host_function", sizeof(call_type), where));
-  }
+  call_type* call = nullptr;
+  GPU_TRY(detail::make_host_call(call, static_cast<Function&&>(function),
+                                 "gpu::launch_host_function", where));
   result<> queued = detail::on_stream(stream, where, [&]() -> result<> {
     if (status == capture_status::active) return detail::capture_host_function(stream, call, where);
     GPU_TRY(detail::queue<&driver::entry_points::stream_add_callback>(

@@ -3,6 +3,7 @@
 /// Who holds the access of one context to another's memory: the driver does not count, and takes
 /// it from all when the first gives it up.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
 
@@ -84,6 +85,7 @@ result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location whe
       return fail(out_of_host_memory_error("gpu::peer_access::enable", sizeof(peer_hold), where));
     }
   }
+  const last_error_mark before;
   // Asked in any case: the context may have been reset, or another have its handle now.
   bool enabled = false;
   const result<> done = driver::in_context(pair.from.native(), where, [&] {
@@ -100,7 +102,9 @@ result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location whe
   } else if (!known) {
     peer_holds::remove(link);
   }
-  return already ? result<>{} : done;
+  if (!already) return done;
+  before.restore();
+  return {};
 }
 
 struct disable_peer_access {

@@ -38,8 +38,9 @@ Result set_primary_context_flags(device of, context_flags flags,
 
 /// Destroys the primary context and all that lives in it, of this library and of others: memory,
 /// streams, events, loaded code. A new one is made on next use. To be called when nothing of it is
-/// in use any more; objects that are still there must not be used, and say nothing when they are
-/// destroyed.
+/// in use any more: objects that are still there have to be destroyed, or released, before the
+/// device is used again, and say nothing then. Later, a destructor would give back what has the
+/// same address in the new context.
 /// **Threads**: no other thread may be using the device. **Capture**: ends every capture on the
 /// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
 template <class Result = result<>>

@@ -2,6 +2,7 @@
 /// \file
 /// `device_properties`: all that a device says about itself, read once.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/driver/device_attribute.hpp>
 
 namespace gpu {
@@ -26,6 +27,7 @@ struct device_properties {
                                source_location where = source_location::current()) noexcept {
     constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
     int values[count] = {};
+    const detail::last_error_mark before;
     for (std::size_t i = 0; i < count; ++i) {
       const auto native = static_cast<CUdevice_attribute>(device_attribute_list[i].attribute);
       const result<> answered = driver::call<&driver::entry_points::device_get_attribute>(
@@ -34,6 +36,7 @@ struct device_properties {
                            answered.error().domain() == error_domain::driver &&
                            answered.error().code() == CUDA_ERROR_INVALID_VALUE;
       if (!answered.has_value() && !unknown) return detail::fail(answered.error());
+      if (unknown) before.restore();
     }
     Properties found;
     found.name = GPU_TRY(asked.name(where));

@@ -114,6 +114,23 @@ class [[nodiscard]] capture_mode_scope {
   unique_handle<detail::restored_capture_mode, detail::restore_capture_mode> before_;
 };
 
+namespace detail {
+
+/// Says of what only a capture has that there is none.
+template <class Result = result<>>
+Result explain_no_capture(Result told, const char* otherwise) noexcept {
+  if (told.has_value() || told.error().domain() != error_domain::driver ||
+      told.error().code() != CUDA_ERROR_ILLEGAL_STATE)
+    return told;
+  text_builder out;
+  out << "the stream is not being captured, so that there is no graph to add this to. Begin a "
+         "capture before, or use gpu::"
+      << otherwise << '.';
+  return fail(noted_error(move(told).error().with_details(out.finish())));
+}
+
+}  // namespace detail
+
 /// Makes recording `event` a piece of work of the graph that `stream` is being captured to: work
 /// outside of the graph can wait for it. (`record` marks a point inside the capture.)
 /// **Errors**: as `record`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
@@ -128,10 +145,14 @@ inline result<> record_external(stream_ref stream, event_ref event,
                                                     stream.device().native(), "event",
                                                     event.context().device().native(), where));
   }
-  return detail::on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::event_record_with_flags>(
-        where, event.native(), stream.native(), unsigned{CU_EVENT_RECORD_EXTERNAL});
-  });
+  return detail::explain_no_capture(
+      detail::on_stream(stream, where,
+                        [&] {
+                          return driver::call<&driver::entry_points::event_record_with_flags>(
+                              where, event.native(), stream.native(),
+                              unsigned{CU_EVENT_RECORD_EXTERNAL});
+                        }),
+      "record");
 }
 
 /// Makes waiting for `event` a piece of work of the graph that `stream` is being captured to: each
@@ -143,10 +164,14 @@ inline result<> wait_external(stream_ref stream, event_ref event,
                               source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::wait_external", where));
   GPU_TRY(detail::require(event, "gpu::wait_external", where));
-  return detail::on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::stream_wait_event>(
-        where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_EXTERNAL});
-  });
+  return detail::explain_no_capture(
+      detail::on_stream(stream, where,
+                        [&] {
+                          return driver::call<&driver::entry_points::stream_wait_event>(
+                              where, stream.native(), event.native(),
+                              unsigned{CU_EVENT_WAIT_EXTERNAL});
+                        }),
+      "wait");
 }
 
 }  // namespace gpu

@@ -93,15 +93,19 @@ class child_graph_node {
 };
 
 /// The graph inside a node, which the node keeps alive. **Errors**: `errc::empty_handle`;
-/// CUDA_ERROR_INVALID_VALUE for a node of another kind. **Capture**, **Threads**: as `kind_of`.
-/// (cuGraphChildGraphNodeGetGraph)
+/// CUDA_ERROR_INVALID_VALUE, with both kinds, for a node of another. **Capture**, **Threads**: as
+/// `kind_of`. (cuGraphChildGraphNodeGetGraph)
 template <class Graph = graph_ref>
 result<Graph> child_of(graph_node node,
                        source_location where = source_location::current()) noexcept {
   CUgraph child = nullptr;
   GPU_TRY(detail::require(node, "gpu::child_of", where));
-  GPU_TRY(driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(
-      where, node.native(), &child));
+  result<> told = driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(
+      where, node.native(), &child);
+  if (!told.has_value()) {
+    return detail::fail(
+        detail::with_other_kind(detail::move(told).error(), node, graph_node_kind::child_graph));
+  }
   return Graph::from_native(child, node.context());
 }
 

@@ -2,6 +2,7 @@
 /// \file
 /// Attributes of kernel nodes, as a description has them: the driver takes them one by one.
 
+#include <gpu/core/last_error_mark.hpp>
 #include <gpu/graph/node_description.hpp>
 
 namespace gpu::detail {
@@ -44,12 +45,14 @@ result<> reset_other_attributes(graph_node node, const node_parameters& paramete
     if (has_attribute(parameters, id)) continue;
     CUlaunchAttribute found{}, initial{};
     found.id = initial.id = id;
+    const last_error_mark before;
     result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
         where, node.native(), id, &found.value);
     if (!told.has_value()) {
       // A driver that does not know an attribute has not set it.
-      if (told.error().code() == CUDA_ERROR_INVALID_VALUE) continue;
-      return told;
+      if (told.error().code() != CUDA_ERROR_INVALID_VALUE) return told;
+      before.restore();
+      continue;
     }
     if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) {
       int domains = 0;

@@ -104,15 +104,16 @@ template <class Self> class graph_operations {
   template <class List = graph_edge_list>
   result<List> edges(source_location where = source_location::current()) const noexcept;
   /// The node of this graph that was copied from `original` when it was cloned.
-  /// (cuGraphNodeFindInClone)
+  /// **Errors**: also CUDA_ERROR_INVALID_VALUE where there is none. (cuGraphNodeFindInClone)
   template <class Node = graph_node>
   result<Node> find_clone_of(graph_node original,
                              source_location where = source_location::current()) const noexcept {
     CUgraphNode found = nullptr;
     GPU_TRY(require("gpu::graph::find_clone_of", where));
     GPU_TRY(detail::require(original, "gpu::graph::find_clone_of", where));
-    GPU_TRY(driver::call<&driver::entry_points::graph_node_find_in_clone>(
-        where, &found, original.native(), self().native()));
+    result<> told = driver::call<&driver::entry_points::graph_node_find_in_clone>(
+        where, &found, original.native(), self().native());
+    if (!told.has_value()) return detail::fail(detail::with_no_copy(detail::move(told).error()));
     return Node::from_native(found, self().context());
   }
 
@@ -126,13 +127,15 @@ template <class Self> class graph_operations {
     static_assert(detail::nothrow_constructible<T, T>, "moving the object must not throw");
     GPU_TRY(require("gpu::graph::keep", where));
     detail::destroy_put_aside();
-    auto* kept = new (std::nothrow) detail::kept_value<T>(static_cast<T&&>(object));
-    if (kept == nullptr) {
+    auto* value = new (std::nothrow) detail::kept_value<T>(static_cast<T&&>(object));
+    if (value == nullptr) {
       return detail::fail(
           detail::no_room_error("gpu::graph::keep", sizeof(detail::kept_value<T>), where));
     }
-    return detail::keep_in_graph(self().native(), static_cast<detail::kept_object*>(kept),
-                                 &detail::kept_object::put_aside_at, where);
+    result<> kept = detail::keep_in_graph(self().native(), static_cast<detail::kept_object*>(value),
+                                          &detail::kept_object::put_aside_at, where);
+    if (!kept.has_value()) detail::destroy_put_aside();
+    return kept;
   }
 
  private:
@@ -262,8 +265,11 @@ result<> with_description(const char* function, const graph_ref& graph, bool is_
           keep_in_graph(graph.native(), parameters.moved_keeper, &graph_keeper::drop_at, where));
     }
   }
-  GPU_TRY(driver::in_context(graph.context().native(), where, [&] { return work(parameters); }));
-  return keep_taken(graph, shares);
+  result<> done =
+      driver::in_context(graph.context().native(), where, [&] { return work(parameters); });
+  // Also where something failed after that.
+  if (parameters.took_place) GPU_TRY(keep_taken(graph, shares));
+  return done;
 }
 
 }  // namespace detail
@@ -352,18 +358,19 @@ result<graph_node> graph_operations<Self>::add(const nodes_before& after, Descri
   detail::destroy_put_aside();
   const graph_ref graph = self();
   CUgraphNode made = nullptr;
-  GPU_TRY(detail::with_description(
+  const result<> added = detail::with_description(
       "gpu::graph::add", graph, false, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(detail::add_node(graph.native(), after, parameters.native, made, where));
-        result<> set = detail::set_node_attributes(made, parameters, where);
-        if (!set.has_value()) {
-          driver::destroy<&driver::entry_points::graph_destroy_node>(made);
-          return set;
-        }
+        GPU_TRY(detail::set_node_attributes(made, parameters, where));
+        parameters.took_place = true;
         detail::node_access::made(description, parameters, graph.context());
         return {};
-      }));
+      });
+  if (!added.has_value()) {
+    if (made != nullptr) driver::destroy<&driver::entry_points::graph_destroy_node>(made);
+    return detail::fail(added.error());
+  }
   return graph_node::from_native(made, graph.context());
 }
 
@@ -386,6 +393,7 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
       "gpu::set", graph, true, description, where,
       [&](detail::node_parameters& parameters) -> result<> {
         GPU_TRY(detail::describe_node(node, parameters.native, where));
+        parameters.took_place = true;
         GPU_TRY(detail::reset_other_attributes(node, parameters, where));
         return detail::set_node_attributes(node.native(), parameters, where);
       });

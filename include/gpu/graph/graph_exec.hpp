@@ -129,9 +129,14 @@ class graph_exec {
     detail::share_taking shares{nullptr, "gpu::graph_exec::update", where};
     GPU_TRY(detail::take_of_graph(shares, from));
     Info info{};
-    result<> updated = driver::call_in<&driver::entry_points::graph_exec_update>(
-        context().native(), where, native(), from.native(), &info);
-    if (updated.has_value()) {
+    bool done = false;
+    result<> updated = driver::in_context(context().native(), where, [&] {
+      result<> told = driver::call<&driver::entry_points::graph_exec_update>(where, native(),
+                                                                             from.native(), &info);
+      done = told.has_value();
+      return told;
+    });
+    if (done) {  // also where the context could not be left afterwards
       keep(detail::move(shares.taken));
       detail::destroy_put_aside();
       return updated;
@@ -164,15 +169,20 @@ class graph_exec {
     GPU_TRY(detail::require_no_attributes(parameters, where));
     detail::share_taking shares{handle_.get().shares, "gpu::graph_exec::set", where};
     GPU_TRY(detail::take_of_description(shares, parameters, context()));
-    result<> set = driver::call_in<&driver::entry_points::graph_exec_node_set_params>(
-        context().native(), where, native(), node.native(), &parameters.native);
-    if (!set.has_value()) {
+    bool done = false;
+    result<> set = driver::in_context(context().native(), where, [&] {
+      result<> told = driver::call<&driver::entry_points::graph_exec_node_set_params>(
+          where, native(), node.native(), &parameters.native);
+      done = told.has_value();
+      return told;
+    });
+    if (!done) {
       return detail::fail(detail::with_wrong_description(
           detail::move(set).error(), node, detail::remove_reference_t<Description>::node_kind));
     }
     detail::add_shares(shares.taken, keep({}));
     keep(detail::move(shares.taken));
-    return {};
+    return set;  // an error where the context could not be left afterwards
   }
 
   /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.

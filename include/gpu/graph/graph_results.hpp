@@ -73,11 +73,15 @@ template <class Builder = text_builder>
              "it.";
       break;
     default:
-      return error;
+      if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_SUPPORTED)
+        return error;
+      out << "the graph is part of another since it was moved into that, or it allocates memory "
+             "and "
+             "was instantiated already. Instantiate the other, or destroy what was instantiated.";
   }
-  return detail::move(error)
-      .with_details(out.finish())
-      .with_values(static_cast<std::uint64_t>(parameters.result_out), 0);
+  return noted_error(detail::move(error)
+                         .with_details(out.finish())
+                         .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
 }
 
 /// Says what the driver minds about an update, and about which node.
@@ -98,9 +102,9 @@ template <class Builder = text_builder>
     if (kind.has_value()) out << ", at a node of kind " << name_of(*kind);
   }
   out << ". Instantiate the new graph.";
-  return detail::move(error)
-      .with_details(out.finish())
-      .with_values(static_cast<std::uint64_t>(info.result), 0);
+  return noted_error(detail::move(error)
+                         .with_details(out.finish())
+                         .with_values(static_cast<std::uint64_t>(info.result), 0));
 }
 
 }  // namespace detail

@@ -17,6 +17,7 @@ struct node_parameters {
   CUgraphNodeParams native{};
   CUgraph graph = nullptr;  ///< that the node is, or will be, in; null in an executable graph
   bool is_there = false;    ///< the node is, and is described anew
+  bool took_place = false;  ///< the graph has what is described by now
   /// Attributes of a kernel, which the driver takes one by one; the cluster, where there is one.
   const CUlaunchAttribute* attributes = nullptr;
   std::size_t attribute_count = 0;

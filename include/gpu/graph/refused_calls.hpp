@@ -149,6 +149,31 @@ template <class Kind = graph_node_kind, class Builder = text_builder>
           .with_values(static_cast<std::uint64_t>(described), static_cast<std::uint64_t>(*kind)));
 }
 
+/// Says of a node that is asked for what another kind of nodes has of which kind it is.
+template <class Kind, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_other_kind(cuda_error error, graph_node node,
+                                                        Kind asked) noexcept {
+  if (!is_invalid_value(error)) return error;
+  const result<Kind> kind = kind_of<Kind>(node, error.where());
+  if (!kind.has_value() || *kind == asked) return noted_error(detail::move(error));
+  Builder out;
+  out << "the node is of kind " << name_of(*kind) << ", not " << name_of(asked)
+      << ". Name one of that kind.";
+  return noted_error(
+      detail::move(error)
+          .with_details(out.finish())
+          .with_values(static_cast<std::uint64_t>(*kind), static_cast<std::uint64_t>(asked)));
+}
+
+/// Says of a node that a clone has no copy of what that can mean.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_no_copy(cuda_error error) noexcept {
+  if (!is_invalid_value(error)) return error;
+  return noted_error(detail::move(error).with_details(
+      text("no node of this graph was copied from that one. Name a node that was in the original "
+           "when this graph was cloned from it, and is there still.")));
+}
+
 /// Describes a node anew.
 template <class Parameters>
 result<> describe_node(graph_node node, Parameters& description, source_location where) noexcept {

@@ -97,7 +97,7 @@ template <class Builder = text_builder>
   if (log[0] == '\0') return error;
   Builder out;
   out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-  return detail::move(error).with_details(out.finish());
+  return noted_error(detail::move(error).with_details(out.finish()));
 }
 
 /// Makes a library of an image and has the driver read it now: left alone, it would look at most

@@ -109,6 +109,15 @@ inline result<> require_block_size(const char* function, const kernel_handle& ke
   return fail(block_size_error(function, kernel, block_size, 1024, where));
 }
 
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> no_resident_blocks(const char* function, int blocks,
+                                                                source_location where) noexcept {
+  Builder out;
+  out << blocks << " resident blocks share nothing. Ask for at least 1.";
+  return fail(refusal(errc::invalid_launch, function, out.finish(), where,
+                      static_cast<std::uint64_t>(std::int64_t{blocks}), 1));
+}
+
 inline result<> require_occupancy_flags(occupancy_flags flags, const char* function,
                                         source_location where) noexcept {
   return require_flags(flags, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE, "occupancy_flags", function,
@@ -159,8 +168,8 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
 
 /// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
 /// The share of each resource is worked out from the attributes of kernel and device and the units
-/// in which the hardware gives them out: registers by 256 a warp, in each of a multiprocessor's four
-/// parts; shared memory by 128 bytes.
+/// in which the hardware gives them out: registers by 256 a warp, in each of a multiprocessor's
+/// four parts; shared memory by 128 bytes.
 /// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
 template <class Occupancy = occupancy>
 result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int block_size,
@@ -192,13 +201,11 @@ result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int bloc
   const int warps = (block_size + warp - 1) / warp;
   const std::size_t block_shared =
       (static_cast<std::size_t>(of_block + reserved) + dynamic_shared + 127) / 128 * 128;
-  const int allowed[] = {blocks, threads / warp / warps,
-                         of_thread == 0
-                             ? blocks
-                             : detail::warps_with_registers(registers, of_thread, warp) / warps,
-                         block_shared == 0
-                             ? blocks
-                             : static_cast<int>(static_cast<std::size_t>(shared) / block_shared)};
+  const int allowed[] = {
+      blocks, threads / warp / warps,
+      of_thread == 0 ? blocks : detail::warps_with_registers(registers, of_thread, warp) / warps,
+      block_shared == 0 ? blocks
+                        : static_cast<int>(static_cast<std::size_t>(shared) / block_shared)};
   for (int i = 0; i < 4; ++i) {
     found.allowed_by[i] = allowed[i];
     if (allowed[i] < found.allowed_by[static_cast<int>(found.limited_by)]) {
@@ -280,8 +287,9 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
 
 /// The dynamic shared memory, in bytes, that each of so many resident blocks can have. The kernel
 /// is allowed all that the device has, as `launch` would, so that the answer can be launched.
-/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::empty_handle`;
-/// CUDA_ERROR_INVALID_VALUE where so many blocks do not fit whatever they are given.
+/// **Errors**: `errc::invalid_launch` for a block size that no device has, and for no blocks;
+/// `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE where so many blocks do not fit whatever they are
+/// given.
 /// **Capture**: not affected, and goes on. **Threads**: any.
 /// (cuOccupancyAvailableDynamicSMemPerBlock, cuKernelSetAttribute)
 template <class Size = std::size_t>
@@ -291,6 +299,7 @@ result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, in
   constexpr const char* function = "gpu::available_dynamic_shared";
   Size bytes = 0;
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
+  if (blocks < 1) GPU_TRY(detail::no_resident_blocks(function, blocks, where));
   GPU_TRY(
       detail::ask_about_kernel<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
           function, kernel, on, detail::all_dynamic_shared, where, &bytes,

@@ -96,7 +96,7 @@ inline result<> load_library_with(bytes_ref image, const jit_options& options, C
   if (done.has_value() || report.errors.empty()) return done;
   Builder out;
   out << "the driver's log:\n" << report.errors << '\n';
-  return fail(cuda_error(done.error()).with_details(out.finish()));
+  return fail(noted_error(cuda_error(done.error()).with_details(out.finish())));
 }
 
 }  // namespace gpu::detail
