@@ -111,9 +111,7 @@ template <class Self> class graph_operations {
     CUgraphNode found = nullptr;
     GPU_TRY(require("gpu::graph::find_clone_of", where));
     GPU_TRY(detail::require(original, "gpu::graph::find_clone_of", where));
-    result<> told = driver::call<&driver::entry_points::graph_node_find_in_clone>(
-        where, &found, original.native(), self().native());
-    if (!told.has_value()) return detail::fail(detail::with_no_copy(detail::move(told).error()));
+    GPU_TRY(detail::find_copy(found, original, self().native(), where));
     return Node::from_native(found, self().context());
   }
 

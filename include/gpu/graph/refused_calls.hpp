@@ -165,13 +165,16 @@ template <class Kind, class Builder = text_builder>
           .with_values(static_cast<std::uint64_t>(*kind), static_cast<std::uint64_t>(asked)));
 }
 
-/// Says of a node that a clone has no copy of what that can mean.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_no_copy(cuda_error error) noexcept {
-  if (!is_invalid_value(error)) return error;
-  return noted_error(detail::move(error).with_details(
+/// Finds the node of `clone` that was copied from `original`.
+template <class Node>
+result<> find_copy(Node& found, graph_node original, CUgraph clone,
+                   source_location where) noexcept {
+  result<> told = driver::call<&driver::entry_points::graph_node_find_in_clone>(
+      where, &found, original.native(), clone);
+  if (told.has_value() || !is_invalid_value(told.error())) return told;
+  return fail(noted_error(detail::move(told).error().with_details(
       text("no node of this graph was copied from that one. Name a node that was in the original "
-           "when this graph was cloned from it, and is there still.")));
+           "when this graph was cloned from it, and is there still."))));
 }
 
 /// Describes a node anew.
