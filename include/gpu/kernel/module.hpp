@@ -43,7 +43,8 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
 
 }  // namespace detail
 
-/// How a `module` is loaded and what it can be asked.
+/// How a `module` is loaded and what it can be asked: a temporary one nothing, since kernels and
+/// variables end with it.
 /// **Threads**: any number may look up kernels and variables at once. **Capture**: is not affected
 /// by that, and goes on.
 template <class Self> class module_operations {
@@ -126,7 +127,7 @@ template <class Self> class module_operations {
   /// `errc::argument_mismatch`, with both lists side by side; `errc::empty_handle`.
   template <kernel_parameter... Parameters>
   result<gpu::kernel<Parameters...>> kernel(
-      string_ref name, source_location where = source_location::current()) const noexcept {
+      string_ref name, source_location where = source_location::current()) const& noexcept {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
@@ -146,36 +147,42 @@ template <class Self> class module_operations {
   ///         GPU_TRY(code.kernel<axpy_signature>("axpy"));
   template <class Function>
     requires detail::is_function<Function>
-  auto kernel(string_ref name, source_location where = source_location::current()) const noexcept {
+  auto kernel(string_ref name, source_location where = source_location::current()) const& noexcept {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
 
   /// The kernel of that name, whatever it takes; its first launch compares the arguments' sizes.
-  result<untyped_kernel> kernel(string_ref name,
-                                source_location where = source_location::current()) const noexcept {
+  result<untyped_kernel> kernel(
+      string_ref name, source_location where = source_location::current()) const& noexcept {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     return detail::kernel_access::make<untyped_kernel>(record);
   }
+  template <class...>
+  void kernel(string_ref, source_location = {}) const&& = delete;  // it ends with the module
 
   /// The `__device__` or `__constant__` variable of that name as `T`s: one for a variable of type
   /// `T`, several for an array. Each context has its own copy of it; a device stands for its
   /// primary context. The span ends with the module. (cuLibraryGetGlobal)
   /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` where it is not a whole number of `T`.
   template <class T>
-  result<device_span<T>> global(string_ref name, context_ref context,
-                                source_location where = source_location::current()) const noexcept {
+  result<device_span<T>> global(
+      string_ref name, context_ref context,
+      source_location where = source_location::current()) const& noexcept {
     detail::global_place place;
     GPU_TRY(detail::find_global(state(), name, context, sizeof(T), place, where));
     return device_span<T>::from_native(place.address, place.bytes / sizeof(T));
   }
   template <class T>
-  result<device_span<T>> global(string_ref name, device on,
-                                source_location where = source_location::current()) const noexcept {
+  result<device_span<T>> global(
+      string_ref name, device on,
+      source_location where = source_location::current()) const& noexcept {
     CUcontext context = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), context, where));
     return global<T>(name, context_ref::from_native(context, on), where);
   }
+  template <class T, class On>
+  void global(string_ref, const On&, source_location = {}) const&& = delete;
 
   /// The `__managed__` variable of that name, which the host reads and writes at the same address
   /// as all devices: not while a kernel that uses it runs. It ends with the module.
@@ -183,11 +190,12 @@ template <class Self> class module_operations {
   /// **Errors**: as `global`.
   template <class T, class Variable = managed_variable<T>>
   result<Variable> managed(string_ref name,
-                           source_location where = source_location::current()) const noexcept {
+                           source_location where = source_location::current()) const& noexcept {
     detail::global_place place;
     GPU_TRY(detail::find_managed(state(), name, sizeof(T), place, where));
     return Variable(place.address, place.bytes / sizeof(T));
   }
+  template <class T> void managed(string_ref, source_location = {}) const&& = delete;
 
  private:
   friend Self;
