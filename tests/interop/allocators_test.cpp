@@ -45,8 +45,9 @@ bool is_managed(const void* address) {
 
 }  // namespace
 
-static_assert(gpu::pinned_range<pinned_list<int>>);
-static_assert(!gpu::pinned_range<managed_list<int>>);
+static_assert(gpu::pinned_range<pinned_list<int>&>);
+static_assert(!gpu::pinned_range<pinned_list<int>>);
+static_assert(!gpu::pinned_range<managed_list<int>&>);
 static_assert(gpu::kernel_argument_for<managed_list<int>&, int*>);
 static_assert(gpu::kernel_argument_for<const managed_list<int>&, gpu::device_span<const int>>);
 static_assert(!gpu::kernel_argument_for<const managed_list<int>&, int*>);

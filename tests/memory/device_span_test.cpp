@@ -54,6 +54,7 @@ static_assert(gpu::host_range<int (&)[3]>);
 static_assert(gpu::host_range<std::span<int>>);
 static_assert(gpu::host_range<gpu::pinned_span<int>>);
 static_assert(gpu::pinned_range<gpu::pinned_span<int>&>);
+static_assert(gpu::pinned_range<gpu::pinned_span<int>>);
 static_assert(!gpu::pinned_range<std::vector<int>&>);
 static_assert(!gpu::host_range<std::list<int>&>);
 static_assert(!gpu::host_range<std::vector<bool>&>);

@@ -26,6 +26,7 @@ using test::value_of;
 static_assert(!std::is_copy_constructible_v<registered_memory<int>>);
 static_assert(std::is_nothrow_move_constructible_v<registered_memory<int>>);
 static_assert(gpu::pinned_range<registered_memory<int>&>);
+static_assert(!gpu::pinned_range<registered_memory<int>>);
 static_assert(gpu::pinned_range<registered_memory<const int>&>);
 
 TEST_CASE("registered_memory: asynchronous copies take it", "[memory][registered]") {

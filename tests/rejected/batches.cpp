@@ -23,6 +23,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   const gpu::device_span<const unsigned> constant = managed;
   std::vector<unsigned> host(4);
   using op = gpu::memory_operation;
+  using words = gpu::pinned_vector<unsigned>;
 
 #if GPU_REJECTED == 1
   // expect 1: range_copy::read_now, which reads any host memory before the call returns
@@ -66,7 +67,15 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
 #elif GPU_REJECTED == 13
   // expect 13: the range's elements are const, and to discard them is to change them
   GPU_TRY(gpu::discard(stream, {managed, constant}));
+#elif GPU_REJECTED == 14
+  // expect 14: no temporary one
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy(GPU_TRY(words::create(device, 4)), buffer)}));
+#elif GPU_REJECTED == 15
+  // expect 15: no temporary one
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy(buffer, GPU_TRY(words::create(device, 4)))}));
 #else
+  auto pinned = GPU_TRY(words::create(device, 4));
+  GPU_TRY(gpu::copy(stream, {gpu::range_copy(pinned, buffer), gpu::range_copy(buffer, pinned)}));
   GPU_TRY(gpu::copy(stream, {gpu::range_copy::read_now(host, buffer)}));
   GPU_TRY(gpu::copy(stream, {gpu::array_copy::read_now(host, array)}));
   GPU_TRY(gpu::perform(stream, {op::wait(buffer.span(), 1u), op::write(buffer, 2u)}));

@@ -1,7 +1,9 @@
 // What the memory types do not let through, beside what they do.
 
 #include <gpu/memory.hpp>
+#include <gpu/memory/registered_memory.hpp>
 
+#include <utility>
 #include <vector>
 
 #ifndef GPU_REJECTED
@@ -59,7 +61,34 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
 #elif GPU_REJECTED == 14
   // expect 14: a temporary device_buffer is none
   GPU_TRY(gpu::copy(stream, pinned, GPU_TRY(gpu::device_buffer<float>::create(stream, 4))));
+#elif GPU_REJECTED == 15
+  // expect 15: deleted
+  const auto span = GPU_TRY(gpu::pinned_vector<float>::create(device, 4)).span();
+#elif GPU_REJECTED == 16
+  // expect 16: deleted
+  const auto span = gpu::pinned_vector<float>::create(device, 4).value().first(2);
+#elif GPU_REJECTED == 17
+  // expect 17: no temporary one
+  GPU_TRY(gpu::copy(stream, GPU_TRY(gpu::pinned_vector<float>::create(device, 4)), buffer));
+#elif GPU_REJECTED == 18
+  // expect 18: no temporary one
+  GPU_TRY(gpu::copy(stream, buffer, GPU_TRY(gpu::pinned_vector<float>::create(device, 4))));
+#elif GPU_REJECTED == 19
+  // expect 19: deleted
+  const auto span = std::move(pinned).span();
+#elif GPU_REJECTED == 20
+  // expect 20: deleted
+  const gpu::pinned_span<const float> span = std::move(pinned);
+#elif GPU_REJECTED == 21
+  // expect 21: no temporary one
+  using registered = gpu::registered_memory<float>;
+  GPU_TRY(gpu::copy(stream, GPU_TRY(registered::create(device, host)), buffer));
 #else
+  GPU_TRY(gpu::copy(GPU_TRY(gpu::pinned_vector<float>::create(device, 4)), buffer));
+  GPU_TRY(gpu::copy(stream, pinned.span(), buffer));
+  GPU_TRY(gpu::copy(stream, buffer, pinned.first(4)));
+  GPU_TRY(gpu::copy(stream, std::as_const(pinned).first(4), buffer));
+  GPU_TRY(gpu::copy(stream, std::as_const(pinned), buffer));
   GPU_TRY(gpu::copy(stream, pinned, buffer));
   GPU_TRY(gpu::copy(stream, buffer, pinned));
   GPU_TRY(gpu::copy(constant, buffer));

@@ -92,8 +92,9 @@ template <class Source, class Destination>
   detail::check_copy<Source, Destination>();
   static_assert((device_range<Source> || pinned_range<Source>) &&
                     (device_range<Destination> || pinned_range<Destination>),
-                "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or "
-                "leave the stream out for a copy that blocks");
+                "an asynchronous copy needs page-locked host memory that is there until it runs: "
+                "use a gpu::pinned_vector, no temporary one, or leave the stream out for a copy "
+                "that blocks");
   const detail::copy_end from = detail::copy_end_of(source), to = detail::copy_end_of(destination);
   const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
     return detail::copy_unusual(detail::copy_of(stream), source, destination, where);

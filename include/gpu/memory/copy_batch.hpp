@@ -57,8 +57,9 @@ class range_copy {
                    sizeof(detail::element_t<Destination>), hints) {
     check<Source, Destination>();
     static_assert(device_range<Source> || pinned_range<Source>,
-                  "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector, or "
-                  "range_copy::read_now, which reads any host memory before the call returns");
+                  "a copy of a batch needs page-locked host memory that is there until it runs: "
+                  "use a gpu::pinned_vector, no temporary one, or range_copy::read_now, which "
+                  "reads any host memory before the call returns");
   }
 
   /// A copy that has read its source, which may be any host memory, when the call returns.
@@ -81,7 +82,8 @@ class range_copy {
   template <class Source, class Destination> static constexpr void check() noexcept {
     detail::check_copy<Source, Destination>();
     static_assert(device_range<Destination> || pinned_range<Destination>,
-                  "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector");
+                  "a copy of a batch needs page-locked host memory that is there until it runs: "
+                  "use a gpu::pinned_vector, no temporary one");
   }
 
   detail::copy_end source_;

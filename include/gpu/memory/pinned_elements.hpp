@@ -17,9 +17,10 @@ template <class T> class pinned_elements : public host_elements<element_owner<T,
   pinned_span<const T> span() const& noexcept {
     return pinned_span<const T>::from_native(this->data(), this->size_);
   }
+  void span() const&& = delete;  // a name must not outlive its owner
   operator pinned_span<T>() & noexcept { return span(); }
   operator pinned_span<const T>() const& noexcept { return span(); }
-  operator pinned_span<const T>() const&& = delete;  // a name must not outlive its owner
+  operator pinned_span<const T>() const&& = delete;
 
  protected:
   using host_elements<element_owner<T, pinned_memory>>::host_elements;

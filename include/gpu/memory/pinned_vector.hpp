@@ -137,6 +137,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
                              source_location where = source_location::current()) const& noexcept {
     return span().first(count, where);
   }
+  void first(std::size_t, source_location = {}) const&& = delete;
 
   /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
   /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.

@@ -39,8 +39,11 @@ concept host_range = requires(detail::remove_reference_t<Range>& range) {
   requires detail::is_array<detail::remove_reference_t<Range>> || requires { range.begin(); };
 };
 
-/// A host range in page-locked memory, which asynchronous copies need.
+/// A host range in page-locked memory, which asynchronous copies need: a view, or an lvalue of an
+/// owner, for a temporary's memory would be gone before the copy runs.
 template <class Range>
-concept pinned_range = host_range<Range> && enable_pinned_range<detail::remove_cvref_t<Range>>;
+concept pinned_range = host_range<Range> && enable_pinned_range<detail::remove_cvref_t<Range>> &&
+                       (detail::is_lvalue_reference<Range> ||
+                        detail::trivially_copyable<detail::remove_cvref_t<Range>>);
 
 }  // namespace gpu
