@@ -5,16 +5,22 @@
 #include "support/results.hpp"
 
 #include <string>
+#include <vector>
 
 namespace name_suggestions_test {
 namespace {
 
+std::string entries(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += ".visible .entry " + name + "() { ret; }\n";
+  return text;
+}
+
 /// PTX of kernels with the names k1, k2, ...
 std::string kernels(int count) {
-  std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
-  for (int i = 1; i <= count; ++i)
-    text += ".visible .entry k" + std::to_string(i) + "() { ret; }\n";
-  return text;
+  std::vector<std::string> names;
+  for (int i = 1; i <= count; ++i) names.push_back("k" + std::to_string(i));
+  return ".version 8.0\n.target sm_80\n.address_size 64\n" + entries(names);
 }
 
 TEST_CASE("an unknown kernel name lists sixteen others, and how many there are more",
@@ -51,6 +57,37 @@ TEST_CASE("the nearest kernel is the one that takes the fewest changes", "[kerne
   };
   suggests("abc", "It has: xbc, b, abxyz. Declare");
   suggests("xyzbc", "It has: xbc, ");  // and then two that are equally far
+}
+
+TEST_CASE("a mangled kernel is as near as the name that it has in the source", "[kernel][module]") {
+  const auto module = test::value_of(gpu::module::load(
+      kernels(20) + entries({"_Z5saxpyPf", "_ZN3lib4deep5scaleIfLi4EEEvPT_",
+                             "_ZN12_GLOBAL__N_16hiddenEPf", "_ZN3lib12_GLOBAL__N_15innerEi",
+                             "_ZN3lib4fillINS_3boxIPFviEEEEEvNS1_IT_EE", "saxpy_all"})));
+  const auto suggests = [&](const char* wanted, const char* first) {
+    const std::string words = test::error_of(module.kernel<>(wanted)).message().c_str();
+    INFO(words);
+    CHECK(words.find(std::string("It has: ") + first + ", ") < words.size());
+  };
+  const char* const saxpy = "_Z5saxpyPf, which is saxpy(float*)";
+  for (const char* wanted : {"saxpy", "saxpi", "axpy", "saxpyy", "::saxpi", "saxpi<float>",
+                             "other::saxpy", "static_cast<void(*)(int*)>(saxpi)", "_Z5saxpiPf"}) {
+    suggests(wanted, saxpy);
+  }
+  const char* const scale =
+      "_ZN3lib4deep5scaleIfLi4EEEvPT_, which is void lib::deep::scale<float, 4>(float*)";
+  for (const char* wanted : {"scale", "scal", "lib::deep::scal", "deep::scael<float>",
+                             "lib::deep::scale<float, 5>", "sclae<double, 4>"}) {
+    suggests(wanted, scale);
+  }
+  suggests("hiden", "_ZN12_GLOBAL__N_16hiddenEPf, which is (anonymous namespace)::hidden(float*)");
+  suggests("inher",
+           "_ZN3lib12_GLOBAL__N_15innerEi, which is lib::(anonymous namespace)::inner(int)");
+  suggests("lib::fil<int>",
+           "_ZN3lib4fillINS_3boxIPFviEEEEEvNS1_IT_EE, which is void lib::fill<lib::box<void "
+           "(*)(int)> >(lib::box<lib::box<void (*)(int)> >)");
+  suggests("saxpy_al", "saxpy_all");
+  suggests("_all", "saxpy_all");  // which has it in it
 }
 
 }  // namespace

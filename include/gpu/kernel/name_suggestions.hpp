@@ -45,13 +45,35 @@ template <class Name = string_ref> Name bare_name(Name expression) noexcept {
   return expression.substring(first, last - first);
 }
 
-/// How far `candidate` is from what was meant by `wanted`. A mangled name that has the wanted one
-/// in it is as near as can be: `_Z5saxpyfPKf` for `saxpy`.
+/// The bare name in a declaration as the demangler writes it: `axpy` in `void n::axpy<float>(int)`.
+template <class Name = string_ref> Name declared_name(Name declaration) noexcept {
+  constexpr Name unnamed("(anonymous namespace)"), nothing("void ");
+  const std::size_t size = declaration.size();
+  const auto has = [&](Name part, std::size_t at) {
+    return size - at >= part.size() && declaration.substring(at, part.size()) == part;
+  };
+  std::size_t first = has(nothing, 0) ? nothing.size() : 0, last = first;
+  for (; last < size && declaration[last] != '<'; ++last) {
+    if (has(unnamed, last)) last += unnamed.size();
+    if (last == size || declaration[last] == '(') break;
+    if (declaration[last] == ':') first = last + 1;
+  }
+  return declaration.substring(first, last - first);
+}
+
+/// How far `candidate` is from what was meant by `wanted`: the less of what their whole names and
+/// their bare ones take, so that `_Z5saxpyPf` is next to `saxpi`. One that has the wanted one in it
+/// is as near as with one letter wrong.
 template <class Name = string_ref>
 std::size_t name_distance(Name wanted, const char* candidate) noexcept {
-  const text sought = bare_name(wanted).to_text();
-  if (!sought.empty() && __builtin_strstr(candidate, sought.c_str()) != nullptr) return 0;
-  return edit_distance(wanted, candidate);
+  const text declared = demangled(candidate);
+  const Name sought = bare_name(wanted);
+  const text bare = (declared.empty() ? Name(candidate) : declared_name(Name(declared))).to_text();
+  const std::size_t whole = edit_distance(wanted, candidate);
+  const std::size_t part = edit_distance(sought, bare);
+  const std::size_t least = whole < part ? whole : part;
+  const bool within = !sought.empty() && bare.contains(sought.to_text().c_str());
+  return within && least > 1 ? 1 : least;
 }
 
 /// Up to `Capacity` names, kept in the order of their distance.
