@@ -5,6 +5,7 @@
 #include "kernel/test_programs.hpp"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace host_argument_test {
@@ -110,6 +111,44 @@ TEST_CASE("a refused launch with host arguments leaves the host's values alone",
   const auto empty =
       gpu::launch(gpu::stream_ref(), {1, 2}, poly, gpu::in(a), gpu::in(b), gpu::out(c), 2);
   CHECK(empty.error() == gpu::errc::empty_handle);
+}
+
+TEST_CASE("host memory that was moved from is refused by its place among the arguments",
+          "[kernel][host_argument]") {
+  const gpu::stream stream = test::new_stream();
+  const gpu::module module = test::load_source(source);
+  const poly_kernel poly = test::value_of(module.kernel<const int*, int*, int*, int>("poly"));
+  const gpu::untyped_kernel untyped = test::value_of(module.kernel("poly"));
+  const auto make = [&](int count) {
+    return test::value_of(gpu::pinned_vector<int>::create(stream.device(), std::size_t(count)));
+  };
+  gpu::pinned_vector<int> gone = make(2), here = make(2), empty = make(0);
+  const gpu::pinned_vector<int> kept = std::move(gone);
+  std::vector<int> host(2);
+  const auto refused = [&](gpu::result<> launched, const char* argument) {
+    const gpu::cuda_error error = test::error_of(std::move(launched));
+    CHECK(error == gpu::errc::empty_handle);
+    CHECK(test::says(error, "gpu::launch", argument, "of kernel poly is empty: it was moved from",
+                     "Use the object that owns it now", "host_argument_test.cpp"));
+  };
+  const gpu::launch_config shape{1, 2};
+  refused(gpu::launch(stream, shape, poly, gpu::in(gone), gpu::inout(here), gpu::out(host), 0),
+          "the owner that is argument 1");
+  refused(gpu::launch(stream, shape, poly, gpu::in(kept), gpu::inout(gone), gpu::out(host), 0),
+          "the owner that is argument 2");
+  refused(gpu::launch(stream, shape, poly, gpu::in(host), nullptr, gpu::out(gone), 0),
+          "the owner that is argument 3");
+  refused(gpu::launch(stream, shape, untyped, gpu::in(std::as_const(gone)), gpu::inout(here),
+                      gpu::out(host), 0),
+          "the owner that is argument 1");
+  // What has no elements is there all the same.
+  test::value_of(
+      gpu::launch(stream, shape, poly, gpu::in(empty), gpu::inout(empty), gpu::out(empty), 0));
+  here[0] = 1;
+  here[1] = 2;
+  test::value_of(
+      gpu::launch(stream, shape, poly, gpu::in(kept), gpu::inout(here), gpu::out(host), 2));
+  CHECK(host == std::vector<int>{1, 2});
 }
 
 CUresult capturing(CUstream, CUstreamCaptureStatus* status) {

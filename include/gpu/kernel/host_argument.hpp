@@ -17,6 +17,7 @@ enum class transfer : unsigned char { in, out, inout };
 template <class T, transfer Way> struct host_argument {
   T* data;
   std::size_t size;
+  bool moved_from = false;
 };
 
 template <class> inline constexpr bool is_host_argument_type = false;
@@ -35,7 +36,9 @@ template <transfer Way, class Range> constexpr auto host_argument_of(Range& rang
   static_assert(trivially_copyable<element>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
-  return host_argument<element, Way>{detail::data_of(range), detail::size_of(range)};
+  host_argument<element, Way> made{detail::data_of(range), detail::size_of(range)};
+  if constexpr (knows_context<Range>) made.moved_from = !range.context();
+  return made;
 }
 
 }  // namespace detail
@@ -48,7 +51,8 @@ template <transfer Way, class Range> constexpr auto host_argument_of(Range& rang
 /// **Ordering**: a launch with such arguments copies on its stream and returns when the kernel has
 /// run and the results are back, so `range` may be a temporary and may be pageable.
 /// **Cost**: an allocation in stream order and a copy for each; for data that stays on the device,
-/// use a `device_buffer`. **Errors**: of the launch; `errc::capture_prohibited` during capture.
+/// use a `device_buffer`. **Errors**: of the launch; `errc::empty_handle` for an owner that was
+/// moved from; `errc::capture_prohibited` during capture.
 template <host_range Range> constexpr auto in(Range&& range) noexcept {
   return detail::host_argument_of<detail::transfer::in>(range);
 }
@@ -70,6 +74,7 @@ namespace detail {
 template <class A> struct staged_argument {
   A&& passed;
 
+  static constexpr bool moved_from() noexcept { return false; }
   result<> bring(const stream_ref&, source_location) noexcept { return {}; }
   result<> fetch(const stream_ref&, source_location) noexcept { return {}; }
   A&& argument() noexcept { return static_cast<A&&>(passed); }
@@ -87,6 +92,7 @@ template <is_host_argument A> struct staged_argument<A> {
   static remove_const_t<T>* device_type(const host_argument<T, Way>&);
   using element = remove_pointer_t<decltype(device_type(declval<remove_cvref_t<A>>()))>;
 
+  bool moved_from() const noexcept { return passed.moved_from; }
   std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
 
   result<> bring(const stream_ref& stream, source_location where) noexcept {
@@ -132,10 +138,22 @@ inline result<> refuse_capture(const stream_ref& stream, source_location where) 
                       where));
 }
 
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline result<> refuse_moved_from(unsigned position,
+                                                               const char* kernel,
+                                                               source_location where) noexcept {
+  Builder out;
+  out << "owner that is argument " << position << " of kernel " << kernel;
+  return refuse_empty_handle("gpu::launch", out.finish().c_str(), where);
+}
+
 template <class Launch, class... Staged>
-result<> launch_staged(const stream_ref& stream, source_location where, const Launch& launch,
-                       Staged&&... staged) noexcept {
+result<> launch_staged(const stream_ref& stream, source_location where, const char* kernel,
+                       const Launch& launch, Staged&&... staged) noexcept {
   GPU_TRY(require(stream, "gpu::launch", where));
+  unsigned position = 0;
+  const bool gone = ((++position, staged.moved_from()) || ...);
+  if (gone) return refuse_moved_from(position, kernel, where);
   GPU_TRY(refuse_capture(stream, where));
   result<> done;
   const auto unless_failed = [&](auto&& step) {
@@ -152,8 +170,10 @@ result<> launch_staged(const stream_ref& stream, source_location where, const La
 /// Copies what has to be copied around `launch(arguments...)`, and waits for all of it.
 template <class Launch, class... A>
 result<> launch_with_host_memory(const stream_ref& stream, source_location where,
-                                 const Launch& launch, A&&... arguments) noexcept {
-  return launch_staged(stream, where, launch, staged_argument<A>{static_cast<A&&>(arguments)}...);
+                                 const char* kernel, const Launch& launch,
+                                 A&&... arguments) noexcept {
+  return launch_staged(stream, where, kernel, launch,
+                       staged_argument<A>{static_cast<A&&>(arguments)}...);
 }
 
 }  // namespace detail

@@ -187,7 +187,7 @@ template <class... Parameters, class... Arguments>
     return {};
   } else if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(
-        stream.value, stream.where,
+        stream.value, stream.where, record->name.c_str(),
         [&](auto&&... staged) noexcept {
           static_assert((detail::check_kernel_argument<decltype(staged), Parameters>() && ...));
           return detail::launch_typed<Parameters...>(stream.value, config, record, stream.where,
@@ -211,7 +211,7 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
   if constexpr ((detail::is_host_argument<Arguments> || ...)) {
     return detail::launch_with_host_memory(
-        stream.value, stream.where,
+        stream.value, stream.where, record->name.c_str(),
         [&](auto&&... staged) noexcept {
           return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
                                         config, record, stream.where,

@@ -8,6 +8,10 @@
 
 namespace gpu::detail {
 
+/// Ranges that have a context until they are moved from.
+template <class Range>
+concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
+
 /// Adds to an out-of-memory error what was asked for and what the device has.
 template <class Error = cuda_error>
 [[gnu::cold, gnu::noinline]] inline Error with_memory_info(cuda_error error, context_ref context,

@@ -22,9 +22,6 @@ template <class Range>
 using element_t =
     typename decltype(elements_of(declval<remove_reference_t<Range>&>()))::element_type;
 
-template <class Range>
-concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
-
 template <class Range> [[gnu::always_inline]] inline copy_end copy_end_of(Range& range) noexcept {
   copy_end end;
   if constexpr (device_range<Range&>) {
