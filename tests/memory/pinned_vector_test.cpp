@@ -9,6 +9,7 @@
 #include <limits>
 #include <list>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -164,6 +165,58 @@ TEST_CASE("pinned_vector: stays as it was where memory ends amid a single pass",
   CHECK(error_of(v.insert(v.begin(), words(b), words())).code() == CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(contents(v) == std::vector<int>{1, 2});
 }
+
+#if defined(__cpp_exceptions)
+
+/// Counts up from 0, and throws in place of 3.
+struct throwing {
+  using difference_type = std::ptrdiff_t;
+  int at = 0;
+  int operator*() const { return at != 3 ? at : throw std::out_of_range("three"); }
+  throwing& operator++() {
+    ++at;
+    return *this;
+  }
+  bool operator==(const throwing&) const = default;
+};
+struct throwing_far : throwing {
+  friend std::ptrdiff_t operator-(throwing_far a, throwing_far b) { return a.at - b.at; }
+};
+
+TEST_CASE("pinned_vector: what an iterator throws leaves it whole", "[memory][pinned_vector]") {
+  using words = std::istream_iterator<int>;
+  pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));
+  for (const std::size_t room : {4u, 64u}) {  // with growing and without
+    REQUIRE(v.reserve(room).has_value());
+    REQUIRE(v.assign({7, 8, 9}).has_value());
+    CHECK_THROWS_AS(v.assign(throwing{0}, throwing{9}), std::out_of_range);
+    CHECK(contents(v) == std::vector<int>{7, 8, 9});
+    CHECK_THROWS_AS(v.insert(v.begin() + 1, throwing{0}, throwing{9}), std::out_of_range);
+    CHECK(contents(v) == std::vector<int>{7, 8, 9});
+    CHECK_THROWS_AS(v.insert(v.begin() + 1, throwing_far{{0}}, throwing_far{{20}}),
+                    std::out_of_range);
+    CHECK(contents(v) == std::vector<int>{7, 8, 9});
+    CHECK_THROWS_AS(v.assign(throwing_far{{1}}, throwing_far{{20}}), std::out_of_range);
+    CHECK(contents(v) == std::vector<int>{1, 2, 9});
+    std::istringstream wrong("4 5 six");
+    wrong.exceptions(std::ios::failbit | std::ios::badbit);
+    CHECK_THROWS_AS(v.assign(words(wrong), words()), std::ios::failure);
+    CHECK(contents(v) == std::vector<int>{1, 2, 9});
+  }
+  REQUIRE(v.assign(throwing_far{{4}}, throwing_far{{8}}).has_value());
+  REQUIRE(v.insert(v.end(), throwing{1}, throwing{3}).has_value());
+  CHECK(contents(v) == std::vector<int>{4, 5, 6, 7, 1, 2});
+}
+
+#endif
+
+static_assert(noexcept(std::declval<pinned_vector<int>&>().assign(
+    std::vector<int>::const_iterator(), std::vector<int>::const_iterator())));
+static_assert(noexcept(std::declval<pinned_vector<int>&>().insert(nullptr,
+                                                                  std::list<int>::iterator(),
+                                                                  std::list<int>::iterator())));
+static_assert(!noexcept(std::declval<pinned_vector<int>&>().assign(std::istream_iterator<int>(),
+                                                                   std::istream_iterator<int>())));
 
 TEST_CASE("pinned_vector: an element of its own can be added", "[memory][pinned_vector]") {
   pinned_vector<int> v = value_of(pinned_vector<int>::create(test::first_device()));

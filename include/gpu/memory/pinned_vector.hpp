@@ -30,15 +30,31 @@ concept reads_as = requires(Iterator i) {
   ++i;
 };
 
+template <class Iterator>
+concept subtractable = requires(const Iterator& i) { static_cast<std::size_t>(i - i); };
+
+/// Iterators that throw nothing while a vector reads from them.
+template <class Iterator, class T>
+concept reads_quietly = requires(Iterator i) {
+  { static_cast<T>(*i) } noexcept;
+  { ++i } noexcept;
+  { i != i } noexcept;
+  { Iterator(i) } noexcept;
+  requires !subtractable<Iterator> || requires {
+    { i - i } noexcept;
+  };
+};
+
 }  // namespace detail
 
 /// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
 /// and leaves the vector as it was where there is none; it is not copied implicitly. It has no
 /// `at`, which could only throw, and no `emplace_back`, which would not know the place of the call:
-/// `push_back({x, y})` does as much. Move-only; a moved-from vector has no elements, and can only
-/// be assigned to or destroyed. Getting page-locked memory takes about a millisecond, so keep
-/// vectors and reuse them.
+/// `push_back({x, y})` does as much. What an iterator throws passes through: the vector has the
+/// elements that it had, of which `assign` may have replaced some. Move-only; a moved-from vector
+/// has no elements, and can only be assigned to or destroyed. Getting page-locked memory takes
+/// about a millisecond, so keep vectors and reuse them.
 /// **Ordering**: asynchronous copies read and write the elements later; until they are done the
 /// elements must be left alone, and neither growth nor destruction may take the memory away.
 /// **Threads**: as `std::vector`.
@@ -195,12 +211,13 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   /// behind the elements that there were as by `push_back`, so `reserve` helps.
   template <detail::reads_as<T> Iterator>
   result<> assign(Iterator first, Iterator last,
-                  source_location where = source_location::current()) noexcept {
-    if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+                  source_location where =
+                      source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+    if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       GPU_TRY(grow_to(count, where));
-      size_ = count;
       construct_from(begin(), first, last);
+      size_ = count;
     } else {
       const std::size_t before = size_;
       GPU_TRY(append(first, last, where));
@@ -227,12 +244,16 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   }
   /// From iterators as `assign` takes them.
   template <detail::reads_as<T> Iterator>
-  result<iterator> insert(const_iterator position, Iterator first, Iterator last,
-                          source_location where = source_location::current()) noexcept {
-    if constexpr (requires { static_cast<std::size_t>(last - first); }) {
+  result<iterator> insert(
+      const_iterator position, Iterator first, Iterator last,
+      source_location where =
+          source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+    if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       iterator gap = GPU_TRY(open_gap(position, count, where));
+      unfilled_gap unfilled{*this, gap, count};
       construct_from(gap, first, last);
+      unfilled.count = 0;
       return gap;
     } else {
       const std::ptrdiff_t offset = position - begin();
@@ -287,16 +308,25 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   template <class Iterator> static void construct_from(T* to, Iterator first, Iterator last) {
     for (; first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
   }
-  template <class Iterator>
-  result<> append(Iterator first, Iterator last, source_location where) noexcept {
-    const std::size_t before = size_;
-    for (; first != last; ++first) {
-      result<> pushed = push_back(static_cast<T>(*first), where);
-      if (pushed.has_value()) [[likely]]
-        continue;
-      size_ = before;
-      return pushed;
+  /// What came behind the elements of before goes again, unless `before` is set to the new size.
+  struct unfinished_end {
+    std::size_t& size;
+    std::size_t before = size;
+    ~unfinished_end() { size = before; }
+  };
+  /// The gap closes again, unless `count` is set to 0.
+  struct unfilled_gap {
+    pinned_vector& of;
+    iterator at;
+    std::size_t count;
+    ~unfilled_gap() {
+      if (count != 0) of.erase(at, at + count);
     }
+  };
+  template <class Iterator> result<> append(Iterator first, Iterator last, source_location where) {
+    unfinished_end unfinished{size_};
+    for (; first != last; ++first) GPU_TRY(push_back(static_cast<T>(*first), where));
+    unfinished.before = size_;
     return {};
   }
   static void reverse(T* first, T* last) noexcept {
