@@ -4,7 +4,7 @@
 #include <gpu/kernel.hpp>
 
 #include "kernel/recorded_launch.hpp"
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 #include <cstdlib>
 #include <string>
@@ -156,6 +156,23 @@ TEST_CASE("a kernel's limits are asked for at its first launch on a device, and 
   CHECK(refused.error() == gpu::errc::invalid_launch);
   CHECK(refused.error().limit() == 1024);  // as of any kernel of the device
   CHECK(refused.error().details().contains("1024. Use smaller blocks and more of them."));
+}
+
+TEST_CASE("a block of more threads than a kernel is bound to is refused", "[kernel][launch]") {
+  const gpu::stream stream = test::value_of(gpu::stream::create(test::first_device()));
+  const gpu::module module =
+      test::value_of(gpu::module::load(".version 8.0\n.target sm_80\n.address_size 64\n"
+                                       ".visible .entry bounded()\n.maxntid 64, 1, 1\n{ ret; }\n"));
+  const auto kernel = test::value_of(module.kernel<>("bounded"));
+  const gpu::cuda_error error = test::error_of(gpu::launch(stream, {1, 65}, kernel));
+  CHECK(error == gpu::errc::invalid_launch);
+  CHECK(error.asked() == 65);
+  CHECK(error.limit() == 64);
+  CHECK(test::says(error, "kernel bounded", "has 65 threads, more than the kernel's limit of 64,",
+                   "which its registers or its __launch_bounds__ set.",
+                   "or change its __launch_bounds__."));
+  CHECK(gpu::launch(stream, {1, 64}, kernel).has_value());
+  CHECK(stream.synchronize().has_value());
 }
 
 TEST_CASE("a device may allow smaller grids or blocks than others do", "[kernel][launch]") {

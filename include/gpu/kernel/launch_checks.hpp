@@ -126,15 +126,15 @@ template <class Builder = text_builder>
                         "Use smaller blocks and more of them."));
   const std::uint64_t threads = config.block.volume();
   if (threads > limits.kernel_threads) {
-    const bool by_registers = limits.kernel_threads < limits.device_threads;
+    const bool by_kernel = limits.kernel_threads < limits.device_threads;
     Builder out;
     out << "kernel " << launch.kernel->name << ": a block of ";
     write(out, config.block);
-    out << " has " << threads << " threads, more than the "
-        << (by_registers ? "kernel's" : "device's") << " limit of " << limits.kernel_threads
-        << (by_registers ? ", which its registers set. Use smaller blocks, or give the kernel "
-                           "__launch_bounds__."
-                         : ". Use smaller blocks and more of them.");
+    out << " has " << threads << " threads, more than the " << (by_kernel ? "kernel's" : "device's")
+        << " limit of " << limits.kernel_threads
+        << (by_kernel ? ", which its registers or its __launch_bounds__ set. Use smaller blocks, "
+                        "or change its __launch_bounds__."
+                      : ". Use smaller blocks and more of them.");
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, threads,
                         limits.kernel_threads));
   }
