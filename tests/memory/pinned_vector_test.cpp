@@ -1,6 +1,7 @@
 #include "support/noted_calls.hpp"
 
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 
 #include <algorithm>
@@ -203,6 +204,14 @@ TEST_CASE("pinned_vector: what an iterator throws leaves it whole", "[memory][pi
     CHECK_THROWS_AS(v.assign(words(wrong), words()), std::ios::failure);
     CHECK(contents(v) == std::vector<int>{1, 2, 9});
   }
+  struct unmade {
+    unmade() { throw std::out_of_range("unmade"); }
+  };
+  const gpu::device device = test::first_device();
+  CHECK_THROWS_AS(pinned_vector<unmade>::create(device, 1), std::out_of_range);
+  pinned_vector<unmade> none = value_of(pinned_vector<unmade>::create(device));
+  CHECK_THROWS_AS(none.resize(1), std::out_of_range);
+  CHECK(none.empty());
   REQUIRE(v.assign(throwing_far{{4}}, throwing_far{{8}}).has_value());
   REQUIRE(v.insert(v.end(), throwing{1}, throwing{3}).has_value());
   CHECK(contents(v) == std::vector<int>{4, 5, 6, 7, 1, 2});
@@ -241,6 +250,47 @@ TEST_CASE("pinned_vector: an element is put together where it is added",
   CHECK(*value_of(v.insert(v.begin(), {3, 4.0f})) == point{3, 4.0f});
   CHECK(v.size() == 2);
   CHECK(v.back() == point{1, 2.0f});
+}
+
+/// Has no default constructor.
+struct numbered {
+  explicit numbered(int n) noexcept : number{n} {}
+  bool operator==(const numbered&) const = default;
+  int number;
+};
+
+template <class T, class... Counted>
+concept creates_of = requires(gpu::device device, Counted... counted) {
+  pinned_vector<T>::create(device, counted...);
+};
+template <class T>
+concept resizes = requires(pinned_vector<T>& v) { v.resize(2); };
+static_assert(creates_of<int, std::size_t> && resizes<int>);
+static_assert(creates_of<numbered> && creates_of<numbered, pinned_flags>);
+static_assert(!creates_of<numbered, std::size_t> && !resizes<numbered>);
+
+TEST_CASE("pinned_vector: elements need no default constructor", "[memory][pinned_vector]") {
+  const gpu::device device = test::first_device();
+  auto v = value_of(pinned_vector<numbered>::create(device));
+  CHECK(v.empty());
+  REQUIRE(v.resize(2, numbered(3)).has_value());
+  REQUIRE(v.push_back(numbered(4)).has_value());
+  REQUIRE(v.insert(v.begin(), numbered(2)).has_value());
+  const std::vector<numbered> w{numbered(2), numbered(3), numbered(3), numbered(4)};
+  CHECK(std::equal(v.begin(), v.end(), w.begin(), w.end()));
+  const std::vector<int> numbers{5, 6};
+  REQUIRE(v.assign(numbers.begin(), numbers.end()).has_value());
+  CHECK(v.back() == numbered(6));
+  auto copied = value_of(gpu::device_buffer<numbered>::create(device, 2));
+  REQUIRE(gpu::copy(v, copied).has_value());
+
+  const gpu::context_ref context = value_of(gpu::context::primary(device));
+  CHECK(value_of(pinned_vector<numbered>::create(context, pinned_flags::mapped)).flags() ==
+        pinned_flags::mapped);
+  const gpu::cuda_error flags =
+      error_of(pinned_vector<numbered>::create(device, static_cast<gpu::pinned_flags>(8)));
+  CHECK(says(flags, "gpu::pinned_vector::create", "8 has bits that are no gpu::pinned_flags"));
+  CHECK(error_of(pinned_vector<numbered>::create(gpu::context_ref())) == gpu::errc::empty_handle);
 }
 
 TEST_CASE("pinned_vector: room is made once and given back", "[memory][pinned_vector]") {

@@ -3,6 +3,7 @@
 /// `pinned_vector<T>`: a vector in page-locked host memory, which the device reads and writes at
 /// full speed and without the host's help.
 
+#include <gpu/memory/element_source.hpp>
 #include <gpu/memory/pinned_elements.hpp>
 
 #include <initializer_list>
@@ -21,31 +22,6 @@ _GLIBCXX_END_NAMESPACE_VERSION
 #endif
 
 namespace gpu {
-namespace detail {
-
-/// Iterators, one-pass ones among them, whose elements make a `T`.
-template <class Iterator, class T>
-concept reads_as = requires(Iterator i) {
-  static_cast<T>(*i);
-  ++i;
-};
-
-template <class Iterator>
-concept subtractable = requires(const Iterator& i) { static_cast<std::size_t>(i - i); };
-
-/// Iterators that throw nothing while a vector reads from them.
-template <class Iterator, class T>
-concept reads_quietly = requires(Iterator i) {
-  { static_cast<T>(*i) } noexcept;
-  { ++i } noexcept;
-  { i != i } noexcept;
-  { Iterator(i) } noexcept;
-  requires !subtractable<Iterator> || requires {
-    { i - i } noexcept;
-  };
-};
-
-}  // namespace detail
 
 /// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
@@ -73,23 +49,39 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "the device copies bytes: the elements have to be trivially copyable");
 
-  /// `count` elements, each `T{}`, for use with a device. Neither this nor growing is allowed while
-  /// a stream is captured. (cuMemHostAlloc)
-  /// **Errors**: `errc::invalid_argument` for flags that there are not; `errc::size_overflow`; the
-  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked.
-  static result<pinned_vector> create(device with, std::size_t count = 0,
-                                      pinned_flags flags = pinned_flags::none,
+  /// No elements yet, for use with a device.
+  /// **Errors**: `errc::invalid_argument` for flags that there are not.
+  static result<pinned_vector> create(device with, pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), count, flags, where);
+    return create(context_ref::from_native(primary, with), flags, where);
   }
-  static result<pinned_vector> create(context_ref in, std::size_t count = 0,
-                                      pinned_flags flags = pinned_flags::none,
+  static result<pinned_vector> create(context_ref in, pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::pinned_vector::create", where));
     GPU_TRY(detail::check_pinned_flags(flags, "gpu::pinned_vector::create", where));
-    pinned_vector made{in, flags};
+    return pinned_vector{in, flags};
+  }
+  /// `count` elements, each `T{}`. Neither this nor growing is allowed while a stream is captured.
+  /// (cuMemHostAlloc)
+  /// **Errors**: as above; `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the
+  /// bytes asked.
+  static result<pinned_vector> create(
+      device with, std::size_t count, pinned_flags flags = pinned_flags::none,
+      source_location where = source_location::current()) noexcept(detail::made_quietly<T>)
+    requires detail::made_of_nothing<T>
+  {
+    pinned_vector made = GPU_TRY(create(with, flags, where));
+    GPU_TRY(made.resize(count, where));
+    return made;
+  }
+  static result<pinned_vector> create(
+      context_ref in, std::size_t count, pinned_flags flags = pinned_flags::none,
+      source_location where = source_location::current()) noexcept(detail::made_quietly<T>)
+    requires detail::made_of_nothing<T>
+  {
+    pinned_vector made = GPU_TRY(create(in, flags, where));
     GPU_TRY(made.resize(count, where));
     return made;
   }
@@ -177,7 +169,10 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
     return capacity_ == size_ ? result<>{} : move_to(size_, where);
   }
-  result<> resize(std::size_t count, source_location where = source_location::current()) noexcept {
+  result<> resize(std::size_t count, source_location where = source_location::current()) noexcept(
+      detail::made_quietly<T>)
+    requires detail::made_of_nothing<T>
+  {
     return resize(count, T{}, where);
   }
   result<> resize(std::size_t count, const T& value,
