@@ -338,17 +338,17 @@ TEST_CASE("an untyped kernel checks sizes at the launch", "[kernel][launch]") {
   const auto wrong_size = gpu::launch(stream, {1, 1}, kernel, x, x, 1.5);
   REQUIRE_FALSE(wrong_size.has_value());
   CHECK(wrong_size.error() == gpu::errc::argument_mismatch);
-  CHECK(wrong_size.error().details().contains("2     4 bytes    double "));
+  CHECK(wrong_size.error().details().contains("3     4 bytes    double "));
   CHECK(wrong_size.error().details().contains("8 bytes   <-- the first difference\n"));
   const auto too_few = gpu::launch(stream, {1, 1}, kernel, x, x);
   REQUIRE_FALSE(too_few.has_value());
   CHECK(too_few.error().asked() == 2);
   CHECK(too_few.error().limit() == 3);
   CHECK(
-      too_few.error().details().contains("2     4 bytes    nothing   <-- the first difference\n"));
+      too_few.error().details().contains("3     4 bytes    nothing   <-- the first difference\n"));
   const auto too_many = gpu::launch(stream, {1, 1}, kernel, x, x, 1, 2);
   REQUIRE_FALSE(too_many.has_value());
-  CHECK(too_many.error().details().contains("3  nothing       int "));
+  CHECK(too_many.error().details().contains("4  nothing       int "));
   CHECK(test::recording().launches.size() == 1);
   CHECK(gpu::launch(stream, {1, 1}, kernel, x, x, 7u).has_value());
   // The parameter's size chooses between value and pointer; where both have it, it is the value.

@@ -174,10 +174,10 @@ TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
   CHECK(std::string(order.error().details().c_str()) ==
         "kernel scale has 3 parameters, and 3 are stated, but they differ:\n"
         "   #  kernel                     stated\n"
-        "   0     4 bytes at offset 0     float*      8 bytes at offset 0   <-- the first "
+        "   1     4 bytes at offset 0     float*      8 bytes at offset 0   <-- the first "
         "difference\n"
-        "   1     8 bytes at offset 8     float       4 bytes at offset 8\n"
-        "   2     4 bytes at offset 16    int         4 bytes at offset 12\n"
+        "   2     8 bytes at offset 8     float       4 bytes at offset 8\n"
+        "   3     4 bytes at offset 16    int         4 bytes at offset 12\n"
         "State the types of the __global__ function's parameters, in their order.\n");
   const auto few = module.kernel<float>("scale");
   REQUIRE_FALSE(few.has_value());
@@ -189,7 +189,7 @@ TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
   CHECK(none.error() == gpu::errc::argument_mismatch);
   const auto many = module.kernel<float, float*, int, int>("scale");
   REQUIRE_FALSE(many.has_value());
-  CHECK(many.error().details().contains("3  nothing                    int "));
+  CHECK(many.error().details().contains("4  nothing                    int "));
   const auto span = module.kernel<float, gpu::device_span<float>, int>("scale");
   REQUIRE_FALSE(span.has_value());
   CHECK(span.error().details().contains("16 bytes at offset 8"));

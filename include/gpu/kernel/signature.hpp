@@ -134,7 +134,7 @@ template <class Builder = text_builder>
   table.end_line();
   bool marked = false;
   for (std::size_t i = 0; i < (stated_count > actual_count ? stated_count : actual_count); ++i) {
-    out << (i < 10 ? "   " : "  ") << i;
+    out << (i + 1 < 10 ? "   " : "  ") << i + 1;
     table.pad_to(kernel_column);
     if (i < actual_count) {
       write_place(out, actual[i].size, actual[i].offset, words.with_offsets);
