@@ -163,6 +163,28 @@ TEST_CASE("an unknown kernel name lists what the module has, nearest first", "[k
   CHECK(module.kernel("").error() == gpu::errc::unknown_name);
 }
 
+TEST_CASE("a name with a zero byte is refused", "[kernel][module]") {
+  const gpu::module module = test::value_of(gpu::module::load(compiled()));
+  const gpu::device device = test::first_device();
+  const std::string kernel("scale\0zzz", 9), variable("counters\0", 9);
+  for (const gpu::cuda_error& error :
+       {test::error_of(module.kernel(kernel)), test::error_of(module.kernel<float*>(kernel))}) {
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(error.asked() == 5);
+    CHECK(error.limit() == 9);
+    CHECK(test::says(error, "gpu::module::kernel",
+                     "the name that begins with \"scale\" has a zero byte at 5 of 9, where the "
+                     "driver would stop reading. Take it out.",
+                     "module_test.cpp"));
+  }
+  const gpu::cuda_error global = test::error_of(module.global<int>(variable, device));
+  CHECK(global == gpu::errc::invalid_argument);
+  CHECK(test::says(global, "gpu::module::global", "\"counters\" has a zero byte at 8 of 9"));
+  const gpu::cuda_error managed = test::error_of(module.managed<int>(variable));
+  CHECK(managed == gpu::errc::invalid_argument);
+  CHECK(test::says(managed, "gpu::module::managed", "\"counters\" has a zero byte at 8 of 9"));
+}
+
 TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
   const gpu::module module = test::value_of(gpu::module::load(compiled()));
   CHECK(module.kernel<float, float*, int>("scale").has_value());

@@ -35,7 +35,9 @@ namespace detail {
 template <class Builder = text_builder>
 inline result<> require_kernel(module_state* state, string_ref name, kernel_record*& record,
                                source_location where) noexcept {
-  if (state == nullptr) return fail(empty_handle_error("gpu::module::kernel", "module", where));
+  constexpr const char* function = "gpu::module::kernel";
+  if (state == nullptr) return fail(empty_handle_error(function, "module", where));
+  GPU_TRY(require_whole_name(function, name, where));
   GPU_TRY(find_kernel(*state, state->lowered(name), record, where));
   if (record == nullptr) return fail(unknown_kernel_error(state->library, name, where));
   return {};
@@ -124,7 +126,8 @@ template <class Self> class module_operations {
   /// (where the driver is too old to know them, before CUDA 12.4, they are believed).
   /// (cuLibraryGetKernel, cuKernelGetParamInfo)
   /// **Errors**: `errc::unknown_name`, with the names that there are, nearest first;
-  /// `errc::argument_mismatch`, with both lists side by side; `errc::empty_handle`.
+  /// `errc::argument_mismatch`, with both lists side by side; `errc::invalid_argument` for a name
+  /// with a zero byte; `errc::empty_handle`.
   template <kernel_parameter... Parameters>
   result<gpu::kernel<Parameters...>> kernel(
       string_ref name, source_location where = source_location::current()) const& noexcept {
@@ -164,7 +167,8 @@ template <class Self> class module_operations {
   /// The `__device__` or `__constant__` variable of that name as `T`s: one for a variable of type
   /// `T`, several for an array. Each context has its own copy of it; a device stands for its
   /// primary context. The span ends with the module. (cuLibraryGetGlobal)
-  /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` where it is not a whole number of `T`.
+  /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` where it is not a whole number of `T`;
+  /// `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
   template <class T>
   result<device_span<T>> global(
       string_ref name, context_ref context,

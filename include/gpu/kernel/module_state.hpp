@@ -149,6 +149,20 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   return done;
 }
 
+/// Refuses a name with a zero byte, of which the driver would take what is before.
+template <class Builder = text_builder>
+inline result<> require_whole_name(const char* function, string_ref name,
+                                   source_location where) noexcept {
+  const void* const zero = __builtin_memchr(name.data(), 0, name.size());
+  if (zero == nullptr) [[likely]]
+    return {};
+  const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
+  Builder out;
+  out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
+      << " of " << name.size() << ", where the driver would stop reading. Take it out.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
+}
+
 /// Whether machine code was refused because it is for another device.
 inline bool is_for_other_device(const result<>& loaded) noexcept {
   return !loaded.has_value() && loaded.error().domain() == error_domain::driver &&

@@ -72,6 +72,7 @@ inline result<> find_global(module_state* state, string_ref name, context_ref co
                             source_location where) noexcept {
   constexpr const char* function = "gpu::module::global";
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
+  GPU_TRY(require_whole_name(function, name, where));
   GPU_TRY(require(context, function, where));
   const text lowered = state->lowered(name);
   const result<> found = driver::call_in<&driver::entry_points::library_get_global>(
@@ -85,6 +86,7 @@ inline result<> find_managed(module_state* state, string_ref name, std::size_t e
                              global_place& place, source_location where) noexcept {
   constexpr const char* function = "gpu::module::managed";
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
+  GPU_TRY(require_whole_name(function, name, where));
   const text lowered = state->lowered(name);
   const result<> found = driver::call_in_any<&driver::entry_points::library_get_managed>(
       where, &place.address, &place.bytes, state->library, lowered.c_str());
