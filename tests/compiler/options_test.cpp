@@ -2,7 +2,7 @@
 
 #include <gpu/compiler.hpp>
 
-#include "support/catch.hpp"
+#include "support/results.hpp"
 
 #include <gpu/testing/fault_injection.hpp>
 
@@ -219,6 +219,24 @@ TEST_CASE("a value that an option cannot have is refused", "[compiler][options]"
   gpu::compile_options options;
   options.extra = {"-arch=native"};
   CHECK(has(refusal_of(options), "sm_90 or compute_90"));
+}
+
+TEST_CASE("a standard that is none is refused before NVRTC is asked", "[compiler][options]") {
+  using gpu::cpp_standard;
+  gpu::compile_options options = for_90();
+  options.standard = static_cast<cpp_standard>(99);
+  const gpu::cuda_error error = test::error_of(gpu::compile(arithmetic, options));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(error.asked() == 99);
+  CHECK(test::says(error, "gpu::compile", "99 is no gpu::cpp_standard.",
+                   "Use one of its enumerators.", "options_test.cpp"));
+  for (const cpp_standard known :
+       {cpp_standard::unspecified, cpp_standard::cpp03, cpp_standard::cpp11, cpp_standard::cpp14,
+        cpp_standard::cpp17, cpp_standard::cpp20}) {
+    const int year = static_cast<int>(known);
+    const std::string digits = (year < 10 ? "0" : "") + std::to_string(year);
+    CHECK(gpu::name_of(known) == (year == 0 ? "unspecified" : "cpp" + digits));
+  }
 }
 
 TEST_CASE("what is said twice or against itself is refused", "[compiler][options]") {

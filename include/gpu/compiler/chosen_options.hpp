@@ -6,6 +6,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/known_options.hpp>
 #include <gpu/core/result.hpp>
+#include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/name_suggestions.hpp>
 
 namespace gpu::detail {
@@ -100,6 +101,7 @@ template <class Builder = text_builder> class option_chooser {
   result<> add_members(const compile_options& options) {
     target_ = options.architecture;
     if (target_ != architecture()) target_origin_ = "compile_options::architecture";
+    GPU_TRY(require_enumerator(options.standard, "cpp_standard", "gpu::compile", where_));
     if (options.standard != cpp_standard::unspecified) {
       Builder value;
       const int year = static_cast<int>(options.standard);

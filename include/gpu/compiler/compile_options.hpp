@@ -36,6 +36,25 @@ enum class cpp_standard : unsigned char {
   cpp20 = 20,
 };
 
+/// The enumerator, such as "cpp20"; null for a value that this library does not know.
+constexpr const char* name_of(cpp_standard standard) noexcept {
+  switch (standard) {
+    case cpp_standard::unspecified:
+      return "unspecified";
+    case cpp_standard::cpp03:
+      return "cpp03";
+    case cpp_standard::cpp11:
+      return "cpp11";
+    case cpp_standard::cpp14:
+      return "cpp14";
+    case cpp_standard::cpp17:
+      return "cpp17";
+    case cpp_standard::cpp20:
+      return "cpp20";
+  }
+  return nullptr;
+}
+
 /// How a program is compiled:
 ///
 ///     gpu::compile(source, {.defines = {{"BLOCK", 256}}, .fast_math = true});
