@@ -2,8 +2,8 @@
 //
 // The file streams through two pinned buffers, each with a stream of its own, so that reading,
 // copying and counting overlap. --check counts on the host too and compares.
-// Exit code: 0, or 1 where a file could not be read or the counts differ, 2 for a wrong call, 3
-// where the GPU or the compiler gave an error.
+// Exit code: 0, or 1 where a file could not be read, the counts differ or cannot be written, 2 for
+// a wrong call, 3 where the GPU or the compiler gave an error.
 
 #include <gpu/gpu.hpp>
 #include <gpu/testing/cpu_driver.hpp>
@@ -216,6 +216,12 @@ int main(int argc, char** argv) {
   if (!all_well) {
     std::fprintf(stderr, "file_histogram: %s\n", all_well.error().message().c_str());
     return 3;
+  }
+  // What failed to be written earlier is told by the stream alone.
+  const int error = std::fflush(stdout) != 0 ? errno : std::ferror(stdout) != 0 ? EIO : 0;
+  if (error != 0) {
+    std::fprintf(stderr, "file_histogram: standard output: %s\n", std::strerror(error));
+    return 1;
   }
   return *all_well ? 0 : 1;
 }
