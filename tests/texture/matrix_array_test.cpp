@@ -64,7 +64,16 @@ TEST_CASE("array_from_matrix: refuses other numbers of elements", "[texture][mat
   const gpu::cuda_error few = error_of(array_from_matrix<float>(device, matrix, {3, 5}));
   CHECK(few == gpu::errc::size_mismatch);
   CHECK(says(few, "14 elements", "5 x 3 x 1", "15"));
-  CHECK(says(error_of(array_from_matrix<float>(device, matrix, {3, 0})), "the width is 0"));
+  for (const gpu::matrix_shape& none :
+       {gpu::matrix_shape{3, 0}, gpu::matrix_shape{0, 14}, gpu::matrix_shape{0, 0},
+        gpu::matrix_shape{14, 0, matrix_order::column_major}}) {
+    const gpu::cuda_error empty = error_of(array_from_matrix<float>(device, matrix, none));
+    CHECK(empty == gpu::errc::size_mismatch);
+    CHECK(says(empty, "gpu::array_from_matrix", "columns has no elements, and 14 were passed",
+               "at least one row and one column"));
+    CHECK(error_of(array_from_matrix<float>(device, std::vector<float>{}, none)) ==
+          gpu::errc::invalid_argument);
+  }
   const gpu::cuda_error order =
       error_of(array_from_matrix<float>(device, matrix, {2, 7, static_cast<matrix_order>(7)}));
   CHECK(order == gpu::errc::invalid_argument);

@@ -30,6 +30,24 @@ struct matrix_shape {
   matrix_order order = matrix_order::row_major;
 };
 
+namespace detail {
+
+/// Refuses a matrix without rows or columns, of which the driver would make a line, or nothing.
+template <class Builder = text_builder>
+result<> require_elements(const char* function, const matrix_shape& shape, std::size_t elements,
+                          source_location where) noexcept {
+  if (shape.rows != 0 && shape.columns != 0) [[likely]]
+    return {};
+  Builder out;
+  out << "a matrix of " << shape.rows << " rows and " << shape.columns
+      << " columns has no elements, and " << elements
+      << " were passed. Give at least one row and one column.";
+  return fail(refusal(elements == 0 ? errc::invalid_argument : errc::size_mismatch, function,
+                      out.finish(), where, elements, 0));
+}
+
+}  // namespace detail
+
 /// A new array of two dimensions with the elements of a matrix in contiguous host memory, and
 /// returns when they have arrived. x runs along what is contiguous: the width is the number of
 /// columns of a row-major matrix, and of rows of a column-major one, which is not transposed. The
@@ -42,14 +60,16 @@ struct matrix_shape {
 ///
 /// `flags` is what the array is for.
 /// **Errors**: `errc::size_mismatch` with the elements there are and the elements that the shape
-/// has; `errc::invalid_argument` for an order that is none; those of `cuda_array::create`. Not
-/// allowed during capture.
-/// (cuArray3DCreate, cuCtxSynchronize, cuMemcpy3D)
+/// has; `errc::invalid_argument` for an order that is none, and for no elements at all; those of
+/// `cuda_array::create`. Not allowed during capture. (cuArray3DCreate, cuCtxSynchronize,
+/// cuMemcpy3D)
 template <class T, host_range Range>
 result<cuda_array<T>> array_from_matrix(
     device on, const Range& elements, matrix_shape shape, array_flags flags = array_flags::none,
     source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require_enumerator(shape.order, "matrix_order", "gpu::array_from_matrix", where));
+  GPU_TRY(
+      detail::require_elements("gpu::array_from_matrix", shape, detail::size_of(elements), where));
   const bool in_rows = shape.order == matrix_order::row_major;
   array_shape extents;
   extents.width = in_rows ? shape.columns : shape.rows;
