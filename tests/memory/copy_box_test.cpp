@@ -267,6 +267,83 @@ TEST_CASE("copy: refuses boxes that do not fit", "[memory][pitched]") {
   CHECK(copy(box.span(), buffer.span(), {.source = {20, 0}}).has_value());  // nothing
 }
 
+TEST_CASE("copy: a part of no elements is nothing, and one to the edge is what is left",
+          "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto from = value_of(pitched_buffer<int>::create(device, {4, 3}));
+  auto to = value_of(pitched_buffer<int>::create(device, {4, 3}));
+  REQUIRE(fill(stream, from, 1).has_value());
+  REQUIRE(fill(stream, to, 2).has_value());
+  const std::size_t visible = 0;
+  CHECK(copy(stream, from, to, {.size = {visible, 3}}).has_value());
+  CHECK(copy(stream, from, to, {.size = {visible}}).has_value());
+  CHECK(copy(stream, from, to, {.size = {4, visible}}).has_value());
+  CHECK(copy(stream, {gpu::box_copy(from, to, {.size = {visible, 3}})}).has_value());
+  CHECK(stream.synchronize().has_value());
+  CHECK(copy(from, to, {.size = {visible, 3}}).has_value());
+  host_box seen({4, 3});
+  REQUIRE(copy(to, seen.span()).has_value());
+  CHECK(seen.values == std::vector<int>(12, 2));
+  // Outside is outside, also for nothing.
+  CHECK(error_of(copy(from, to, {.source = {5}, .size = {visible}})) ==
+        gpu::errc::index_out_of_range);
+  REQUIRE(copy(stream, from, to, {.source = {1, 1}, .size = {gpu::to_the_edge}}).has_value());
+  REQUIRE(copy(stream, from, to, {.source = {3, 1}, .destination = {3, 1}}).has_value());
+  REQUIRE(stream.synchronize().has_value());
+  REQUIRE(copy(to, seen.span()).has_value());
+  CHECK(seen.values == std::vector<int>{1, 1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1});
+}
+
+TEST_CASE("copy, fill: boxes of more bytes than there are addresses are refused",
+          "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(gpu::device_buffer<int>::create(device, 64));
+  std::vector<int> host(64);
+  constexpr std::size_t one = 1;
+  for (const box_extent size : {box_extent{1, one << 33, one << 31}, box_extent{4, one << 62, 4},
+                                box_extent{8, one << 61}}) {
+    const auto box = pitched_span<int>::from_native(buffer.data(), size);
+    const auto back = pitched_host_span<int>::from_native(host.data(), size);
+    for (const gpu::cuda_error& error :
+         {error_of(fill(stream, box, 5)), error_of(copy(stream, box, box)),
+          error_of(copy(box, back)), error_of(copy(stream, {gpu::box_copy(box, box)}))}) {
+      CHECK(error == gpu::errc::size_overflow);
+      CHECK(says(error, "more bytes than a size_t can count", "Give extents of memory"));
+    }
+  }
+  const auto none = pitched_span<int>::from_native(buffer.data(), {0, one << 40, one << 40}, 4);
+  CHECK(fill(stream, none, 5).has_value());
+  CHECK(says(
+      error_of(fill(stream, pitched_span<int>::from_native(buffer.data(), {1, one << 62, 4}), 5)),
+      "the destination is 4 planes of 4611686018427387904 rows of 4 bytes"));
+}
+
+TEST_CASE("pitched_buffer: says what is wrong with its extents", "[memory][pitched]") {
+  const gpu::device device = test::first_device();
+  constexpr std::size_t one = 1;
+  const gpu::cuda_error all =
+      error_of(pitched_buffer<float>::create(device, {1, one << 40, one << 40}));
+  CHECK(all == gpu::errc::size_overflow);
+  CHECK(says(all, "a box of 1 x 1099511627776 x 1099511627776 elements of 4 bytes",
+             "Make it smaller"));
+  CHECK(value_of(pitched_buffer<float>::create(device, {0, one << 40, one << 40})).empty());
+}
+
+TEST_CASE("pitched_buffer: says where rows are longer than the device takes",
+          "[memory][pitched][cpu]") {
+  test::own_cpu_driver driver;
+  const gpu::device device = test::first_device();
+  const gpu::cuda_error row =
+      error_of(pitched_buffer<float>::create(device, {std::size_t{1} << 40}));
+  CHECK(row == gpu::errc::invalid_argument);
+  CHECK(says(row, "gpu::pitched_buffer::create", "the rows are 4398046511104 bytes",
+             "device 0 are at most 2147483647", "Make them shorter"));
+  CHECK(row.asked() == std::uint64_t{1} << 42);
+  CHECK(row.limit() == 2147483647);
+}
+
 TEST_CASE("fill: a box, and not what is between its rows", "[memory][pitched]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));

@@ -4,6 +4,7 @@
 
 #include <gpu/texture.hpp>
 
+#include <string>
 #include <vector>
 
 namespace array_limits_test {
@@ -122,6 +123,21 @@ TEST_CASE("array limits: of textures, for each kind", "[texture][array]") {
     CHECK(mipmapped_array<float>::create(device, each.shape).has_value());
     const low_limits low({each.limit});
     CHECK(too_large(error_of(mipmapped_array<float>::create(device, each.shape)), "textures"));
+  }
+}
+
+TEST_CASE("array limits: of cubes, also where nobody can count their faces", "[texture][array]") {
+  const gpu::device device = test::first_device();
+  constexpr std::size_t half = std::size_t{1} << 63;
+  static_assert(array_shape{.layers = 2, .cubemap = true}.planes() == 12);
+  static_assert(array_shape{.layers = half + 1, .cubemap = true}.planes() == ~std::size_t{0});
+  for (const std::size_t layers : {half + 1, half / 3 + 1, ~std::size_t{0} / 6 + 1}) {
+    const array_shape shape{.width = 4, .height = 4, .layers = layers, .cubemap = true};
+    const gpu::cuda_error many = error_of(cuda_array<float>::create(device, shape));
+    CHECK(many == gpu::errc::invalid_argument);
+    CHECK(says(many, "an array of 4 x 4 x 6 x", std::to_string(layers).c_str(), "too large",
+               "Make it smaller"));
+    CHECK(error_of(mipmapped_array<float>::create(device, shape)) == gpu::errc::invalid_argument);
   }
 }
 

@@ -233,6 +233,7 @@ TEST_CASE("map_array: what is no part of an array is refused", "[texture][mappin
   CHECK(says(error, "512 texels from 128 on along y", "the level has 512"));
   CHECK(tiles({.at = {0, 512}}) == gpu::errc::index_out_of_range);
   CHECK(tiles({.size = {128, 0}}) == gpu::errc::index_out_of_range);
+  CHECK(tiles({.size = {0, 128}}) == gpu::errc::index_out_of_range);
   error = tiles({.size = {128, 128, 2}});
   CHECK(error == gpu::errc::index_out_of_range);
   CHECK(says(error, "along z"));

@@ -189,6 +189,9 @@ TEST_CASE("copy: refuses what does not fit an array", "[texture][copy]") {
   CHECK(short_one == gpu::errc::size_mismatch);
   CHECK(says(short_one, "the source has 199 elements", "20 x 10 x 1 texels", "200"));
   CHECK(says(error_of(copy(array, host, {.size = {20, 9}})), "the destination has 199", "180"));
+  // A length of 0 is 0 texels.
+  CHECK(says(error_of(copy(array, host, {.size = {0, 10}})), "0 x 10 x 1 texels", "which are 0"));
+  CHECK(copy(array, std::vector<float>{}, {.size = {0, 10}}).has_value());
   const gpu::cuda_error outside =
       error_of(copy(stream, array, array, {.destination = {1, 0}, .size = {20, 10}}));
   CHECK(outside == gpu::errc::index_out_of_range);

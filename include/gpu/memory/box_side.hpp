@@ -61,7 +61,8 @@ template <box_range Range> box_side side_of(Range&& range) noexcept {
   return side;
 }
 
-/// `errc::invalid_argument` where rows or planes would overlap.
+/// `errc::invalid_argument` where rows or planes would overlap, `errc::size_overflow` where all of
+/// them are more bytes than there are addresses.
 template <class Builder = text_builder>
 result<> check_box(const char* function, const char* what, const box_side& box,
                    source_location where) noexcept {
@@ -84,6 +85,16 @@ result<> check_box(const char* function, const char* what, const box_side& box,
         << ". Give at least the height for plane_rows, or 0 for planes without a gap.";
     return fail(
         refusal(errc::invalid_argument, function, out.finish(), where, box.size.height, box.rows));
+  }
+  std::size_t plane = 0, all = 0;
+  if ((__builtin_mul_overflow(box.pitch, box.rows, &plane) ||
+       __builtin_mul_overflow(plane, box.size.depth, &all)) &&
+      !box.size.empty()) [[unlikely]] {
+    Builder out;
+    out << "the " << what << " is " << box.size.depth << " planes of " << box.rows << " rows of "
+        << box.pitch << " bytes, which are more bytes than a size_t can count. Give extents of "
+        << "memory that there is.";
+    return fail(refusal(errc::size_overflow, function, out.finish(), where, box.size.depth));
   }
   return {};
 }

@@ -11,7 +11,8 @@ namespace gpu {
 struct copy_region {
   box_position source{};
   box_position destination{};
-  box_extent size{};  ///< all of the source, from its position on, where no width is given
+  /// As it stands all of the source, from its position on; a length of 0 copies nothing.
+  box_extent size{to_the_edge, to_the_edge, to_the_edge};
 };
 
 namespace detail {
@@ -69,11 +70,7 @@ inline result<> complete_region(const box_side& source, const box_side& destinat
                                 copy_region& region, source_location where) noexcept {
   GPU_TRY(check_box("gpu::copy", "source", source, where));
   GPU_TRY(check_box("gpu::copy", "destination", destination, where));
-  if (region.size.width == 0) {
-    GPU_TRY(check_part("source", source, region.source, box_extent{}, where));
-    region.size = {source.size.width - region.source.x, source.size.height - region.source.y,
-                   source.size.depth - region.source.z};
-  }
+  region.size = part_of(source.size, region.source, region.size);
   GPU_TRY(check_part("source", source, region.source, region.size, where));
   return check_part("destination", destination, region.destination, region.size, where);
 }
@@ -229,8 +226,9 @@ inline result<> fill_box_on(const stream_ref& stream, const box_side& box, unsig
 /// Between two devices it goes directly where they can; both ends then have to say where they are,
 /// as buffers do, and spans by `gpu::peer`. Elements are of one type.
 /// **Ordering**: after what was queued on `stream`, before what will be; both ends live until then.
-/// **Errors**: `errc::invalid_argument` where a pitch is below a row; `errc::index_out_of_range`
-/// where the part is not inside both; `errc::wrong_context` where a buffer is known to belong
+/// **Errors**: `errc::invalid_argument` where a pitch is below a row; `errc::size_overflow` where a
+/// box has more bytes than there are addresses; `errc::index_out_of_range` where the part is not
+/// inside both; `errc::wrong_context` where a buffer is known to belong
 /// elsewhere than the stream; `errc::empty_handle` where it was moved from.
 /// Allowed in a capture. (cuMemcpy3DAsync; between contexts cuStreamIsCapturing and
 /// cuMemcpy3DPeerAsync)
@@ -275,7 +273,8 @@ result<> copy(Source&& source, Destination&& destination,
 /// rows is left alone. For elements of 1, 2 or 4 bytes.
 /// **Ordering**: after what was queued on `stream`, before what will be.
 /// **Errors**: `errc::invalid_argument` where the pitch is below a row or no multiple of an
-/// element; `errc::wrong_context` where a buffer is known to belong elsewhere than the stream;
+/// element; `errc::size_overflow` where the box has more bytes than there are addresses;
+/// `errc::wrong_context` where a buffer is known to belong elsewhere than the stream;
 /// `errc::empty_handle` where it was moved from.
 /// Allowed in a capture. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)
 template <detail::box_range Destination>

@@ -8,6 +8,40 @@
 
 namespace gpu {
 
+namespace detail {
+
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error box_overflow_error(const char* function,
+                                                           const box_extent& size,
+                                                           std::size_t element,
+                                                           source_location where) noexcept {
+  Builder out;
+  out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " elements of "
+      << element << " bytes has more bytes than a size_t can count. Make it smaller.";
+  return refusal(errc::size_overflow, function, out.finish(), where);
+}
+
+/// What the driver told of a box with rows of so many bytes: where they are longer than the device
+/// takes, both lengths. (cuDeviceGetAttribute)
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error told_of_row(const char* function, cuda_error error,
+                                                    std::size_t row, context_ref in) noexcept {
+  int most = 0;
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE ||
+      !driver::call<&driver::entry_points::device_get_attribute>(
+           error.where(), &most, CU_DEVICE_ATTRIBUTE_MAX_PITCH, in.device().native())
+           .has_value() ||
+      row <= static_cast<std::size_t>(most))
+    return error;
+  Builder out;
+  out << "the rows are " << row << " bytes, and those of device " << in.device().native()
+      << " are at most " << most << ". Make them shorter, or allocate a device_buffer.";
+  return refusal(errc::invalid_argument, function, out.finish(), error.where(), row,
+                 static_cast<std::uint64_t>(most));
+}
+
+}  // namespace detail
+
 /// Owns a box of elements, each row of which begins at an address that the device reads fast. What
 /// is in it is undefined until something is copied, filled or computed into it. Move-only; empty
 /// after a move.
@@ -21,8 +55,8 @@ template <class T> class pitched_buffer {
 
   /// A box of that size, in elements; an empty one is fine. The destructor waits for the device.
   /// Not allowed during capture. (cuMemAllocPitch, cuMemFree)
-  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked,
-  /// free and total.
+  /// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for rows that are longer than the
+  /// device takes; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
   static result<pitched_buffer> create(
       gpu::device on, box_extent size,
       source_location where = source_location::current()) noexcept {
@@ -36,19 +70,23 @@ template <class T> class pitched_buffer {
     constexpr const char* function = "gpu::pitched_buffer::create";
     GPU_TRY(detail::require(in, function, where));
     std::size_t row = 0, rows = 0, bytes = 0;
-    GPU_TRY(detail::get_bytes(function, size.width, sizeof(T), row, where));
-    GPU_TRY(
-        detail::get_bytes(function, size.height, size.depth == 0 ? 1 : size.depth, rows, where));
-    GPU_TRY(detail::get_bytes(function, rows, row == 0 ? 1 : row, bytes, where));
+    const bool overflows = __builtin_mul_overflow(size.width, sizeof(T), &row) ||
+                           __builtin_mul_overflow(size.height, size.depth, &rows) ||
+                           __builtin_mul_overflow(row, rows, &bytes);
+    if (overflows && !size.empty())
+      return detail::fail(detail::box_overflow_error(function, size, sizeof(T), where));
     pitched_buffer made;
     made.size_ = size;
     detail::device_allocation got;
     got.stream = stream_ref::from_native(nullptr, in);
     constexpr unsigned element = sizeof(T) % 16 == 0 ? 16 : sizeof(T) % 8 == 0 ? 8 : 4;
-    GPU_TRY(detail::obtain(got, size.empty() ? 0 : bytes, made.memory_, [&](CUdeviceptr& address) {
-      return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
-          in.native(), where, &address, &made.pitch_, row, rows, element);
-    }));
+    result<> done =
+        detail::obtain(got, size.empty() ? 0 : bytes, made.memory_, [&](CUdeviceptr& address) {
+          return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
+              in.native(), where, &address, &made.pitch_, row, rows, element);
+        });
+    if (!done.has_value()) [[unlikely]]
+      return detail::fail(detail::told_of_row(function, detail::move(done).error(), row, in));
     return made;
   }
 

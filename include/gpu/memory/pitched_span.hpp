@@ -24,12 +24,30 @@ struct box_extent {
   }
 };
 
+/// As a length of a part of a box: all that is left from where the part begins.
+inline constexpr std::size_t to_the_edge = ~std::size_t{0};
+
 /// Where in a box something begins, in elements; the counterpart of `cudaPos`.
 struct box_position {
   std::size_t x = 0;
   std::size_t y = 0;
   std::size_t z = 0;
 };
+
+namespace detail {
+
+/// `size` with lengths in place of `to_the_edge`; 0 where a part begins past the edge.
+constexpr box_extent part_of(const box_extent& whole, const box_position& at,
+                             const box_extent& size) noexcept {
+  const auto length = [](std::size_t all, std::size_t begin, std::size_t asked) {
+    if (asked != to_the_edge) return asked;
+    return begin < all ? all - begin : 0;
+  };
+  return {length(whole.width, at.x, size.width), length(whole.height, at.y, size.height),
+          length(whole.depth, at.z, size.depth)};
+}
+
+}  // namespace detail
 
 /// Where the memory of a pitched view is.
 enum class memory_side : unsigned char {

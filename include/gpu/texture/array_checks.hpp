@@ -115,8 +115,11 @@ result<> check_limits(const char* function, const char* user, const array_shape&
     if (within(alternate)) return {};
   }
   Builder out;
-  out << "an array of ";
-  write_extent(out, shape.extent());
+  out << "an array of " << shape.width << " x " << shape.extent().height << " x ";
+  if (shape.cubemap)
+    out << "6 x " << (shape.layers == 0 ? 1 : shape.layers);
+  else
+    out << extent.depth;
   out << " texels is too large for the " << user << " of device " << on.native()
       << ", which go up to ";
   if (shape.cubemap) {

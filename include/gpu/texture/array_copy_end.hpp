@@ -162,13 +162,6 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
   return {};
 }
 
-/// The part of an array that a copy of its own is about, where the other end is a range without
-/// pitch and says nothing of extents.
-inline box_extent copied_extent(const array_shape& shape, const box_position& at,
-                                const box_extent& size) noexcept {
-  return size.width != 0 ? size : rest_of(shape.extent(), at);
-}
-
 /// Both ends as boxes of texels, where one of them is an array.
 template <class Builder = text_builder>
 result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
@@ -186,8 +179,9 @@ result<> make_sides(const array_copy_end& source, const array_copy_end& destinat
            "unsigned_int32 and see them through a gpu::resource_view.";
     return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where));
   }
+  // Where the other end is a range without pitch, which says nothing of extents.
   const box_extent extent =
-      copied_extent(array.shape(), reads ? region.source : region.destination, region.size);
+      part_of(array.shape().extent(), reads ? region.source : region.destination, region.size);
   GPU_TRY(make_side(source, "source", format, extent, from, where));
   return make_side(destination, "destination", format, extent, to, where);
 }

@@ -15,7 +15,8 @@ struct array_tiles {
   unsigned level = 0;  ///< of a mipmapped array, above its mip tail
   unsigned layer = 0;  ///< of a layered array
   box_position at{};   ///< texels, multiples of the tile's extents
-  box_extent size{};   ///< texels: whole tiles, or up to the level's edge; `{}` is up to all edges
+  /// Texels: whole tiles, or up to the level's edge; as it stands up to all edges.
+  box_extent size{to_the_edge, to_the_edge, to_the_edge};
 };
 
 /// A part of what the levels share that are too small for tiles; as it stands, all of it.
@@ -138,7 +139,7 @@ result<> describe_part(const char* function, const Array& array, const array_til
   box_extent whole = level.extent();
   if (layered) whole.depth = 1;
   const box_position at = tiles.at;
-  const box_extent size = tiles.size.width != 0 ? tiles.size : rest_of(whole, at);
+  const box_extent size = part_of(whole, at, tiles.size);
   const box_extent tile = properties.tile;
   box_extent count;
   GPU_TRY(

@@ -62,9 +62,11 @@ struct array_shape {
     return count;
   }
 
-  /// Depth, or layers, or faces: what the driver calls depth in all three cases.
+  /// Depth, or layers, or faces: what the driver calls depth in all three cases. The largest number
+  /// where there are more faces than that.
   constexpr std::size_t planes() const noexcept {
-    if (cubemap) return 6 * (layers == 0 ? 1 : layers);
+    constexpr std::size_t most = ~std::size_t{0};
+    if (cubemap) return layers == 0 ? 6 : layers > most / 6 ? most : 6 * layers;
     return layers != 0 ? layers : depth;
   }
 
@@ -75,14 +77,6 @@ struct array_shape {
 };
 
 namespace detail {
-
-/// What is left of a box from a position on.
-constexpr box_extent rest_of(const box_extent& whole, const box_position& at) noexcept {
-  const auto rest = [](std::size_t length, std::size_t begin) {
-    return begin < length ? length - begin : 0;
-  };
-  return {rest(whole.width, at.x), rest(whole.height, at.y), rest(whole.depth, at.z)};
-}
 
 constexpr CUDA_ARRAY3D_DESCRIPTOR native_descriptor(const array_shape& shape,
                                                     texel_format format) noexcept {
