@@ -206,6 +206,23 @@ TEST_CASE("aligned_buffer: begins where it was asked to", "[memory][registered]"
   CHECK(buffer.empty());
 }
 
+TEST_CASE("aligned_buffer: elements are aligned as their type asks", "[memory][registered]") {
+  struct alignas(64) line {
+    char bytes[64];
+  };
+  struct alignas(8192) pages {
+    char bytes[8192];
+  };
+  std::vector<aligned_buffer<line>> lines;
+  std::vector<aligned_buffer<pages>> boundaries;
+  for (int i = 0; i < 16; ++i) {
+    lines.push_back(value_of(aligned_buffer<line>::create(1, 16)));
+    boundaries.push_back(value_of(aligned_buffer<pages>::create(1)));
+    CHECK(reinterpret_cast<std::uintptr_t>(lines.back().data()) % 64 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(boundaries.back().data()) % 8192 == 0);
+  }
+}
+
 TEST_CASE("aligned_buffer: says that the host has no such memory", "[memory][registered]") {
   const gpu::cuda_error error =
       error_of(aligned_buffer<std::byte>::create(std::size_t{1} << 60, 1 << 21));

@@ -10,6 +10,10 @@
 #  define GPU_REJECTED 0
 #endif
 
+struct alignas(512) wide {
+  char bytes[512];
+};
+
 inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   auto buffer = GPU_TRY(gpu::device_buffer<float>::create(stream, 4));
   auto doubles = GPU_TRY(gpu::device_buffer<double>::create(stream, 4));
@@ -83,12 +87,26 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 21: no temporary one
   using registered = gpu::registered_memory<float>;
   GPU_TRY(gpu::copy(stream, GPU_TRY(registered::create(device, host)), buffer));
+#elif GPU_REJECTED == 22
+  // expect 22: elements cannot be aligned to more
+  GPU_TRY(gpu::device_buffer<wide>::create(stream, 4));
+#elif GPU_REJECTED == 23
+  // expect 23: elements cannot be aligned to more
+  GPU_TRY(gpu::managed_buffer<wide>::create(device, 4));
+#elif GPU_REJECTED == 24
+  // expect 24: elements cannot be aligned to more
+  GPU_TRY(gpu::pitched_buffer<wide>::create(device, {4, 4}));
+#elif GPU_REJECTED == 25
+  // expect 25: Register a gpu::aligned_buffer
+  GPU_TRY(gpu::pinned_vector<wide>::create(device, 4));
 #else
   GPU_TRY(gpu::copy(GPU_TRY(gpu::pinned_vector<float>::create(device, 4)), buffer));
   GPU_TRY(gpu::copy(stream, pinned.span(), buffer));
   GPU_TRY(gpu::copy(stream, buffer, pinned.first(4)));
   GPU_TRY(gpu::copy(stream, std::as_const(pinned).first(4), buffer));
   GPU_TRY(gpu::copy(stream, std::as_const(pinned), buffer));
+  GPU_TRY(gpu::aligned_buffer<wide>::create(4));
+  GPU_TRY(gpu::growing_buffer<wide>::create(device, 4));
   GPU_TRY(gpu::copy(stream, pinned, buffer));
   GPU_TRY(gpu::copy(stream, buffer, pinned));
   GPU_TRY(gpu::copy(constant, buffer));

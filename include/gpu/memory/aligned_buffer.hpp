@@ -34,7 +34,8 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "no constructor or destructor runs: the elements have to be trivially copyable");
 
-  /// `count` elements; none are fine.
+  /// `count` elements that begin at a multiple of `alignment` bytes, and of what `T` is aligned to;
+  /// none are fine.
   /// **Errors**: `errc::invalid_argument` for an alignment that is no power of two;
   /// `errc::size_overflow`; `errc::out_of_host_memory`.
   static result<aligned_buffer> create(
@@ -48,7 +49,9 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
       return detail::fail(
           detail::refusal(errc::invalid_argument, function, out.finish(), where, alignment));
     }
-    if (alignment < alignof(std::max_align_t)) alignment = alignof(std::max_align_t);
+    constexpr std::size_t least =
+        alignof(T) > alignof(std::max_align_t) ? alignof(T) : alignof(std::max_align_t);
+    if (alignment < least) alignment = least;
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes(function, count, sizeof(T), bytes, where, alignment));
     if (count == 0) return aligned_buffer{detail::host_memory{}, 0};

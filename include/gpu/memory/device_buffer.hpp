@@ -49,6 +49,9 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
+  static_assert(alignof(T) <= detail::memory_alignment,
+                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
+                "aligned to more");
 
   /// Memory in the order of a stream, from the device's pool where it has one: work queued on
   /// `stream` from now on may use it, and so may other streams that wait for an event recorded

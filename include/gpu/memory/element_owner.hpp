@@ -11,6 +11,9 @@
 
 namespace gpu::detail {
 
+/// What memory of the driver begins at a multiple of, on a device and on the host.
+inline constexpr std::size_t memory_alignment = 256;
+
 /// Sets `bytes` to `count * size`, or gives `errc::size_overflow`. `spare` bytes have to fit
 /// besides.
 template <class Builder = text_builder>

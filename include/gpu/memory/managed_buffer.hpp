@@ -62,6 +62,9 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");
+  static_assert(alignof(T) <= detail::memory_alignment,
+                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
+                "aligned to more");
 
   /// `count` elements for use with a device; none are fine. Not allowed during capture.
   /// (cuMemAllocManaged, cuMemFree)

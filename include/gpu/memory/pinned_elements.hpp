@@ -10,6 +10,10 @@ namespace gpu::detail {
 
 template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
  public:
+  static_assert(alignof(T) <= memory_alignment,
+                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
+                "aligned to more. Register a gpu::aligned_buffer.");
+
   /// All elements, or some of them, for asynchronous copies.
   pinned_span<T> span() & noexcept {
     return pinned_span<T>::from_native(this->data(), this->size_);

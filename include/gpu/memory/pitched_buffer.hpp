@@ -52,6 +52,9 @@ template <class T> class pitched_buffer {
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
+  static_assert(alignof(T) <= detail::memory_alignment,
+                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
+                "aligned to more");
 
   /// A box of that size, in elements; an empty one is fine. The destructor waits for the device.
   /// Not allowed during capture. (cuMemAllocPitch, cuMemFree)
