@@ -1,6 +1,10 @@
 // What the memory types do not let through, beside what they do.
 
 #include <gpu/memory.hpp>
+#include <gpu/memory/aligned_buffer.hpp>
+#include <gpu/memory/growing_buffer.hpp>
+#include <gpu/memory/managed_buffer.hpp>
+#include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/memory/registered_memory.hpp>
 
 #include <utility>
