@@ -162,7 +162,12 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
   CHECK(says(with({array_format::float_, 0}), "1, 2 or 4 channels, not 0"));
   CHECK(says(with({array_format{}, 1}), "0 is no gpu::array_format"));
   const gpu::cuda_error few = with({array_format::unorm_int8x2, 1});
-  CHECK(says(few, "unorm_int8x2 have 2 channels, not 1", "name ends in"));
+  CHECK(says(few, "unorm_int8x2 have 2 channels, not 1", "Give that number"));
+  const gpu::cuda_error packed = error_of(cuda_array<>::create(
+      device, {array_format::unorm_int_101010_2, 3}, {.width = 4, .height = 4}));
+  CHECK(packed == gpu::errc::invalid_argument);
+  CHECK(says(packed, "unorm_int_101010_2 have 4 channels, not 3", "Give that number"));
+  CHECK(packed.limit() == 4);
   CHECK(few.asked() == 1);
   CHECK(few.limit() == 2);
   CHECK(error_of(cuda_array<float>::create(gpu::context_ref{}, {.width = 4})) ==

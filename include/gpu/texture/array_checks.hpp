@@ -203,7 +203,7 @@ result<> check_format(const char* function, texel_format format, source_location
         << ". Leave the fourth of 4 unused where there are 3.";
   } else {
     out << "texels of " << name_of(format.format) << " have " << stated << " channels, not "
-        << channels << ". Give the number that the format's name ends in.";
+        << channels << ". Give that number: the format implies it.";
   }
   return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                       static_cast<std::uint64_t>(channels),

@@ -161,7 +161,8 @@ constexpr std::size_t channel_bytes(array_format format) noexcept {
   }
 }
 
-/// How many channels the name of a format states, as in `unorm_int8x4`; 0 where it states none.
+/// How many channels a format has by its definition, as `unorm_int8x4` has; 0 where it has any
+/// number.
 constexpr int stated_channels(array_format format) noexcept {
   switch (format) {
     case array_format::unorm_int8x1:
@@ -178,6 +179,7 @@ constexpr int stated_channels(array_format format) noexcept {
     case array_format::snorm_int8x4:
     case array_format::unorm_int16x4:
     case array_format::snorm_int16x4:
+    case array_format::unorm_int_101010_2:
       return 4;
     default:
       return 0;
