@@ -73,6 +73,29 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
   CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})), "of its own. Name one"));
 }
 
+TEST_CASE("texture: refuses views of texels of another size", "[texture][object]") {
+  const gpu::device device = test::first_device();
+  const auto bytes = value_of(cuda_array<unsigned char>::create(device, {.width = 8, .height = 8}));
+  const auto words = value_of(cuda_array<unsigned>::create(device, {.width = 8, .height = 8}));
+  gpu::cuda_error error = error_of(
+      texture<unsigned char>::create(bytes, {}, {.format = resource_view_format::float_4x32}));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "gpu::texture::create", "a view of float_4x32 has texels of 16 bytes",
+             "1 channel of unsigned_int8, have 1", "Name a format of the same size"));
+  CHECK(error.asked() == 16);
+  CHECK(error.limit() == 1);
+  for (const resource_view_format format :
+       {resource_view_format::unsigned_bc1, resource_view_format::unsigned_bc4}) {
+    error = error_of(texture<unsigned char>::create(bytes, {}, {.format = format}));
+    CHECK(error == gpu::errc::invalid_argument);
+    CHECK(says(error, "sees blocks in an array with 2 channels of unsigned_int32",
+               "this one has 1 channel of unsigned_int8", "a texel for each block"));
+  }
+  CHECK(says(
+      error_of(texture<unsigned>::create(words, {}, {.format = resource_view_format::signed_bc6h})),
+      "4 channels of unsigned_int32", "has 1 channel of unsigned_int32"));
+}
+
 TEST_CASE("texture: a view of blocks is four times as wide", "[texture][object][hardware]") {
   const gpu::device device = test::first_device();
   using block = gpu::channels<unsigned, 2>;
@@ -92,6 +115,8 @@ TEST_CASE("texture: the driver is asked for a view of blocks that is four times 
   const gpu::device device = test::first_device();
   const auto array =
       value_of(cuda_array<gpu::channels<unsigned, 4>>::create(device, {.width = 4, .height = 2}));
+  const auto halves =
+      value_of(cuda_array<gpu::channels<unsigned, 2>>::create(device, {.width = 4, .height = 2}));
   static CUDA_RESOURCE_VIEW_DESC asked;
   gpu::driver::entry_points noting = test::driver();
   noting.tex_object_create = [](CUtexObject*, const CUDA_RESOURCE_DESC*, const CUDA_TEXTURE_DESC*,
@@ -100,15 +125,20 @@ TEST_CASE("texture: the driver is asked for a view of blocks that is four times 
     return CUDA_ERROR_UNKNOWN;
   };
   const gpu::driver::scoped_entry_points in_force(noting);
-  const auto width_of = [&](resource_view_format format, const texture_options& options = {}) {
-    const gpu::cuda_error error = error_of(texture<>::create(array, options, {.format = format}));
+  const auto width_of = [&](resource_view_format format, const texture_options& options = {},
+                            bool half = false) {
+    const gpu::cuda_error error =
+        half ? error_of(texture<>::create(halves, options, {.format = format}))
+             : error_of(texture<>::create(array, options, {.format = format}));
     CHECK(error.code() == CUDA_ERROR_UNKNOWN);
     CHECK(static_cast<int>(asked.format) == static_cast<int>(format));
     return asked.width;
   };
   const texture_options filtered{.filter = filter_mode::linear};
   CHECK(width_of(resource_view_format::float_4x32) == 4);
-  CHECK(width_of(resource_view_format::unsigned_bc1, filtered) == 16);
+  CHECK(width_of(resource_view_format::unsigned_bc1, filtered, true) == 16);
+  CHECK(width_of(resource_view_format::signed_bc4, filtered, true) == 16);
+  CHECK(width_of(resource_view_format::signed_bc5, filtered) == 16);
   CHECK(width_of(resource_view_format::unsigned_bc7, filtered) == 16);
   CHECK(asked.height == 8);
 }

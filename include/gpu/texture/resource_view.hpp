@@ -28,7 +28,8 @@ constexpr const char* name_of(resource_view_format format) noexcept {
 /// follow from the array, those of block-compressed formats too.
 struct resource_view {
   /// `none` is the array's own. Another has texels of the same size; the block-compressed ones see
-  /// blocks of 4 x 4 texels in an array of `unsigned_int32`.
+  /// blocks of 4 x 4 texels in an array of `unsigned_int32`, with 2 channels for bc1 and bc4, whose
+  /// blocks are 8 bytes, and 4 for the others.
   resource_view_format format = resource_view_format::none;
   unsigned first_level = 0;
   unsigned last_level = ~0u;  ///< the array's last where it has not as many
@@ -88,6 +89,40 @@ constexpr texel_format viewed_format(resource_view_format format, texel_format o
   return {channels[index / 3], 1 << (index % 3)};
 }
 
+/// What the texels of an array have to be for a view of blocks.
+constexpr texel_format blocks_of(resource_view_format format) noexcept {
+  const bool half = format == resource_view_format::unsigned_bc1 ||
+                    format == resource_view_format::unsigned_bc4 ||
+                    format == resource_view_format::signed_bc4;
+  return {array_format::unsigned_int32, half ? 2 : 4};
+}
+
+/// Refuses a view of texels of another size, and one of blocks where the array holds none.
+template <class Builder = text_builder>
+result<> check_view_format(const char* function, resource_view_format seen, texel_format own,
+                           source_location where) noexcept {
+  const std::size_t size = texel_bytes(own);
+  const std::size_t wanted = texel_bytes(viewed_format(seen, own));
+  const bool blocks = is_compressed(seen);
+  // Of formats without a size of their own nothing is known.
+  if (size == 0 || (blocks ? own == blocks_of(seen) : wanted == size)) [[likely]]
+    return {};
+  Builder out;
+  if (blocks) {
+    out << "a view of " << name_of(seen) << " sees blocks in an array with ";
+    write_format(out, blocks_of(seen));
+    out << ", and this one has ";
+    write_format(out, own);
+    out << ". Make an array of those, with a texel for each block.";
+    return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+  }
+  out << "a view of " << name_of(seen) << " has texels of " << wanted
+      << " bytes, and those of the array, with ";
+  write_format(out, own);
+  out << ", have " << size << ". Name a format of the same size.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, wanted, size));
+}
+
 /// Sets `native` to a view of an array, or refuses it.
 template <class Builder = text_builder>
 result<> make_view(const char* function, const resource_view& view, const array_shape& shape,
@@ -116,6 +151,7 @@ result<> make_view(const char* function, const resource_view& view, const array_
     out << " has no gpu::resource_view_format of its own. Name one.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
+  GPU_TRY(check_view_format<Builder>(function, seen, format, where));
   const std::size_t block = is_compressed(seen) ? 4 : 1;
   native = {};
   native.format = static_cast<CUresourceViewFormat>(seen);
