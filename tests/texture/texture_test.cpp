@@ -173,6 +173,22 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
                   reinterpret_cast<const std::byte*>(rows.data()), {160, 6}, rows.pitch())));
   CHECK(value_of(byte_rows.resource()).width == 20);
   CHECK(value_of(texture<>::create(array)).native() != 0);
+  const auto* first = reinterpret_cast<const std::byte*>(rows.data());
+  gpu::cuda_error rest = error_of(texture<>::create(
+      format, gpu::pitched_span<const std::byte>::from_native(first, {162, 6}, rows.pitch())));
+  CHECK(rest == gpu::errc::size_mismatch);
+  CHECK(says(rest, "gpu::texture::create",
+             "the rows have 162 bytes, which are not whole texels "
+             "of 8. Pass whole texels."));
+  rest = error_of(
+      texture<>::create(format, gpu::device_span<const std::byte>::from_native(rows.native(), 10)));
+  CHECK(rest == gpu::errc::size_mismatch);
+  CHECK(says(rest, "the memory has 10 bytes, which are not whole texels of 8"));
+  CHECK(
+      says(error_of(texture<>::create({array_format::half, 3}, as_bytes(buffer.span()).first(10))),
+           "1, 2 or 4 channels, not 3"));
+  CHECK(rest.asked() == 10);
+  CHECK(rest.limit() == 8);
 }
 
 TEST_CASE("texture: refuses options that would sample wrongly", "[texture][object]") {

@@ -76,6 +76,22 @@ struct texture_request {
   }
 };
 
+/// Sets `texels` to how many there are in so many bytes, of memory or of a row, or refuses a rest.
+template <class Builder = text_builder>
+result<> count_texels(const char* what, std::size_t bytes, texel_format format, std::size_t& texels,
+                      source_location where) noexcept {
+  GPU_TRY(check_format<Builder>("gpu::texture::create", format, where));
+  const std::size_t size = texel_bytes(format) == 0 ? 1 : texel_bytes(format);
+  texels = bytes / size;
+  if (bytes % size == 0) [[likely]]
+    return {};
+  Builder out;
+  out << what << bytes << " bytes, which are not whole texels of " << size
+      << ". Pass whole texels.";
+  return fail(
+      refusal(errc::size_mismatch, "gpu::texture::create", out.finish(), where, bytes, size));
+}
+
 /// Makes a texture object. (cuDeviceGetAttribute, cuDeviceGetTexture1DLinearMaxWidth,
 /// cuPointerGetAttributes, cuTexObjectCreate)
 inline result<> make_texture(texture_request request, texture_options options,
@@ -149,8 +165,8 @@ template <class T = void> class texture : public detail::texture_owner<T> {
   /// the levels and layers, or other texels of the same size.
   /// Not allowed while a stream is captured. (cuTexObjectCreate, cuTexObjectDestroy)
   /// **Errors**: `errc::invalid_argument` for options that do not go together, most of which the
-  /// driver would let through; `errc::index_out_of_range` for a view beyond the array;
-  /// `errc::empty_handle`.
+  /// driver would let through, and for a view of texels of another size; `errc::index_out_of_range`
+  /// for a view beyond the array; `errc::empty_handle`.
   static result<texture> create(const cuda_array_ref<T>& array, const texture_options& options = {},
                                 const resource_view& view = {},
                                 source_location where = source_location::current()) noexcept {
@@ -192,26 +208,28 @@ template <class T = void> class texture : public detail::texture_owner<T> {
                                 source_location where = source_location::current()) noexcept
     requires(!detail::untyped_texel<T>)
   {
-    return of_rows(texel_format_of<T>, detail::side_of(texels), 1, options, where);
+    return of_rows(texel_format_of<T>, detail::side_of(texels), texels.size().width, options,
+                   where);
   }
   /// The same with a format that is known at run time only, of memory as bytes.
+  /// **Errors**: also `errc::size_mismatch` where they are not whole texels.
   static result<texture> create(texel_format format, device_span<const std::byte> bytes,
                                 const texture_options& options = {},
                                 source_location where = source_location::current()) noexcept
     requires(detail::untyped_texel<T>)
   {
-    const std::size_t size = detail::texel_bytes(format);
-    return make(detail::texture_request(bytes.native(), format,
-                                        size == 0 ? bytes.size() : bytes.size() / size),
-                options, {}, where);
+    std::size_t texels = 0;
+    GPU_TRY(detail::count_texels("the memory has ", bytes.size(), format, texels, where));
+    return make(detail::texture_request(bytes.native(), format, texels), options, {}, where);
   }
   static result<texture> create(texel_format format, pitched_span<const std::byte> bytes,
                                 const texture_options& options = {},
                                 source_location where = source_location::current()) noexcept
     requires(detail::untyped_texel<T>)
   {
-    const std::size_t size = detail::texel_bytes(format);
-    return of_rows(format, detail::side_of(bytes), size == 0 ? 1 : size, options, where);
+    std::size_t width = 0;
+    GPU_TRY(detail::count_texels("the rows have ", bytes.size().width, format, width, where));
+    return of_rows(format, detail::side_of(bytes), width, options, where);
   }
 
   /// Takes over a texture that cuTexObjectCreate made in that context.
@@ -262,7 +280,7 @@ template <class T = void> class texture : public detail::texture_owner<T> {
   }
 
   static result<texture> of_rows(texel_format format, const detail::box_side& box,
-                                 std::size_t elements, const texture_options& options,
+                                 std::size_t width, const texture_options& options,
                                  source_location where) noexcept {
     GPU_TRY(detail::check_box("gpu::texture::create", "texture", box, where));
     if (box.size.depth > 1 && box.rows != box.size.height) {
@@ -272,8 +290,7 @@ template <class T = void> class texture : public detail::texture_owner<T> {
                "planes without a gap."),
           where, box.rows, box.size.height));
     }
-    return make(detail::texture_request(box, format, box.size.width / elements), options, {},
-                where);
+    return make(detail::texture_request(box, format, width), options, {}, where);
   }
 };
 
