@@ -131,6 +131,21 @@ TEST_CASE("memory_pool: its properties reach the driver", "[memory][pool]") {
   CHECK(given.maxSize == 0);
 }
 
+TEST_CASE("memory_pool: says that its limit is what is exhausted", "[memory][pool]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream stream = value_of(gpu::stream::create(device));
+  const memory_pool pool =
+      value_of(memory_pool::create(device, {.max_bytes = std::size_t{64} << 20}));
+  const auto some = value_of(pool.allocate<char>(stream, std::size_t{1} << 20));
+  const gpu::cuda_error error = error_of(pool.allocate<char>(stream, std::size_t{128} << 20));
+  CHECK(error.code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK(says(error, "asked for 134217728 bytes", "it is the pool that would grow beyond its limit",
+             "bytes are used", "create it with a larger one"));
+  const gpu::cuda_error much = error_of(pool.allocate<char>(stream, std::size_t{1} << 60));
+  CHECK(much.code() == CUDA_ERROR_OUT_OF_MEMORY);
+  CHECK_FALSE(much.message().contains("it is the pool"));
+}
+
 TEST_CASE("memory_pool: a device has one from the start, and can be given another",
           "[memory][pool]") {
   const gpu::device device = test::first_device();

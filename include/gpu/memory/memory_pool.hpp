@@ -58,6 +58,25 @@ result<> require_pool_place(const memory_location& at, allocation_type type, con
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
+/// Has an error that there is no memory say that it is the pool that has none, where its device has
+/// enough. (cuMemPoolGetAttribute)
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_pool_limit(cuda_error error, CUmemoryPool pool,
+                                                        const memory_location& at) noexcept {
+  cuuint64_t used = 0;
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY ||
+      !at.is_device() || error.asked() > error.limit() ||
+      !driver::call<&driver::entry_points::mem_pool_get_attribute>(
+           error.where(), pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, static_cast<void*>(&used))
+           .has_value())
+    return error;
+  Builder out;
+  out << error.details().c_str() << ". So it is the pool that would grow beyond its limit, "
+      << "memory_pool_options::max_bytes, of which " << std::uint64_t{used}
+      << " bytes are used: give buffers back to it, or create it with a larger one";
+  return detail::move(error).with_details(out.finish());
+}
+
 inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
                               device_memory& memory, source_location where) noexcept {
   device_allocation made;
@@ -82,7 +101,7 @@ template <class Self> class memory_pool_operations {
   /// go back to the pool in the order of the same stream. No elements are fine. Allowed during
   /// capture, where the memory belongs to the graph. (cuMemAllocFromPoolAsync, cuMemFreeAsync)
   /// **Errors**: `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and
-  /// total, also where the pool's own limit is what is exhausted.
+  /// total, and a sentence where the pool's own limit is what is exhausted.
   template <class T>
   result<device_buffer<T>> allocate(
       stream_ref stream, std::size_t count,
@@ -93,7 +112,11 @@ template <class Self> class memory_pool_operations {
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes(function, count, sizeof(T), bytes, where));
     detail::device_memory memory;
-    GPU_TRY(detail::allocate_from(self().native(), stream, bytes, memory, where));
+    result<> done = detail::allocate_from(self().native(), stream, bytes, memory, where);
+    if (!done.has_value()) [[unlikely]] {
+      return detail::fail(
+          detail::with_pool_limit(detail::move(done).error(), self().native(), self().location()));
+    }
     return detail::buffer_maker::make<device_buffer<T>>(detail::move(memory), count);
   }
 
