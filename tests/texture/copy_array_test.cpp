@@ -189,6 +189,12 @@ TEST_CASE("copy: refuses what does not fit an array", "[texture][copy]") {
   CHECK(short_one == gpu::errc::size_mismatch);
   CHECK(says(short_one, "the source has 199 elements", "20 x 10 x 1 texels", "200"));
   CHECK(says(error_of(copy(array, host, {.size = {20, 9}})), "the destination has 199", "180"));
+  const std::size_t wraps = std::size_t{1} << 62;
+  const gpu::cuda_error endless = error_of(copy(array, host, {.size = {wraps, 2, 2}}));
+  CHECK(endless == gpu::errc::size_mismatch);
+  CHECK(says(endless, "4611686018427387904 x 2 x 2 texels", "which are more than a size_t"));
+  CHECK(error_of(copy(array, std::vector<float>{}, {.size = {wraps, 2, 2}})) ==
+        gpu::errc::size_mismatch);
   // A length of 0 is 0 texels.
   CHECK(says(error_of(copy(array, host, {.size = {0, 10}})), "0 x 10 x 1 texels", "which are 0"));
   CHECK(copy(array, std::vector<float>{}, {.size = {0, 10}}).has_value());

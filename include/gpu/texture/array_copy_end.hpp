@@ -108,13 +108,22 @@ template <class Builder = text_builder>
 template <class Builder = text_builder>
 result<> require_count(const char* what, std::size_t count, std::size_t per_texel,
                        const box_extent& extent, source_location where) noexcept {
-  const std::size_t wanted = extent.width * extent.height * extent.depth * per_texel;
-  if (count == wanted) [[likely]]
+  std::size_t wanted = 0;
+  const bool overflows = __builtin_mul_overflow(extent.width, extent.height, &wanted) ||
+                         __builtin_mul_overflow(wanted, extent.depth, &wanted) ||
+                         __builtin_mul_overflow(wanted, per_texel, &wanted);
+  if (count == wanted && !overflows) [[likely]]
     return {};
   Builder out;
   out << "the " << what << " has " << count << " elements, but " << extent.width << " x "
-      << extent.height << " x " << extent.depth << " texels are copied, which are " << wanted
-      << ". Pass as many, or say with a gpu::copy_region which part is copied.";
+      << extent.height << " x " << extent.depth << " texels are copied, which are ";
+  if (overflows) {
+    wanted = ~std::size_t{0};
+    out << "more than a size_t can count";
+  } else {
+    out << wanted;
+  }
+  out << ". Pass as many, or say with a gpu::copy_region which part is copied.";
   return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, count, wanted));
 }
 
