@@ -113,7 +113,11 @@ TEST_CASE("memory operation: what is wrong is said before the driver is asked",
   const auto odd = gpu::device_span<unsigned>::from_native(f.words.native() + 2, 1);
   error = error_of(gpu::perform(f.stream, {op::write(f.words, 1u), op::write(odd, 1u)}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "word of 4 bytes", "multiple of 2 bytes", "Align"));
+  CHECK(says(error, "a word of 4 bytes begins 2 bytes past a multiple of 4. Align"));
+  const auto half = gpu::device_span<std::uint64_t>::from_native(f.words.native() + 4, 1);
+  error = error_of(gpu::perform(f.stream, op::write(half, std::uint64_t{1})));
+  CHECK(error == gpu::errc::invalid_argument);
+  CHECK(says(error, "a word of 8 bytes begins 4 bytes past a multiple of 8. Align"));
   error =
       error_of(gpu::perform(f.stream, op::wait(f.words, 1u, static_cast<gpu::wait_condition>(9))));
   CHECK(error == gpu::errc::invalid_argument);

@@ -154,8 +154,8 @@ result<> check_memory_operation(const char* function, const memory_operation& op
     if (address == 0) {
       out << "the range has no word to use. Give a range of at least one element.";
     } else {
-      out << "a word of " << bytes << " bytes does not begin at a multiple of "
-          << (address & (~address + 1)) << " bytes. Align it to its size.";
+      out << "a word of " << bytes << " bytes begins " << address % bytes
+          << " bytes past a multiple of " << bytes << ". Align it to its size.";
     }
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, address, bytes));
   }
