@@ -137,6 +137,13 @@ TEST_CASE("ipc: nothing cannot be exported, nor an event that notes the time", "
   CHECK(says(much, (std::to_string(left + 1) + " bytes to export").c_str(),
              ("only " + std::to_string(left) + " are left").c_str(),
              "Export a part that lies in it"));
+  static int local[4];
+  const auto on_host = gpu::device_span<int>::from_native(
+      static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(&local[0])), 4);
+  const gpu::cuda_error unknown = error_of(gpu::export_memory(on_host));
+  CHECK(unknown == gpu::errc::invalid_argument);
+  CHECK(says(unknown, "gpu::export_memory", "does not name memory that the driver knows",
+             "may have been freed"));
   const gpu::event timed = value_of(gpu::event::create(device));
   const gpu::cuda_error error = error_of(gpu::export_event(timed));
   CHECK(error == gpu::errc::invalid_argument);

@@ -58,7 +58,9 @@ template <class Code> const char* driver_advice(Code code) noexcept {
     case 401:
       return "The object is not in the state that this call needs.";
     case 500:
-      return "Check the spelling; kernels need extern \"C\" or their mangled name.";
+      return "There is nothing of that name, or at that address. Kernels need extern \"C\", or to "
+             "be "
+             "asked for by their mangled name.";
     case 600:
       return "The work has not finished; query again or synchronize.";
     case 700:

@@ -34,8 +34,17 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   CUdeviceptr base = 0;
   std::size_t size = 0;
   return driver::in_any_context(where, [&]() -> result<> {
-    GPU_TRY(
-        driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address));
+    result<> found =
+        driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address);
+    if (!found.has_value()) [[unlikely]] {
+      if (found.error().domain() != error_domain::driver ||
+          found.error().code() != CUDA_ERROR_NOT_FOUND)
+        return found;
+      return fail(refusal(errc::invalid_argument, "gpu::export_memory",
+                          text("the device_span does not name memory that the driver knows. It "
+                               "may have been freed."),
+                          where, address));
+    }
     const std::size_t left = static_cast<std::size_t>(base + size - address);
     if (bytes > left) {
       text_builder out;
@@ -79,10 +88,10 @@ struct close_imported_memory {
 /// Makes a handle of device memory for other processes on this machine. The memory has to come from
 /// cuMemAlloc, as `device_buffer::create(device, n)` makes it, and to stay until all of them have
 /// closed it; what is written to it is ordered by events or by waiting.
-/// **Errors**: `errc::invalid_argument` for no elements; `errc::index_out_of_range` for
-/// more than the allocation has; the driver's CUDA_ERROR_INVALID_VALUE for memory of another kind,
-/// that of streams and pools among it, for which there is `export_allocation`;
-/// CUDA_ERROR_NOT_SUPPORTED.
+/// **Errors**: `errc::invalid_argument` for no elements, and for what is no memory of the driver;
+/// `errc::index_out_of_range` for more than the allocation has; the driver's
+/// CUDA_ERROR_INVALID_VALUE for memory of another kind, that of streams and pools among it, for
+/// which there is `export_allocation`; CUDA_ERROR_NOT_SUPPORTED.
 /// **Capture**: not affected. **Threads**: any. (cuIpcGetMemHandle, cuMemGetAddressRange)
 template <class T>
 result<memory_handle> export_memory(device_span<T> memory,
