@@ -60,6 +60,20 @@ TEST_CASE("peer: a device is not its own", "[driver][peer]") {
   CHECK(says(of_access, "device 0", "Give contexts of two devices", "peer_test.cpp"));
 }
 
+TEST_CASE("peer: a device that there is not is told with the number of devices", "[driver][peer]") {
+  const gpu::device device = test::first_device(), none = gpu::device::from_native(99);
+  constexpr gpu::peer_attribute rank = gpu::peer_attribute::performance_rank;
+  for (const gpu::cuda_error& error :
+       {error_of(gpu::can_access_peer(device, none)), error_of(gpu::can_access_peer(none, device)),
+        error_of(gpu::attribute<rank>(device, none)),
+        error_of(gpu::attribute<rank>(none, device))}) {
+    CHECK(error == gpu::errc::index_out_of_range);
+    CHECK(says(error, "device index 99 is not below", "Choose an index below"));
+    CHECK(error.asked() == 99);
+    CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
+  }
+}
+
 TEST_CASE("peer: an empty context is refused", "[driver][peer]") {
   const gpu::context_ref primary = value_of(gpu::context::primary(test::first_device()));
   CHECK(error_of(gpu::peer_access::enable(gpu::context_ref{}, primary)) == gpu::errc::empty_handle);

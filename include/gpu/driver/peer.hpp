@@ -52,6 +52,15 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
                  static_cast<std::uint64_t>(b.native()));
 }
 
+/// What a call told of two devices: where there is not one of them, its index and the number of
+/// devices.
+template <class Pair = result<>>
+Pair told_of_devices(result<> told, device a, device b, source_location where) noexcept {
+  if (told.has_value()) [[likely]]
+    return told;
+  return told_of_device(told_of_device(detail::move(told), a.native(), where), b.native(), where);
+}
+
 }  // namespace detail
 
 /// The C++ type of the attribute's value.
@@ -59,7 +68,8 @@ template <peer_attribute Attribute>
 using peer_attribute_t = typename detail::peer_attribute_value<Attribute>::type;
 
 /// What the link by which `from` reaches the memory of `to` is like.
-/// **Errors**: `errc::not_supported` for a device and itself; the driver's.
+/// **Errors**: `errc::not_supported` for a device and itself; `errc::index_out_of_range` for a
+/// device that there is not; the driver's.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceGetP2PAttribute)
 template <peer_attribute Attribute>
 result<peer_attribute_t<Attribute>> attribute(
@@ -69,19 +79,23 @@ result<peer_attribute_t<Attribute>> attribute(
         "gpu::attribute", from, to, "a device is no peer of its own. Give two devices.", where));
   }
   int value = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_get_p2p_attribute>(
-      where, &value, static_cast<CUdevice_P2PAttribute>(Attribute), from.native(), to.native()));
+  GPU_TRY(detail::told_of_devices(
+      driver::call<&driver::entry_points::device_get_p2p_attribute>(
+          where, &value, static_cast<CUdevice_P2PAttribute>(Attribute), from.native(), to.native()),
+      from, to, where));
   return static_cast<peer_attribute_t<Attribute>>(value);
 }
 
 /// Whether kernels on `from` can be let use memory of `to`; never true of a device and itself.
+/// **Errors**: `errc::index_out_of_range` for a device that there is not; the driver's.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceCanAccessPeer)
 template <class Bool = bool>
 result<Bool> can_access_peer(device from, device to,
                              source_location where = source_location::current()) noexcept {
   int can = 0;
-  GPU_TRY(driver::call<&driver::entry_points::device_can_access_peer>(where, &can, from.native(),
-                                                                      to.native()));
+  GPU_TRY(detail::told_of_devices(driver::call<&driver::entry_points::device_can_access_peer>(
+                                      where, &can, from.native(), to.native()),
+                                  from, to, where));
   return can != 0;
 }
 
