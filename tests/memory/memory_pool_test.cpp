@@ -276,6 +276,17 @@ TEST_CASE("memory_pool: what is no place of pools is said", "[memory][pool]") {
   }
 }
 
+TEST_CASE("memory_pool: a device that there is not has no access", "[memory][pool]") {
+  const memory_pool pool = value_of(memory_pool::create(test::first_device()));
+  const gpu::device none = gpu::device::from_native(99);
+  for (const gpu::cuda_error& error :
+       {error_of(pool.access(none)), error_of(pool.set_access(none, memory_access::read_write))}) {
+    CHECK(error == gpu::errc::index_out_of_range);
+    CHECK(says(error, "device index 99 is not below", "Choose an index below"));
+    CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
+  }
+}
+
 TEST_CASE("memory_pool: access is the own device's, and can be given to peers",
           "[memory][pool][cpu]") {
   test::own_cpu_driver driver({.devices = 2});

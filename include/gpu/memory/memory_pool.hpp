@@ -131,22 +131,25 @@ template <class Self> class memory_pool_operations {
 
   /// What a device may do with memory of the pool; its own may read and write. Not allowed while a
   /// stream is captured. (cuMemPoolGetAccess)
+  /// **Errors**: `errc::index_out_of_range` for a device that there is not.
   template <class Access = memory_access>
   result<Access> access(device by,
                         source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require(self(), "gpu::memory_pool::access", where));
     CUmemLocation location = memory_location(by).native();
     CUmemAccess_flags flags{};
-    GPU_TRY(driver::call<&driver::entry_points::mem_pool_get_access>(where, &flags, self().native(),
-                                                                     &location));
+    GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_pool_get_access>(
+                                         where, &flags, self().native(), &location),
+                                     by, where));
     return static_cast<Access>(flags);
   }
 
   /// Lets a device read and write memory of the pool, what there is and what will be, or not any
   /// more. The two devices have to be peers.
   /// **Errors**: `errc::invalid_argument` for `read`, which the driver does not have, and for
-  /// taking access away from the pool's own device; CUDA_ERROR_INVALID_DEVICE where they are no
-  /// peers. Not allowed while a stream is captured. (cuMemPoolSetAccess)
+  /// taking access away from the pool's own device; `errc::index_out_of_range` for a device that
+  /// there is not; CUDA_ERROR_INVALID_DEVICE where they are no peers. Not allowed while a stream is
+  /// captured. (cuMemPoolSetAccess)
   template <class Builder = detail::text_builder>
   result<> set_access(device by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
@@ -169,8 +172,10 @@ template <class Self> class memory_pool_operations {
     CUmemAccessDesc wanted{};
     wanted.location = memory_location(by).native();
     wanted.flags = static_cast<CUmemAccess_flags>(access);
-    return driver::call<&driver::entry_points::mem_pool_set_access>(
-        where, self().native(), static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1});
+    return detail::told_of_location(
+        driver::call<&driver::entry_points::mem_pool_set_access>(
+            where, self().native(), static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1}),
+        by, where);
   }
 
  private:
