@@ -70,6 +70,29 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   });
 }
 
+/// Says why a handle of another process may stand for nothing here.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_handle_advice(cuda_error error,
+                                                           const char* what) noexcept {
+  if (error.domain() != error_domain::driver) return error;
+  Builder out;
+  switch (error.code()) {
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_INVALID_HANDLE:
+    case CUDA_ERROR_MAP_FAILED:
+      out << "the handle stands for no " << what
+          << " of another process: it may be gone, with its process too, or not all bytes of the "
+             "handle arrived. Export it anew, and keep it until it is closed here";
+      break;
+    case CUDA_ERROR_INVALID_CONTEXT:
+      out << "the " << what << " is this process's own, which needs no handle of it";
+      break;
+    default:
+      return error;
+  }
+  return detail::move(error).with_details(out.finish());
+}
+
 /// Memory of another process as it is mapped here.
 struct imported_mapping {
   CUdeviceptr base = 0;
@@ -109,7 +132,8 @@ template <class T> class imported_memory {
   /// Maps it into the primary context of `on`, which is the device that it was exported on, or one
   /// that can reach it: access between the two is then enabled as it is needed.
   /// **Errors**: `errc::size_mismatch` where the bytes are no whole number of `T`; the driver's,
-  /// CUDA_ERROR_INVALID_CONTEXT in the process that exported it.
+  /// with a sentence for a handle of nothing, and CUDA_ERROR_INVALID_CONTEXT in the process that
+  /// exported it.
   /// **Capture**: not affected. **Threads**: any. (cuIpcOpenMemHandle)
   static result<imported_memory> open(device on, const memory_handle& handle,
                                       source_location where = source_location::current()) noexcept {
@@ -121,7 +145,8 @@ template <class T> class imported_memory {
         mapping.context, where, &mapping.base, handle.native,
         unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
-    GPU_TRY(detail::move(opened));
+    if (!opened.has_value()) [[unlikely]]
+      return detail::fail(detail::with_handle_advice(detail::move(opened).error(), "memory"));
     return made;
   }
 
@@ -162,7 +187,8 @@ template <class T> class imported_memory {
 /// Makes a handle of an event for other processes on this machine. The event has to be made with
 /// `{.timing = false, .interprocess = true}`.
 /// **Errors**: `errc::invalid_argument` for an event that notes the time; `errc::empty_handle`; the
-/// driver's. **Capture**: not affected. **Threads**: any. (cuIpcGetEventHandle)
+/// driver's, with a sentence for an event that is not `interprocess`. **Capture**: not affected.
+/// **Threads**: any. (cuIpcGetEventHandle)
 template <class Handle = event_handle>
 result<Handle> export_event(event_ref event,
                             source_location where = source_location::current()) noexcept {
@@ -176,14 +202,23 @@ result<Handle> export_event(event_ref event,
                         where));
   }
   Handle made;
-  GPU_TRY(driver::call_in<&driver::entry_points::ipc_get_event_handle>(
-      event.context().native(), where, &made.native, event.native()));
-  return made;
+  result<> done = driver::call_in<&driver::entry_points::ipc_get_event_handle>(
+      event.context().native(), where, &made.native, event.native());
+  if (done.has_value()) [[likely]]
+    return made;
+  cuda_error error = detail::move(done).error();
+  if (error.domain() == error_domain::driver &&
+      (error.code() == CUDA_ERROR_INVALID_VALUE || error.code() == CUDA_ERROR_INVALID_HANDLE)) {
+    error = detail::move(error).with_details(
+        text("an event can be exported that was created with event_options{.timing = false, "
+             ".interprocess = true}"));
+  }
+  return detail::fail(detail::move(error));
 }
 
 /// The event of another process, in the primary context of a device: it can be recorded and waited
-/// for on both sides. **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
-/// (cuIpcOpenEventHandle)
+/// for on both sides. **Errors**: the driver's, with a sentence for a handle of nothing.
+/// **Capture**: not affected. **Threads**: any. (cuIpcOpenEventHandle)
 template <class Event = event>
 result<Event> import_event(device on, const event_handle& handle,
                            source_location where = source_location::current()) noexcept {
@@ -194,7 +229,8 @@ result<Event> import_event(device on, const event_handle& handle,
       primary, where, &native, handle.native);
   Event made = Event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
                                                    {.timing = false, .interprocess = true}));
-  GPU_TRY(detail::move(opened));
+  if (!opened.has_value()) [[unlikely]]
+    return detail::fail(detail::with_handle_advice(detail::move(opened).error(), "event"));
   return made;
 }
 
