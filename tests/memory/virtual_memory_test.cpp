@@ -162,7 +162,18 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   CHECK(past == gpu::errc::index_out_of_range);
   CHECK(says(past, ("past the end of the " + twice).c_str(), "Reserve more"));
   const auto mapping = value_of(memory_mapping::create(addresses, 0, memory));
-  CHECK(error_of(memory_mapping::create(addresses, 0, memory)).code() == CUDA_ERROR_INVALID_VALUE);
+  const gpu::cuda_error twice_there = error_of(memory_mapping::create(addresses, 0, memory));
+  CHECK(twice_there.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(twice_there, ("in the " + twice + " bytes").c_str(), "from offset 0 on",
+             "may be mapped already", "Unmap it first"));
+  const gpu::device none = gpu::device::from_native(99);
+  for (const gpu::cuda_error& error :
+       {error_of(mapping.set_access(none, memory_access::read_write)),
+        error_of(mapping.access(none))}) {
+    CHECK(error == gpu::errc::index_out_of_range);
+    CHECK(says(error, "device index 99 is not below", "Choose an index below"));
+    CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
+  }
   CHECK(says(error_of(mapping.set_access(device, memory_access{2})), "2 is no gpu::memory_access"));
   const gpu::memory_location nowhere;
   for (const gpu::cuda_error& error :
@@ -264,7 +275,9 @@ TEST_CASE("virtual_memory: a descriptor that stands for nothing is refused",
   CHECK(stranger.domain() == gpu::error_domain::driver);
   CHECK(says(stranger, "does not stand for physical memory"));
   const auto own = value_of(physical_memory::create(test::first_device(), driver_unit()));
-  CHECK(error_of(gpu::export_memory(own)).code() == CUDA_ERROR_INVALID_VALUE);
+  const gpu::cuda_error kept = error_of(gpu::export_memory(own));
+  CHECK(kept.code() == CUDA_ERROR_INVALID_VALUE);
+  CHECK(says(kept, "created with .handle_types = gpu::shareable_handle_types::posix"));
 }
 
 TEST_CASE("virtual_memory: in the process that receives", "[.child]") {

@@ -237,18 +237,26 @@ class physical_memory {
 /// Makes a descriptor of physical memory for other processes on this machine, who open it with
 /// `physical_memory::open` and have to be told its size. The memory has to be created with
 /// `{.handle_types = shareable_handle_types::posix_file_descriptor}`.
-/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE for memory that was
-/// created for this process alone, or imported. **Capture**: not affected. **Threads**: any.
-/// (cuMemExportToShareableHandle)
+/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE, with a sentence, for
+/// memory that was created for this process alone, or imported. **Capture**: not affected.
+/// **Threads**: any. (cuMemExportToShareableHandle)
 template <class File = file_descriptor>
 result<File> export_memory(const physical_memory& memory,
                            source_location where = source_location::current()) noexcept {
   GPU_TRY(memory.require("gpu::export_memory", where));
   int native = -1;
-  GPU_TRY(driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
+  result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
       where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-      static_cast<unsigned long long>(0)));
-  return File::adopt(native);
+      static_cast<unsigned long long>(0));
+  if (done.has_value()) [[likely]]
+    return File::adopt(native);
+  cuda_error error = detail::move(done).error();
+  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
+    error = detail::move(error).with_details(
+        text("memory can be exported that was created with .handle_types = "
+             "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
+  }
+  return detail::fail(detail::move(error));
 }
 
 }  // namespace gpu

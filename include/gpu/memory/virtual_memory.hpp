@@ -39,6 +39,19 @@ struct unmap_addresses {
   }
 };
 
+/// Says what is in the way of memory that the driver does not map.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error with_mapping_advice(cuda_error error, std::size_t offset,
+                                                            std::size_t bytes) noexcept {
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
+    return error;
+  Builder out;
+  out << "in the " << bytes << " bytes of addresses from offset " << offset
+      << " on something may be mapped already. Unmap it first, or choose another offset; memory "
+         "with tile_pool is for arrays, and has no addresses";
+  return detail::move(error).with_details(out.finish());
+}
+
 /// Lets a place do that with what is mapped in a range. (cuMemSetAccess)
 inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location by,
                            memory_access access, source_location where) noexcept {
@@ -113,8 +126,8 @@ class memory_mapping {
   /// cuMemUnmap)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an offset that is no multiple
   /// of the granularity; `errc::index_out_of_range` where the memory does not fit; the driver's
-  /// CUDA_ERROR_INVALID_VALUE where something is mapped already, CUDA_ERROR_NOT_SUPPORTED where the
-  /// size of imported memory is another.
+  /// CUDA_ERROR_INVALID_VALUE, with a sentence, where something is mapped already,
+  /// CUDA_ERROR_NOT_SUPPORTED where the size of imported memory is another.
   template <class Mapping = memory_mapping>
   static result<Mapping> create(const address_reservation& at, std::size_t offset,
                                 const physical_memory& memory,
@@ -134,29 +147,33 @@ class memory_mapping {
                                           offset + bytes, room));
     }
     const detail::address_range made{at.native() + offset, bytes, at.granularity()};
-    GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, made.begin, bytes, std::size_t{0},
-                                                         memory.native(),
-                                                         static_cast<unsigned long long>(0)));
+    result<> mapped = driver::call<&driver::entry_points::mem_map>(
+        where, made.begin, bytes, std::size_t{0}, memory.native(),
+        static_cast<unsigned long long>(0));
+    if (!mapped.has_value()) {
+      return detail::fail(detail::with_mapping_advice(detail::move(mapped).error(), offset, bytes));
+    }
     return Mapping{made};
   }
 
   /// Lets a device touch the memory, or the host, which reaches memory of its own NUMA nodes alone;
   /// no peer access has to be enabled. (cuMemSetAccess)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that is no
-  /// `memory_access`, and for no location; the driver's CUDA_ERROR_INVALID_VALUE for a device that
-  /// there is not or that is no peer, CUDA_ERROR_NOT_SUPPORTED.
+  /// `memory_access`, and for no location; `errc::index_out_of_range` for a device that there is
+  /// not; the driver's CUDA_ERROR_INVALID_VALUE for one that is no peer, CUDA_ERROR_NOT_SUPPORTED.
   result<> set_access(memory_location by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
     constexpr const char* function = "gpu::memory_mapping::set_access";
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
     GPU_TRY(require_location(by, function, where));
-    return detail::set_access(range_.get().begin, range_.get().bytes, by, access, where);
+    return detail::told_of_location(
+        detail::set_access(range_.get().begin, range_.get().bytes, by, access, where), by, where);
   }
 
   /// What a place may do with the memory; at first nothing. (cuMemGetAccess)
-  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for no location; the driver's
-  /// CUDA_ERROR_INVALID_DEVICE.
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for no location;
+  /// `errc::index_out_of_range` for a device that there is not; the driver's.
   template <class Access = memory_access>
   result<Access> access(memory_location by,
                         source_location where = source_location::current()) const noexcept {
@@ -164,8 +181,9 @@ class memory_mapping {
     GPU_TRY(require_location(by, "gpu::memory_mapping::access", where));
     const CUmemLocation location = by.native();
     unsigned long long flags = 0;
-    GPU_TRY(driver::call<&driver::entry_points::mem_get_access>(where, &flags, &location,
-                                                                range_.get().begin));
+    GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_get_access>(
+                                         where, &flags, &location, range_.get().begin),
+                                     by, where));
     return static_cast<Access>(flags);
   }
 
