@@ -234,6 +234,29 @@ TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
   CHECK(f.contents(f.a) == std::vector<int>(4, 0));
 }
 
+TEST_CASE("copy: a hint of a device that there is not is told with the number of devices",
+          "[memory][copy][batch]") {
+  fixture f;
+  auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {3, 3}));
+  // A driver need not look at hints for memory that stays where it is.
+  gpu::driver::entry_points strict = test::driver();
+  strict.memcpy_batch_async = [](auto...) { return CUDA_ERROR_INVALID_VALUE; };
+  strict.memcpy_3d_batch_async = [](auto...) { return CUDA_ERROR_INVALID_VALUE; };
+  const gpu::driver::scoped_entry_points in_force(strict);
+  const gpu::copy_hints from{.source = gpu::device::from_native(99)};
+  const gpu::copy_hints to{.destination = gpu::device::from_native(99)};
+  const range_copy plain(f.pinned, f.a);
+  for (const gpu::cuda_error& error :
+       {error_of(gpu::copy(f.stream, {plain, range_copy(f.pinned, f.b, from)})),
+        error_of(gpu::copy(f.stream, {range_copy(f.pinned, f.a, to), plain})),
+        error_of(gpu::copy(f.stream, {box_copy(box, box, {.size = {1, 1}}, from)}))}) {
+    CHECK(error == gpu::errc::index_out_of_range);
+    CHECK(says(error, "device index 99 is not below", "Choose an index below"));
+    CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
+  }
+  CHECK(error_of(gpu::copy(f.stream, {plain})).code() == CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_CASE("copy: a batch is refused in a capture, which goes on", "[memory][copy][batch][graph]") {
   fixture f;
   auto capture = value_of(gpu::stream_capture::begin(f.stream));

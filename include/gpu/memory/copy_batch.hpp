@@ -203,8 +203,10 @@ struct batch_access {
       ++used;
     }
     if (used == 0) return {};
-    return queue_batch<&driver::entry_points::memcpy_batch_async>(
-        stream, where, to, from, sizes.data, used, attributes.data, first_copies, used);
+    return told_of_hints(
+        queue_batch<&driver::entry_points::memcpy_batch_async>(
+            stream, where, to, from, sizes.data, used, attributes.data, first_copies, used),
+        copies, count, where);
   }
 
   /// Of `box_copy`, and of others that are boxes. (cuMemcpy3DBatchAsync)
@@ -238,11 +240,23 @@ struct batch_access {
       ++used;
     }
     if (used == 0) return {};
-    return queue_batch<&driver::entry_points::memcpy_3d_batch_async>(stream, where, used,
-                                                                     natives.data, 0ull);
+    return told_of_hints(queue_batch<&driver::entry_points::memcpy_3d_batch_async>(
+                             stream, where, used, natives.data, 0ull),
+                         copies, count, where);
   }
 
  private:
+  /// Where a hint names a device that there is not, its index and the number of devices.
+  template <class Copy>
+  static result<> told_of_hints(result<> done, const Copy* copies, std::size_t count,
+                                source_location where) noexcept {
+    for (std::size_t i = 0; !done.has_value() && i < count; ++i) {
+      done = told_of_location(detail::move(done), copies[i].hints_.source, where);
+      done = told_of_location(detail::move(done), copies[i].hints_.destination, where);
+    }
+    return done;
+  }
+
   static CUmemcpy3DOperand operand(const box_side& side, const box_position& at,
                                    const memory_location& hint, std::size_t unit) noexcept {
     CUmemcpy3DOperand made{};
@@ -279,7 +293,8 @@ concept batched_copy = is_batched_copy<Copy>;
 /// order, so none may write what another reads or writes. Ranges have to live until the stream got
 /// there, sources that are read during the call only for the call.
 /// **Errors**: those of `copy`, before anything is queued; `errc::invalid_argument` for the legacy
-/// default stream; `errc::out_of_host_memory`; `errc::not_supported` before CUDA 13.0's driver.
+/// default stream; `errc::index_out_of_range` for a hint of a device that there is not;
+/// `errc::out_of_host_memory`; `errc::not_supported` before CUDA 13.0's driver.
 /// **Capture**: not allowed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED with a sentence; the capture
 /// goes on unharmed. **Threads**: any. (cuMemcpyBatchAsync, cuMemcpy3DBatchAsync)
 template <detail::batched_copy Copy>
