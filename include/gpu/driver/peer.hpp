@@ -54,8 +54,8 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
 
 /// What a call told of two devices: where there is not one of them, its index and the number of
 /// devices.
-template <class Pair = result<>>
-Pair told_of_devices(result<> told, device a, device b, source_location where) noexcept {
+template <class Result = result<>>
+Result told_of_devices(result<> told, device a, device b, source_location where) noexcept {
   if (told.has_value()) [[likely]]
     return told;
   return told_of_device(told_of_device(detail::move(told), a.native(), where), b.native(), where);
