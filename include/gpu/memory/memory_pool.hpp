@@ -58,7 +58,7 @@ result<> require_pool_place(const memory_location& at, allocation_type type, con
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-/// Has an error that there is no memory say that it is the pool that has none, where its device has
+/// Has an error that there is no memory say that it is the pool's limit, where its device has
 /// enough. (cuMemPoolGetAttribute)
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] cuda_error with_pool_limit(cuda_error error, CUmemoryPool pool,
@@ -71,9 +71,11 @@ template <class Builder = text_builder>
            .has_value())
     return error;
   Builder out;
-  out << error.details().c_str() << ". So it is the pool that would grow beyond its limit, "
-      << "memory_pool_options::max_bytes, of which " << std::uint64_t{used}
-      << " bytes are used: give buffers back to it, or create it with a larger one";
+  out << error.details().c_str()
+      << ". That much is free, so it is likely the pool's limit, memory_pool_options::max_bytes, "
+         "that is exhausted: "
+      << std::uint64_t{used}
+      << " bytes of the pool are used. Give buffers back to it, or create it with a larger limit";
   return detail::move(error).with_details(out.finish());
 }
 
