@@ -13,9 +13,10 @@ namespace gpu {
 /// Memory belongs to the stream that it was allocated on: a buffer freed on a stream can be had on
 /// that stream again at once, since what is queued later runs later. Another stream gets a segment
 /// that is all free only behind an event of the first one: after `hand_over`, or when the first one
-/// next frees something after the other had to ask the driver. When the device or the limit is
-/// exhausted, the allocator waits for the device, uses what is free on any stream, gives the rest
-/// back to the driver and asks it a second time.
+/// next frees something after the other had to ask the driver (of a thread's own default stream: in
+/// that thread, as no other can record an event on it). When the device or the limit is exhausted,
+/// the allocator waits for the device, uses what is free on any stream, gives the rest back to the
+/// driver and asks it a second time.
 ///
 /// **Ordering**: as `device_buffer::create(stream, count)`: another stream that uses a buffer waits
 /// for an event first, and the stream lives until its buffers are gone.

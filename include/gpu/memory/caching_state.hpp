@@ -210,6 +210,38 @@ struct caching_state {
   }
 };
 
+/// Whether an event can mark the end of the work of the stream of that number here: not while it is
+/// captured, which would put the event into its graph, and not where `stream` is another one in
+/// this thread. (cuStreamIsCapturing, cuStreamGetId)
+template <class Number>
+bool can_mark(const stream_ref& stream, Number number, source_location where) noexcept {
+  if (!require_no_capture(stream, "gpu::caching_allocator", "", where).has_value()) return false;
+  if (!is_per_thread_stream(stream.native())) return true;
+  Number here = 0;
+  return on_stream(stream, where,
+                   [&] {
+                     return driver::call<&driver::entry_points::stream_get_id>(
+                         where, stream.native(), &here);
+                   })
+             .has_value() &&
+         here == number;
+}
+
+/// Gives what is free of a lane to the driver where nothing is to be held, else to other streams.
+template <class Number>
+void answer(stream_lane& lane, Number number, source_location where) noexcept {
+  caching_state& state = lane.state;
+  const scoped_lock held(state.growing);
+  if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
+    lane.lock.lock();
+    cached_segment* list = lane.remove_free_segments();
+    lane.lock.unlock();
+    state.trim(list);
+  } else if (lane.number == number) {  // else it has become another stream's, which may be gone
+    static_cast<void>(state.share(lane, where));
+  }
+}
+
 /// What seldom happens when a block comes back: others wait for free segments, or the allocator is
 /// gone. Lets go of the lane's lock; from then on other threads may give back all that keeps the
 /// lane, so this counts as an owner meanwhile.
@@ -223,18 +255,13 @@ struct caching_state {
     state.release(list);
     if (emptied) state.drop_owner();
   } else {
+    const stream_ref stream = lane.stream;  // lives, as this was a buffer of it
+    const unsigned long long number = lane.number;
     lane.lock.unlock();
-    const scoped_lock held(state.growing);
     const source_location nowhere;
-    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
-      lane.lock.lock();
-      cached_segment* list = lane.remove_free_segments();
-      lane.lock.unlock();
-      state.trim(list);
-    } else if (require_no_capture(lane.stream, "gpu::caching_allocator", "", nowhere).has_value()) {
-      // A captured stream would put the event into its graph; there the request can wait.
-      static_cast<void>(state.share(lane, nowhere));
-    }
+    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED) || can_mark(stream, number, nowhere)) {
+      answer(lane, number, nowhere);
+    }  // else the request can wait
   }
   state.drop_owner();
 }
