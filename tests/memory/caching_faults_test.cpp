@@ -1,11 +1,13 @@
 // What the caching allocator does where the driver or the host refuses it something.
 
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_pinned_allocator.hpp>
 
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
 #include <string>
+#include <vector>
 
 namespace caching_faults_test {
 
@@ -136,6 +138,55 @@ TEST_CASE("caching_allocator: a failing wait for the device loses nothing",
   CHECK(error_of(cache.allocate<char>(two, 12 * mebibyte)).code() ==
         CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   CHECK(value_of(cache.allocate<char>(one, 12 * mebibyte)).native() == address);
+}
+
+TEST_CASE("caching_allocator: counts as hits what was had without the driver, whatever it refused",
+          "[memory][caching][cpu]") {
+  test::own_cpu_driver driver({.memory_per_device = 16 * mebibyte});
+  const gpu::device device = test::first_device();
+  const gpu::stream one = value_of(gpu::stream::create(device));
+  const gpu::stream two = value_of(gpu::stream::create(device));
+  caching_allocator cache = value_of(caching_allocator::create(device));
+  std::vector<gpu::device_buffer<char>> buffers;
+  for (int i = 0; i < 10; ++i) buffers.push_back(value_of(cache.allocate<char>(one, mebibyte)));
+  CHECK(cache.statistics().hits == 5);
+  for (int i = 0; i < 10; ++i) error_of(cache.allocate<char>(one, 512 * mebibyte));
+  CHECK(cache.statistics().hits == 5);
+  CHECK(cache.statistics().misses == 5 + 10 * 2);
+  buffers.clear();
+  // No segment has so much; the driver has it once it got them back.
+  buffers.push_back(value_of(cache.allocate<char>(one, 12 * mebibyte)));
+  CHECK(cache.statistics().misses == 25 + 2);
+  CHECK(cache.statistics().hits == 5);
+  buffers.clear();
+  // The driver refuses, and the stream gets what the other one had free.
+  buffers.push_back(value_of(cache.allocate<char>(two, 12 * mebibyte)));
+  CHECK(cache.statistics().misses == 28);
+  CHECK(cache.statistics().shared == 1);
+  CHECK(cache.statistics().hits == 5);
+}
+
+TEST_CASE("caching_pinned_allocator: counts as hits what was had without the driver",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  auto cache = value_of(gpu::caching_pinned_allocator::create(device, gpu::pinned_flags::none,
+                                                              {.limit = 4 * mebibyte}));
+  std::vector<gpu::pinned_buffer<char>> buffers;
+  for (int i = 0; i < 4; ++i) buffers.push_back(value_of(cache.allocate<char>(mebibyte)));
+  CHECK(cache.statistics().misses == 2);
+  for (int i = 0; i < 3; ++i) error_of(cache.allocate<char>(mebibyte));
+  CHECK(cache.statistics().misses == 2);  // the limit refused it
+  CHECK(cache.statistics().hits == 2);
+  // A lack of memory that the driver tells counts as asking, and is no hit.
+  gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
+  const gpu::driver::scoped_entry_points in_force(faults.entry_points());
+  auto other = value_of(gpu::caching_pinned_allocator::create(device));
+  for (std::size_t n = 0; n < 4; ++n) {
+    if (n % 2 == 0) faults.fail_call("cuMemHostAlloc", 0, CUDA_ERROR_OUT_OF_MEMORY);
+    static_cast<void>(value_of(other.allocate<char>(2 * mebibyte)));
+    CHECK(other.statistics().hits == (n + 1) / 2);
+    if (n % 2 == 1) other.trim();
+  }
 }
 
 }  // namespace caching_faults_test

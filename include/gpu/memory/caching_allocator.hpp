@@ -127,7 +127,7 @@ class caching_allocator {
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits > found.misses ? sum.hits - found.misses : 0;
+    found.hits = sum.hits - state_->asked_for;
     for (const auto* each = state_->common; each != nullptr; each = each->next) ++found.free_blocks;
     return found;
   }

@@ -109,13 +109,11 @@ inline void ask_others(caching_state& state, stream_lane& lane) noexcept {
   lane.lock.unlock();
 }
 
-/// A block of `bytes` for a stream that has none free.
-template <class Block = cached_block>
-[[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state,
-                                                        unsigned long long number,
-                                                        const stream_ref& stream, std::size_t bytes,
-                                                        source_location where) noexcept {
-  const scoped_lock held(state.growing);
+/// A block of `bytes` from wherever there are some. Under `growing`.
+template <class Block>
+result<Block*> take_anywhere(caching_state& state, unsigned long long number,
+                             const stream_ref& stream, std::size_t bytes,
+                             source_location where) noexcept {
   stream_lane* const own = state.make_lane(number, stream);
   if (own == nullptr) {
     return fail(out_of_host_memory_error("gpu::caching_allocator::allocate", sizeof *own, where));
@@ -141,6 +139,19 @@ template <class Block = cached_block>
                        [&](auto work) {
                          state.for_each_lane([&](stream_lane& each) { work(each, each.number); });
                        }));
+}
+
+/// A block of `bytes` for a stream that has none free.
+template <class Block = cached_block>
+[[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state,
+                                                        unsigned long long number,
+                                                        const stream_ref& stream, std::size_t bytes,
+                                                        source_location where) noexcept {
+  const scoped_lock held(state.growing);
+  const std::size_t before = state.counts.misses;
+  result<Block*> taken = take_anywhere<Block>(state, number, stream, bytes, where);
+  if (taken.has_value() && state.counts.misses != before) ++state.asked_for;
+  return taken;
 }
 
 }  // namespace gpu::detail

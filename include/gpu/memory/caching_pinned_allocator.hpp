@@ -141,7 +141,7 @@ class caching_pinned_allocator {
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits > found.misses ? sum.hits - found.misses : 0;
+    found.hits = sum.hits - cache_->asked_for;
     return found;
   }
 
@@ -192,20 +192,26 @@ class caching_pinned_allocator {
       }
       return nullptr;
     };
+    bool asked = false;
     {
       const detail::last_error_mark before;
       const detail::scoped_lock held(cache_->growing);
       if (Block* block = take_anywhere()) return block;
       cache_->waiting.collect();
       if (Block* block = take_anywhere()) return block;
+      const std::size_t misses = cache_->misses;
       const result<Block*> grown = grow<Block>(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
+      asked = cache_->misses != misses;
       before.restore();
     }
     trim();
     const detail::scoped_lock held(cache_->growing);
     ++cache_->trims;
-    if (Block* block = take_anywhere()) return block;
+    if (Block* block = take_anywhere()) {
+      if (asked) ++cache_->asked_for;
+      return block;
+    }
     const result<Block*> grown = grow<Block>(lane, bytes, where);
     if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
     return detail::fail(detail::with_map(grown.error(), cache_->held.bytes(),
@@ -227,6 +233,7 @@ class caching_pinned_allocator {
           return detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where);
         })));
     cache_->held.add(got);
+    ++cache_->asked_for;
     return block;
   }
 

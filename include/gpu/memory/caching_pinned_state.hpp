@@ -56,8 +56,9 @@ struct pinned_cache {
   caching_options options;
   mutex growing{};
   held_segments held;
-  std::size_t misses = 0;  // times that the driver was asked for memory
-  std::size_t trims = 0;   // times that free segments went back to make room
+  std::size_t misses = 0;     // times that the driver was asked for memory
+  std::size_t asked_for = 0;  // blocks for which the driver was asked
+  std::size_t trims = 0;      // times that free segments went back to make room
   waiting_blocks waiting;
   bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
   std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `give_up_free`

@@ -26,7 +26,7 @@ struct caching_statistics {
   std::size_t used_blocks = 0;      ///< buffers
   std::size_t free_blocks = 0;      ///< pieces that wait for a buffer
   std::size_t hits = 0;             ///< buffers made without asking the driver for memory
-  std::size_t misses = 0;           ///< times that the driver was asked for memory
+  std::size_t misses = 0;           ///< times that the driver was asked for memory, also in vain
   std::size_t shared = 0;           ///< segments that passed from one stream to another
   std::size_t trims = 0;            ///< times that free segments went back to make room
 };
@@ -70,9 +70,10 @@ struct caching_state {
   stream_lane* buckets[bucket_count] = {};  // read without a lock; lanes are only ever added
   cached_segment* common = nullptr;         // free for every stream, behind their events
   caching_statistics counts;
-  bool stopped = false;    // atomic: what is given back goes to the driver as soon as it can
-  unsigned requests = 0;   // atomic: how often a stream could have used what others have free
-  std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `attend`
+  std::size_t asked_for = 0;  // blocks for which the driver was asked
+  bool stopped = false;       // atomic: what is given back goes to the driver as soon as it can
+  unsigned requests = 0;      // atomic: how often a stream could have used what others have free
+  std::size_t owners = 1;     // atomic: the allocator, after its end the lanes in use, `attend`
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
     stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
