@@ -39,6 +39,7 @@ TEST_CASE("functions under other names are the C library's", "[driver][operating
   CHECK(plain(&gpu_c_write) == plain(&::write));
   CHECK(plain(&gpu_c_atfork) == plain(&::pthread_atfork));
   CHECK(plain(&gpu_c_mutex_lock) == plain(&::pthread_mutex_lock));
+  CHECK(plain(&gpu_c_mutex_trylock) == plain(&::pthread_mutex_trylock));
   CHECK(plain(&gpu_c_mutex_unlock) == plain(&::pthread_mutex_unlock));
   CHECK(plain(&gpu_c_dlopen) == plain(&::dlopen));
   CHECK(plain(&gpu_c_dlsym) == plain(&::dlsym));

@@ -29,6 +29,7 @@ ssize_t gpu_c_write(int file, const void* bytes, std::size_t count) noexcept __a
 int gpu_c_atfork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept
     __asm__("pthread_atfork");
 int gpu_c_mutex_lock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_lock");
+int gpu_c_mutex_trylock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_trylock");
 int gpu_c_mutex_unlock(pthread_mutex_t* mutex) noexcept __asm__("pthread_mutex_unlock");
 int gpu_c_yield() noexcept __asm__("sched_yield");
 void* gpu_c_dlopen(const char* path, int flags) noexcept __asm__("dlopen");

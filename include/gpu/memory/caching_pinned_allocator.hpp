@@ -107,7 +107,8 @@ class caching_pinned_allocator {
   std::size_t trim() noexcept {
     if (cache_ == nullptr) return 0;
     cache_->waiting.wait();
-    const detail::scoped_lock held(cache_->growing);
+    const detail::fork_safe_lock held(cache_->growing);
+    if (!held) return 0;
     std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
       each.lock.lock();
@@ -128,7 +129,8 @@ class caching_pinned_allocator {
   /// What is held and what was done until now. Nothing is `shared` here.
   caching_statistics statistics() const noexcept {
     if (cache_ == nullptr) return {};
-    const detail::scoped_lock held(cache_->growing);
+    const detail::fork_safe_lock held(cache_->growing);
+    if (!held) return {};
     caching_statistics found;
     found.held_bytes = cache_->held.bytes();
     found.peak_held_bytes = cache_->held.peak_bytes();
@@ -195,7 +197,8 @@ class caching_pinned_allocator {
     bool asked = false;
     {
       const detail::last_error_mark before;
-      const detail::scoped_lock held(cache_->growing);
+      const detail::fork_safe_lock held(cache_->growing);
+      if (!held) return detail::fail(fork_error(where));
       if (Block* block = take_anywhere()) return block;
       cache_->waiting.collect();
       if (Block* block = take_anywhere()) return block;
@@ -206,7 +209,8 @@ class caching_pinned_allocator {
       before.restore();
     }
     trim();
-    const detail::scoped_lock held(cache_->growing);
+    const detail::fork_safe_lock held(cache_->growing);
+    if (!held) return detail::fail(fork_error(where));
     ++cache_->trims;
     if (Block* block = take_anywhere()) {
       if (asked) ++cache_->asked_for;
@@ -217,6 +221,13 @@ class caching_pinned_allocator {
     return detail::fail(detail::with_map(grown.error(), cache_->held.bytes(),
                                          cache_->held.segments(), "lane",
                                          [&](auto work) { cache_->for_each_lane(work); }));
+  }
+
+  /// Why a forked child gets no memory where it cannot know what is free.
+  template <class Error = cuda_error> static Error fork_error(source_location where) noexcept {
+    return driver::detail::unavailable_error(
+        driver::current_entry_points(),
+        driver::entry_point_index(&driver::entry_points::mem_host_alloc), where);
   }
 
   /// A block of a new segment.

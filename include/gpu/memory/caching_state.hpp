@@ -6,6 +6,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/block_arena.hpp>
 #include <gpu/memory/capture_check.hpp>
+#include <gpu/memory/fork_safe_lock.hpp>
 
 namespace gpu {
 
@@ -232,7 +233,8 @@ bool can_mark(const stream_ref& stream, Number number, source_location where) no
 template <class Number>
 void answer(stream_lane& lane, Number number, source_location where) noexcept {
   caching_state& state = lane.state;
-  const scoped_lock held(state.growing);
+  const fork_safe_lock held(state.growing);
+  if (!held) return;
   if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
     lane.lock.lock();
     cached_segment* list = lane.remove_free_segments();

@@ -4,6 +4,7 @@
 
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/block_arena.hpp>
+#include <gpu/memory/fork_safe_lock.hpp>
 
 namespace gpu::detail {
 
@@ -50,7 +51,8 @@ class waiting_blocks {
 
   /// Gives back the blocks whose streams have got so far. (cuEventQuery)
   template <class Answer = bool> void collect() noexcept {
-    const scoped_lock held(lock_);
+    const fork_safe_lock held(lock_);
+    if (!held) return;
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
       const result<Answer> done = driver::query<&driver::entry_points::event_query>(
@@ -74,7 +76,8 @@ class waiting_blocks {
   void wait() noexcept {
     waiting_block *first = nullptr, *spare = nullptr;
     {
-      const scoped_lock held(lock_);
+      const fork_safe_lock held(lock_);
+      if (!held) return;
       first = exchange(first_, nullptr);
       spare = exchange(spare_, nullptr);
     }
