@@ -163,6 +163,31 @@ TEST_CASE("caching_pinned_allocator: no stream keeps the blocks of another waiti
   CHECK(cache.statistics().misses == 6);
 }
 
+TEST_CASE("caching_pinned_allocator: the default streams of two threads are two streams",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream_ref own = value_of(gpu::stream_ref::per_thread_default(device));
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  auto flag = value_of(gpu::pinned_vector<unsigned>::create(device, 1));
+  flag[0] = 0;
+  auto here = value_of(cache.allocate<char>(2 * mebibyte));
+  auto there = value_of(cache.allocate<char>(2 * mebibyte));
+  const char *kept = here.data(), *done = there.data();
+  REQUIRE(gpu::perform(own, gpu::memory_operation::wait(flag, 1u)).has_value());
+  CHECK(cache.free_after(own, std::move(here)).has_value());
+  bool freed = false;
+  std::thread([&] {
+    freed = cache.free_after(own, std::move(there)).has_value() && own.synchronize().has_value();
+  }).join();
+  CHECK(freed);
+  const auto again = value_of(cache.allocate<char>(2 * mebibyte));
+  CHECK(again.data() == done);
+  __atomic_store_n(flag.data(), 1u, __ATOMIC_RELEASE);
+  REQUIRE(own.synchronize().has_value());
+  CHECK(value_of(cache.allocate<char>(2 * mebibyte)).data() == kept);
+  CHECK(cache.statistics().misses == 2);
+}
+
 TEST_CASE("caching_pinned_allocator: blocks come back as their stream gets on",
           "[memory][caching]") {
   const gpu::device device = test::first_device();

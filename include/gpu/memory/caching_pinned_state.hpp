@@ -65,12 +65,7 @@ struct pinned_cache {
   pinned_lane lanes[lane_count];
 
   /// The calling thread's lane: threads take turns when they first ask.
-  pinned_lane& own_lane() noexcept {
-    static std::size_t threads = 0;
-    thread_local const std::size_t number =
-        __atomic_fetch_add(&threads, std::size_t{1}, __ATOMIC_RELAXED);
-    return lanes[number % lane_count];
-  }
+  pinned_lane& own_lane() noexcept { return lanes[number_of_thread() % lane_count]; }
   template <class Work> void for_each_lane(Work work) noexcept {
     for (pinned_lane& each : lanes) {
       each.lock.lock();

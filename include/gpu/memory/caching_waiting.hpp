@@ -14,10 +14,19 @@ struct waiting_block {
   cached_block* block = nullptr;
   CUevent event = nullptr;
   stream_ref stream;
+  std::size_t thread = 0;  // whose own default stream that is, or 0
   waiting_block* next = nullptr;
   waiting_block* last = nullptr;
   waiting_block* next_stream = nullptr;
 };
+
+/// A number of the calling thread, from 1, that no other has or had.
+inline std::size_t number_of_thread() noexcept {
+  static std::size_t next = 1;
+  thread_local const std::size_t number =
+      __atomic_fetch_add(&next, std::size_t{1}, __ATOMIC_RELAXED);
+  return number;
+}
 
 /// Blocks that wait, by stream, so that none waits for another stream than its own.
 /// **Threads**: any may call any member.
@@ -44,6 +53,7 @@ class waiting_blocks {
     }
     added->block = &block;
     added->stream = stream;
+    added->thread = is_per_thread_stream(stream.native()) ? number_of_thread() : 0;
     const scoped_lock held(lock_);
     append(*added);
     return marked;
@@ -118,7 +128,10 @@ class waiting_blocks {
 
   void append(waiting_block& added) noexcept {
     waiting_block* stream = first_;
-    while (stream != nullptr && !(stream->stream == added.stream)) stream = stream->next_stream;
+    while (stream != nullptr &&
+           !(stream->stream == added.stream && stream->thread == added.thread)) {
+      stream = stream->next_stream;
+    }
     if (stream != nullptr) {
       stream->last->next = &added;
       stream->last = &added;
