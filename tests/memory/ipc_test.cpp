@@ -269,7 +269,7 @@ TEST_CASE("ipc: memory is not imported where it was exported", "[memory][ipc]") 
   const gpu::memory_handle handle = value_of(gpu::export_memory(buffer.span()));
   const gpu::cuda_error error = error_of(gpu::imported_memory<int>::open(device, handle));
   CHECK(error.code() == CUDA_ERROR_INVALID_CONTEXT);
-  CHECK(says(error, "the memory is this process's own, which needs no handle"));
+  CHECK(says(error, "what this process exported is its own, and needs no handle"));
 }
 
 TEST_CASE("ipc: what is no handle is told as that", "[memory][ipc][cpu]") {
@@ -279,10 +279,10 @@ TEST_CASE("ipc: what is no handle is told as that", "[memory][ipc][cpu]") {
   nothing.bytes = 8;
   const gpu::cuda_error memory = error_of(gpu::imported_memory<int>::open(device, nothing));
   CHECK(memory.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(memory, "the handle stands for no memory of another process", "Export it anew"));
+  CHECK(says(memory, "the handle stands for nothing of another process", "Export it anew"));
   const gpu::cuda_error mark = error_of(gpu::import_event(device, gpu::event_handle{}));
   CHECK(mark.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(mark, "the handle stands for no event of another process", "Export it anew"));
+  CHECK(says(mark, "the handle stands for nothing of another process", "Export it anew"));
   const gpu::event own = value_of(gpu::event::create(device, {.timing = false}));
   const gpu::cuda_error kept = error_of(gpu::export_event(own));
   CHECK(kept.code() == CUDA_ERROR_INVALID_VALUE);

@@ -157,10 +157,11 @@ result<> queue_batch(const stream_ref& stream, source_location where,
   result<> done = driver::in_context(stream.context().native(), where, [&] {
     return queue<Member>(stream, copy_batch_label, where, arguments..., stream.native());
   });
-  if (done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) [[likely]]
+  if (done.has_value()) [[likely]]
     return done;
-  return fail(detail::move(done).error().with_details(
-      text("a graph cannot hold a batch of copies. Copy one by one in a capture.")));
+  return fail(
+      with_sentence(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                    "a graph cannot hold a batch of copies. Copy one by one in a capture."));
 }
 
 inline result<> batch_without_room(std::size_t bytes, source_location where) noexcept {

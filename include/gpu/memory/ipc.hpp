@@ -56,13 +56,10 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
     result<> done =
         driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
     if (!done.has_value()) [[unlikely]] {
-      cuda_error error = move(done).error();
-      if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
-        error = move(error).with_details(
-            text("only memory of cuMemAlloc can be exported, as gpu::device_buffer::create(device, "
-                 "count) makes it; that of a stream or a pool goes by gpu::export_allocation"));
-      }
-      return fail(move(error));
+      return fail(with_sentence(
+          move(done).error(), CUDA_ERROR_INVALID_VALUE,
+          "only memory of cuMemAlloc can be exported, as gpu::device_buffer::create(device, "
+          "count) makes it; that of a stream or a pool goes by gpu::export_allocation"));
     }
     made.offset = address - base;
     made.bytes = bytes;
@@ -71,26 +68,15 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
 }
 
 /// Says why a handle of another process may stand for nothing here.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_handle_advice(cuda_error error,
-                                                           const char* what) noexcept {
-  if (error.domain() != error_domain::driver) return error;
-  Builder out;
-  switch (error.code()) {
-    case CUDA_ERROR_INVALID_VALUE:
-    case CUDA_ERROR_INVALID_HANDLE:
-    case CUDA_ERROR_MAP_FAILED:
-      out << "the handle stands for no " << what
-          << " of another process: it may be gone, with its process too, or not all bytes of the "
-             "handle arrived. Export it anew, and keep it until it is closed here";
-      break;
-    case CUDA_ERROR_INVALID_CONTEXT:
-      out << "the " << what << " is this process's own, which needs no handle of it";
-      break;
-    default:
-      return error;
-  }
-  return detail::move(error).with_details(out.finish());
+template <class Error> [[gnu::cold, gnu::noinline]] Error with_handle_advice(Error error) noexcept {
+  constexpr const char* gone =
+      "the handle stands for nothing of another process: that may be gone, or not all bytes of the "
+      "handle arrived. Export it anew, and keep it until it is closed here";
+  error = with_sentence(detail::move(error), CUDA_ERROR_INVALID_VALUE, gone);
+  error = with_sentence(detail::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
+  error = with_sentence(detail::move(error), CUDA_ERROR_MAP_FAILED, gone);
+  return with_sentence(detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
+                       "what this process exported is its own, and needs no handle here");
 }
 
 /// Memory of another process as it is mapped here.
@@ -146,7 +132,7 @@ template <class T> class imported_memory {
         unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
     if (!opened.has_value()) [[unlikely]]
-      return detail::fail(detail::with_handle_advice(detail::move(opened).error(), "memory"));
+      return detail::fail(detail::with_handle_advice(detail::move(opened).error()));
     return made;
   }
 
@@ -206,14 +192,12 @@ result<Handle> export_event(event_ref event,
       event.context().native(), where, &made.native, event.native());
   if (done.has_value()) [[likely]]
     return made;
-  cuda_error error = detail::move(done).error();
-  if (error.domain() == error_domain::driver &&
-      (error.code() == CUDA_ERROR_INVALID_VALUE || error.code() == CUDA_ERROR_INVALID_HANDLE)) {
-    error = detail::move(error).with_details(
-        text("an event can be exported that was created with event_options{.timing = false, "
-             ".interprocess = true}"));
-  }
-  return detail::fail(detail::move(error));
+  constexpr const char* which =
+      "an event can be exported that was created with event_options{.timing = false, .interprocess "
+      "= true}";
+  return detail::fail(detail::with_sentence(
+      detail::with_sentence(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
+      CUDA_ERROR_INVALID_HANDLE, which));
 }
 
 /// The event of another process, in the primary context of a device: it can be recorded and waited
@@ -230,7 +214,7 @@ result<Event> import_event(device on, const event_handle& handle,
   Event made = Event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
                                                    {.timing = false, .interprocess = true}));
   if (!opened.has_value()) [[unlikely]]
-    return detail::fail(detail::with_handle_advice(detail::move(opened).error(), "event"));
+    return detail::fail(detail::with_handle_advice(detail::move(opened).error()));
   return made;
 }
 

@@ -250,13 +250,10 @@ result<File> export_memory(const physical_memory& memory,
       static_cast<unsigned long long>(0));
   if (done.has_value()) [[likely]]
     return File::adopt(native);
-  cuda_error error = detail::move(done).error();
-  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
-    error = detail::move(error).with_details(
-        text("memory can be exported that was created with .handle_types = "
-             "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
-  }
-  return detail::fail(detail::move(error));
+  return detail::fail(detail::with_sentence(
+      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      "memory can be exported that was created with .handle_types = "
+      "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
 }
 
 }  // namespace gpu

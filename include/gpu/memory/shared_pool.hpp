@@ -30,13 +30,10 @@ result<File> export_pool(memory_pool_ref pool,
       static_cast<unsigned long long>(0));
   if (done.has_value()) [[likely]]
     return File::adopt(native);
-  cuda_error error = detail::move(done).error();
-  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
-    error = detail::move(error).with_details(
-        text("a pool can be exported that was created with .handle_types = "
-             "gpu::shareable_handle_types::posix_file_descriptor"));
-  }
-  return detail::fail(detail::move(error));
+  return detail::fail(
+      detail::with_sentence(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+                            "a pool can be exported that was created with .handle_types = "
+                            "gpu::shareable_handle_types::posix_file_descriptor"));
 }
 
 /// Makes a handle of all of a buffer for the processes that have its pool, which has to be exported
@@ -60,12 +57,9 @@ result<allocation_handle> export_allocation(
                                                                                buffer.native());
   if (done.has_value()) [[likely]]
     return made;
-  cuda_error error = detail::move(done).error();
-  if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE) {
-    error = detail::move(error).with_details(
-        text("only memory of a pool that was exported can be exported. Export its pool first"));
-  }
-  return detail::fail(detail::move(error));
+  return detail::fail(detail::with_sentence(
+      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      "only memory of a pool that was exported can be exported. Export its pool first"));
 }
 
 /// Owns this process's side of a pool of another process. It allocates nothing; it opens what the

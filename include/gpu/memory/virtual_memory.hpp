@@ -39,19 +39,6 @@ struct unmap_addresses {
   }
 };
 
-/// Says what is in the way of memory that the driver does not map.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_mapping_advice(cuda_error error, std::size_t offset,
-                                                            std::size_t bytes) noexcept {
-  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
-    return error;
-  Builder out;
-  out << "in the " << bytes << " bytes of addresses from offset " << offset
-      << " on something may be mapped already. Unmap it first, or choose another offset; memory "
-         "with tile_pool is for arrays, and has no addresses";
-  return detail::move(error).with_details(out.finish());
-}
-
 /// Lets a place do that with what is mapped in a range. (cuMemSetAccess)
 inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location by,
                            memory_access access, source_location where) noexcept {
@@ -151,7 +138,10 @@ class memory_mapping {
         where, made.begin, bytes, std::size_t{0}, memory.native(),
         static_cast<unsigned long long>(0));
     if (!mapped.has_value()) {
-      return detail::fail(detail::with_mapping_advice(detail::move(mapped).error(), offset, bytes));
+      return detail::fail(detail::with_sentence(
+          detail::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,
+          "something may be mapped there already. Unmap it first, or choose another offset; memory "
+          "with tile_pool is for arrays alone"));
     }
     return Mapping{made};
   }
