@@ -5,6 +5,7 @@
 #include <gpu/memory/batch.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/memory_location.hpp>
 
 #include <initializer_list>

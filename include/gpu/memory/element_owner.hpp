@@ -44,14 +44,6 @@ result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char*
   return fail(refusal(errc::size_mismatch, function, out.finish(), where, bytes, size));
 }
 
-/// Adds a sentence to an error of the driver with that code.
-template <class Error>
-[[gnu::cold, gnu::noinline]] Error with_sentence(Error error, CUresult code,
-                                                 const char* sentence) noexcept {
-  if (error.domain() != error_domain::driver || error.code() != code) return error;
-  return detail::move(error).with_details(text(sentence));
-}
-
 inline void* as_pointer(void* address) noexcept { return address; }
 inline void* as_pointer(CUdeviceptr address) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));

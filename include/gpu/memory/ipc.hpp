@@ -6,6 +6,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/element_owner.hpp>
 
 namespace gpu {

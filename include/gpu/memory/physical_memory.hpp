@@ -5,6 +5,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/allocation.hpp>
+#include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 

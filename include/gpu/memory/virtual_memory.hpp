@@ -3,6 +3,7 @@
 /// Addresses without memory, and memory at addresses: `address_reservation` and `memory_mapping`.
 
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/physical_memory.hpp>
 
