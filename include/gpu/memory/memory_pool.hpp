@@ -59,23 +59,17 @@ result<> require_pool_place(const memory_location& at, allocation_type type, con
 }
 
 /// Has an error that there is no memory say that it is the pool's limit, where its device has
-/// enough. (cuMemPoolGetAttribute)
+/// enough.
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_pool_limit(cuda_error error, CUmemoryPool pool,
+[[gnu::cold, gnu::noinline]] cuda_error with_pool_limit(cuda_error error,
                                                         const memory_location& at) noexcept {
-  cuuint64_t used = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY ||
-      !at.is_device() || error.asked() > error.limit() ||
-      !driver::call<&driver::entry_points::mem_pool_get_attribute>(
-           error.where(), pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, static_cast<void*>(&used))
-           .has_value())
+      !at.is_device() || error.asked() > error.limit())
     return error;
   Builder out;
   out << error.details().c_str()
       << ". That much is free, so it is likely the pool's limit, memory_pool_options::max_bytes, "
-         "that is exhausted: "
-      << std::uint64_t{used}
-      << " bytes of the pool are used. Give buffers back to it, or create it with a larger limit";
+         "that is exhausted. Give buffers back to it, or create it with a larger limit";
   return detail::move(error).with_details(out.finish());
 }
 
@@ -116,8 +110,7 @@ template <class Self> class memory_pool_operations {
     detail::device_memory memory;
     result<> done = detail::allocate_from(self().native(), stream, bytes, memory, where);
     if (!done.has_value()) [[unlikely]] {
-      return detail::fail(
-          detail::with_pool_limit(detail::move(done).error(), self().native(), self().location()));
+      return detail::fail(detail::with_pool_limit(detail::move(done).error(), self().location()));
     }
     return detail::buffer_maker::make<device_buffer<T>>(detail::move(memory), count);
   }
