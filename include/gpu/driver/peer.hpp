@@ -54,11 +54,12 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
 
 /// What a call told of two devices: where there is not one of them, its index and the number of
 /// devices.
-template <class Result = result<>>
-Result told_of_devices(result<> told, device a, device b, source_location where) noexcept {
+template <class Number = int>
+result<> told_of_devices(result<> told, device a, device b, source_location where) noexcept {
   if (told.has_value()) [[likely]]
     return told;
-  return told_of_device(told_of_device(detail::move(told), a.native(), where), b.native(), where);
+  told = told_of_device<Number>(detail::move(told), a.native(), where);
+  return told_of_device<Number>(detail::move(told), b.native(), where);
 }
 
 }  // namespace detail

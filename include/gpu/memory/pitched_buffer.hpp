@@ -23,10 +23,10 @@ template <class Builder = text_builder>
 
 /// What the driver told of a box with rows of so many bytes: where they are longer than the device
 /// takes, both lengths. (cuDeviceGetAttribute)
-template <class Builder = text_builder>
+template <class Builder = text_builder, class Number = int>
 [[gnu::cold, gnu::noinline]] cuda_error told_of_row(const char* function, cuda_error error,
                                                     std::size_t row, context_ref in) noexcept {
-  int most = 0;
+  Number most = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE ||
       !driver::call<&driver::entry_points::device_get_attribute>(
            error.where(), &most, CU_DEVICE_ATTRIBUTE_MAX_PITCH, in.device().native())

@@ -36,15 +36,18 @@ struct box_position {
 
 namespace detail {
 
+constexpr std::size_t length_of_part(std::size_t all, std::size_t begin,
+                                     std::size_t asked) noexcept {
+  if (asked != to_the_edge) return asked;
+  return begin < all ? all - begin : 0;
+}
+
 /// `size` with lengths in place of `to_the_edge`; 0 where a part begins past the edge.
 constexpr box_extent part_of(const box_extent& whole, const box_position& at,
                              const box_extent& size) noexcept {
-  const auto length = [](std::size_t all, std::size_t begin, std::size_t asked) {
-    if (asked != to_the_edge) return asked;
-    return begin < all ? all - begin : 0;
-  };
-  return {length(whole.width, at.x, size.width), length(whole.height, at.y, size.height),
-          length(whole.depth, at.z, size.depth)};
+  return {length_of_part(whole.width, at.x, size.width),
+          length_of_part(whole.height, at.y, size.height),
+          length_of_part(whole.depth, at.z, size.depth)};
 }
 
 }  // namespace detail
