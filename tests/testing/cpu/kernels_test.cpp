@@ -250,6 +250,21 @@ TEST_CASE("a library reads its code when that is first needed", "[cpu]") {
   CHECK(f.live().empty());
 }
 
+TEST_CASE("constants beyond 64 KiB are refused where the log says so", "[cpu]") {
+  driver_fixture f;
+  char log[200] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule module = nullptr;
+  CHECK(f.cu.module_load_data_ex(&module,
+                                 ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .const .align 4 .b8 v[80000];\n",
+                                 2, options, values) == CUDA_ERROR_INVALID_PTX);
+  CHECK(std::string(log).find("PTX line 4, column 1: the module declares 80000 bytes of constant "
+                              "memory; there are at most 65536") == 0);
+  CHECK(f.live().empty());
+}
+
 TEST_CASE("a packed parameter buffer has to end with the last parameter", "[cpu]") {
   driver_fixture f;
   const loaded code(f);

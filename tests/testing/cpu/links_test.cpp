@@ -219,6 +219,19 @@ TEST_CASE("undefined names fail the link and are in the log", "[cpu][link]") {
   }
 }
 
+TEST_CASE("constants beyond 64 KiB are refused in a unit, and in what is linked", "[cpu][link]") {
+  driver_fixture f;
+  tried_link link(f, {{"a.ptx", ptx(".visible .const .b8 a[80000];\n")}});
+  CHECK(link.added == std::vector<CUresult>{CUDA_ERROR_INVALID_PTX});
+  CHECK(link.errors().find("80000 bytes of constant memory; there are at most 65536") !=
+        std::string::npos);
+  tried_link both(f, {{"a.ptx", ptx(".visible .const .b8 a[40000];\n")},
+                      {"b.ptx", ptx(".visible .const .b8 b[40000];\n")}});
+  REQUIRE(both.completed == CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  CHECK(f.cu.module_load_data(&module, both.image) == CUDA_ERROR_INVALID_PTX);
+}
+
 TEST_CASE("what does not go together spoils the link when it is added", "[cpu][link]") {
   driver_fixture f;
   const auto spoilt = [&](const std::vector<unit>& units, const std::string& log) {

@@ -105,6 +105,24 @@ TEST_CASE("variables that no device has room for are refused", "[machine]") {
   CHECK(small.used() == 0);
 }
 
+TEST_CASE("more constants than a module can have are refused", "[machine]") {
+  CHECK(refusal_of(".const .b8 v[65536];") == "");
+  CHECK(contains(refusal_of(".const .b8 v[65537];"), "declares 65537 bytes of constant memory"));
+  CHECK(contains(refusal_of(".const .b8 v[80000]; .entry k() { ret; }"), "at most 65536"));
+  CHECK(contains(refusal_of(".const .b8 v[40000]; .const .b8 w[40000];"), "80000 bytes"));
+  // In the order of the text, with the alignment of each.
+  CHECK(refusal_of(".const .b8 a[1]; .const .align 256 .b8 b[65280];") == "");
+  CHECK(contains(refusal_of(".const .b8 a[1]; .const .align 256 .b8 b[65281];"), "65537 bytes"));
+  CHECK(refusal_of(".const .align 256 .b8 b[65535]; .const .b8 a[1];") == "");
+  CHECK(contains(refusal_of(".const .b8 a[1]; .const .u32 b[16383]; .const .b8 c[3];"), "65539"));
+  address_space memory(1 << 20);
+  const load_result result = load_text(module_text(".const .b8 v[80000];"), memory);
+  REQUIRE_FALSE(result);
+  CHECK(result.why == load_result::failure::unsupported);
+  CHECK(result.diagnostic.line == 4);
+  CHECK(memory.used() == 0);
+}
+
 TEST_CASE("call graphs of any shape are walked once", "[machine]") {
   // 2^60 paths lead through the second, and the first is deeper than the host's stack.
   CHECK(refusal_of(chain(20'000, 1, "")) == "");

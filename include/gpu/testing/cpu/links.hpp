@@ -78,6 +78,7 @@ inline CUresult add_input(call& c, CUlinkState handle, CUjitInputType type, std:
   ptx::image_text text = text_of_input(type, bytes);
   ptx::parse_result parsed;
   if (text) parsed = ptx::parse(text.text);
+  if (text && parsed) parsed.error = machine::detail::refuse_constants(parsed.value);
   c.lock.lock();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   link->milliseconds += took.count();

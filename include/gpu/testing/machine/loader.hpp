@@ -18,6 +18,9 @@ struct module_loader {
     loaded_module out(memory);
     out.source_ = std::make_unique<ptx::module>(std::move(source));
     const ptx::module& module = *out.source_;
+    if (auto why = detail::refuse_constants(module)) {
+      return refuse(load_result::failure::unsupported, why->line, std::move(why->text));
+    }
     detail::symbol_places places;
     places.module = &module;
     places.variables.assign(module.variables.size(), 0);

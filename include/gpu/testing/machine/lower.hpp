@@ -29,6 +29,7 @@ inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::
 /// What a device of compute capability 9.0 has, and NVIDIA's assembler allows.
 inline constexpr std::uint64_t most_local_bytes = 512u << 10;
 inline constexpr std::uint64_t most_static_shared_bytes = 48u << 10;
+inline constexpr std::uint64_t most_constant_bytes = 64u << 10;
 
 inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, std::uint64_t needed,
                                      std::uint64_t most) {
@@ -37,6 +38,25 @@ inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, s
   d.column = 1;
   d.text = f.name + " declares " + std::to_string(needed) + " bytes of " + what +
            "; there are at most " + std::to_string(most);
+  return d;
+}
+
+/// Why a module's constants are too many, used or not; nothing when they fit. The assembler lays
+/// them out in the order of their declarations.
+inline std::optional<ptx::diagnostic> refuse_constants(const ptx::module& module) {
+  std::uint64_t at = 0;
+  std::uint32_t line = 0;
+  for (const ptx::variable& v : module.variables) {
+    if (v.space != ptx::state_space::constant || v.link == ptx::linkage::external) continue;
+    at = align_up(at, v.alignment ? v.alignment : 1) + v.size;
+    if (at > most_constant_bytes && line == 0) line = v.line;
+  }
+  if (at <= most_constant_bytes) return std::nullopt;
+  ptx::diagnostic d;
+  d.line = line;
+  d.column = 1;
+  d.text = "the module declares " + std::to_string(at) +
+           " bytes of constant memory; there are at most " + std::to_string(most_constant_bytes);
   return d;
 }
 
