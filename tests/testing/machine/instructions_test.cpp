@@ -1,5 +1,6 @@
 // That instructions reach the function that computes them, with the right operands: one or two of
 // each family, against host arithmetic. The functions themselves have tests of their own.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -241,6 +242,27 @@ TEST_CASE("conversion", "[machine]") {
   CHECK(evaluate<u16>("cvt.rn.f16.f32 %d, %a;", std::vector<float>{1.0f}, b).at(0) == 0x3c00);
 }
 
+TEST_CASE("packs of fields of four and two bits", "[machine]") {
+  const auto field = [](s32 v, s32 low, s32 high, u32 mask) {
+    return static_cast<u32>(std::clamp(v, low, high)) & mask;
+  };
+  std::vector<s32> a, b;
+  for (const u32 w : random_words(2 * count, 77))
+    (a.size() < count ? a : b).push_back(static_cast<s32>(w % 23) - 11);
+  const auto pack = [&](const char* type, s32 low, s32 high, unsigned bits) {
+    const u32 mask = (1u << bits) - 1;
+    check<u32>("cvt.pack.sat." + std::string(type) + ".s32.b32 %d, %a, %b, 0x01234567;", a, b,
+               [&](s32 x, s32 y) {
+                 return 0x01234567u << 2 * bits | field(x, low, high, mask) << bits |
+                        field(y, low, high, mask);
+               });
+  };
+  pack("u4", 0, 15, 4);
+  pack("s4", -8, 7, 4);
+  pack("u2", 0, 3, 2);
+  pack("s2", -2, 1, 2);
+}
+
 TEST_CASE("movement within registers", "[machine]") {
   const auto a = some<u32>(21), b = some<u32>(22);
   check<u64>("mov.b64 %d, {%a, %b};", a, b, [](u32 x, u32 y) { return x | u64{y} << 32; });
@@ -348,6 +370,36 @@ TEST_CASE("addresses of variables and parameters in the generic space", "[machin
   const outcome written = bench.run("write_parameter", {}, {}, 5u);
   REQUIRE(written.error);
   CHECK(written.error->kind == fault_kind::read_only);
+}
+
+TEST_CASE("special registers are read as wide as they once were, whole, and by cvt", "[machine]") {
+  workbench bench(R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b32 %r<20>; .reg .b16 %h<5>; .reg .b64 %rd<3>; .reg .pred %p;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, 7; mov.u32 %r2, 7;
+  mov.u32 %r10, %tid.x; setp.lt.u32 %p, %r10, 2;
+  @%p mov.v4.u32 {%r1, %r2, _, %r4}, %tid;
+  mov.v4.u16 {%h1, %h2, %h3, %h4}, %ntid;
+  mov.u16 %h3, %tid.x;
+  mov.b64 %rd2, {%tid.x, %r10};
+  cvt.u16.u32 %h4, %tid.x; cvt.s32.s8 %r5, %tid.x;
+  mad.lo.u32 %r11, %r10, 32, 0; cvt.u64.u32 %rd2, %r11; add.u64 %rd1, %rd1, %rd2;
+  cvt.u32.u16 %r6, %h1; cvt.u32.u16 %r7, %h3; cvt.u32.u16 %r8, %h4;
+  cvt.u32.u32 %r9, %ntid.y; mov.b64 %rd2, {%tid.x, %r10}; mov.b64 {%r12, %r13}, %rd2;
+  st.global.v4.u32 [%rd1], {%r1, %r2, %r5, %r6};
+  st.global.v4.u32 [%rd1+16], {%r7, %r8, %r9, %r12};
+  ret; })");
+  const std::uint32_t threads = 300;
+  const address out = bench.allocate(threads * 32);
+  bench.run_well("k", {}, {threads, 1, 1}, out);
+  const auto result = bench.download<u32>(out, threads * 8);
+  for (u32 t = 0; t < threads; ++t) {
+    INFO("thread " << t);
+    const std::vector<u32> row(result.begin() + t * 8, result.begin() + t * 8 + 8);
+    const auto low_byte = static_cast<u32>(static_cast<s32>(static_cast<std::int8_t>(t)));
+    REQUIRE(row == std::vector<u32>{t < 2 ? t : 7, t < 2 ? 0 : 7u, low_byte, threads, t, t, 1, t});
+  }
 }
 
 TEST_CASE("a launch's number and the clocks", "[machine]") {

@@ -88,6 +88,17 @@ inline bool lower_move(lowering_context& c, const ptx::instruction& i) {
   if (i.types[0] == ptx::type::pred)
     return fill_slots(c, select_predicate_logic(ptx::opcode::mov), operands);
   const std::uint32_t size = ptx::size_of(i.types[0]);
+  if (to.kind == operand_kind::vector) {
+    for (std::size_t n = 0; n < 4; ++n) {
+      const ptx::operand& element = c.source.elements_of(to)[n];
+      if (element.kind == operand_kind::sink) continue;
+      c.read_special(c.source.elements_of(from)[n], c.slot_of(element.index), size);
+      if (i.when.reg == ptx::no_index) continue;  // else each writes, not the last alone
+      c.out.code.back().guard = c.slot_of(i.when.reg);
+      c.out.code.back().guard_negated = i.when.negated;
+    }
+    return true;
+  }
   if (from.kind == operand_kind::special) {
     c.read_special(from, c.operand_slot(to), size);
     return true;

@@ -19,6 +19,7 @@ namespace gpu::testing::ptx::detail {
 ///   K like D, may be wider · V like K, a vector with .v2, .v4 · P predicate · Q p or p|q
 ///   S d or d|p, d a 32-bit register · X destination of a video instruction, with selector
 ///   a b c source of the first, second, third type · k source of the second type, may be wider
+///   r like k, or a special register
 ///   v source like V · w source of twice the width · i 32-bit, l 64-bit integer · f f32
 ///   I integer constant · p predicate, may be negated · A 64-bit or 32-bit address as a value
 ///   m memory operand · y z sources of a video instruction with selectors · h cache policy,

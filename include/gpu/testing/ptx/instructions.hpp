@@ -158,7 +158,9 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
   for (std::size_t n = 0; n < chosen->type_count; ++n) i.types[n] = chosen->types[n];
   const std::string_view letters = chosen->row->operands;
   if (letters == "M") {
-    if (!check_mov(context, raw, i.types[0], i.op)) return false;
+    const bool good = i.with.vector != 1 ? check_mov_vector(context, raw, i.types[0], i.with.vector)
+                                         : check_mov(context, raw, i.types[0], i.op);
+    if (!good) return false;
   } else {
     state_space space = i.op == opcode::cp_async ? i.with.to_space : i.with.space;
     for (std::size_t n = 0; n < raw.size(); ++n) {

@@ -119,6 +119,18 @@ inline bool check_video(parser_context& context, raw_operand& raw, type wanted, 
   return good || context.fail(raw.where, "'." + std::string(selector) + "' selects nothing");
 }
 
+/// The operands of mov.v4, which reads all of a special register such as %tid.
+inline bool check_mov_vector(parser_context& context, std::vector<raw_operand>& raw, type t,
+                             std::uint8_t width) {
+  const bool whole = raw[1].elements.size() == 4 && !raw[1].where.is("{") &&
+                     raw[1].elements[0].value.kind == operand_kind::special;
+  if (width != 4 || !whole) {
+    return context.fail(raw[1].where, "a mov of a vector is mov.v4 of a special register: %tid");
+  }
+  return check_vector(context, raw[0], width, {t, false, false, false}) &&
+         check_vector(context, raw[1], width, {t, false, true, true});
+}
+
 /// The operands of mov: a copy, a pack, an unpack or an address. Decides which.
 inline bool check_mov(parser_context& context, std::vector<raw_operand>& raw, type t, opcode& op) {
   const bool unpack = raw[0].value.kind == operand_kind::vector;
@@ -148,7 +160,9 @@ inline bool check_mov(parser_context& context, std::vector<raw_operand>& raw, ty
   if (part == type::none) return context.fail(raw[0].where, "the elements would be below a byte");
   for (raw_operand& element : elements) {
     if (unpack && element.value.kind == operand_kind::sink) continue;
-    if (!check_value(context, element, {part, false, pack, false})) return false;
+    if (!check_value(context, element, {part, false, pack, pack && raw[1].where.is("{")})) {
+      return false;
+    }
   }
   op = unpack ? opcode::mov_unpack : opcode::mov_pack;
   return check_value(context, raw[unpack ? 1 : 0], {t, false, unpack, false});
@@ -203,6 +217,8 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
       return check_value(context, raw, {types[2], false, true, false});
     case 'k':
       return check_value(context, raw, {types[1], true, true, false});
+    case 'r':
+      return check_value(context, raw, {types[1], true, true, true});
     case 'w':
       return check_value(context, raw, {twice_as_wide(types[0]), false, true, false});
     case 'i':

@@ -144,11 +144,21 @@ inline bool parse_special(parser_context& context, const token& t, raw_operand& 
   const std::uint8_t component = context.tokens.peek().kind == token_kind::word
                                      ? component_of(context.tokens.peek().text)
                                      : std::uint8_t{4};
-  if (component > 3) {
-    return context.fail(t, std::string(t.text) + " is a vector: name one of .x .y .z .w");
+  if (component < 4) {
+    context.tokens.take();
+    out.value.component = component;
+    return true;
   }
-  context.tokens.take();
-  out.value.component = component;
+  const operand one = out.value;
+  out.value = operand{};
+  out.value.kind = operand_kind::vector;
+  for (std::uint8_t i = 0; i < 4; ++i) {
+    raw_operand element;
+    element.where = t;
+    element.value = one;
+    element.value.component = i;
+    out.elements.push_back(element);
+  }
   return true;
 }
 

@@ -46,6 +46,12 @@ inline constexpr void (*rounds_to_integer)(modifiers&) = [](modifiers& m) {
   m.round_to_integer = true;
 };
 
+template <std::uint8_t Bits, bool Signed>
+inline constexpr void (*packs)(modifiers&) = [](modifiers& m) {
+  m.packed_bits = Bits;
+  m.packed_signed = Signed;
+};
+
 /// Rows of one group stand together; an instruction takes at most one word of a group.
 inline constexpr auto suffixes = std::to_array<suffix>({
     {"round", "rn", rounds<rounding::nearest_even>},
@@ -63,6 +69,10 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"ftz", "ftz", set<&modifiers::ftz, true>},
     {"sat", "sat", set<&modifiers::sat, true>},
     {"satfinite", "satfinite", set<&modifiers::satfinite, true>},
+    {"narrow", "u4", packs<4, false>},
+    {"narrow", "s4", packs<4, true>},
+    {"narrow", "u2", packs<2, false>},
+    {"narrow", "s2", packs<2, true>},
     {"relu", "relu", set<&modifiers::relu, true>},
     {"oob", "oob", set<&modifiers::oob, true>},
     {"approx", "approx", set<&modifiers::approx, true>},

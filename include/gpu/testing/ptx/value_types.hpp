@@ -21,6 +21,18 @@ struct requirement {
 
 inline std::string describe(type t) { return "." + std::string(name_of(t)); }
 
+/// Whether a special register can be read as the type. Those that once had 16 bits, and %gridid,
+/// which once had 32, may be read as they were.
+inline bool reads_as(const operand& o, const requirement& need) {
+  if (need.wider) return accepts_wider(o.value_type, need.wanted);
+  const std::uint32_t size = size_of(need.wanted);
+  const bool grid = o.special == special_register::gridid;
+  const bool narrow =
+      (size == 2 && (grid || o.special <= special_register::nctaid)) || (size == 4 && grid);
+  return accepts(o.value_type, need.wanted) ||
+         (narrow && (is_bits(need.wanted) || is_integer(need.wanted)));
+}
+
 /// A register or number as a value of one type.
 inline bool check_value(parser_context& context, raw_operand& raw, const requirement& need) {
   operand& o = raw.value;
@@ -46,10 +58,14 @@ inline bool check_value(parser_context& context, raw_operand& raw, const require
     return context.fail(raw.where, "this number cannot be a " + describe(need.wanted));
   }
   if (o.kind == operand_kind::special && need.special) {
-    const bool either = o.special == special_register::gridid && size_of(need.wanted) == 4;
-    if (either || accepts(o.value_type, need.wanted)) return true;
+    if (reads_as(o, need)) return true;
     return context.fail(raw.where, context.quote(raw.where) + " is " + describe(o.value_type) +
                                        ", the instruction works on " + describe(need.wanted));
+  }
+  if (!raw.elements.empty() && raw.elements[0].value.kind == operand_kind::special &&
+      !raw.where.is("{")) {
+    return context.fail(raw.where,
+                        std::string(raw.where.text) + " is a vector: name one of .x .y .z .w");
   }
   return context.fail(raw.where,
                       need.immediate ? "expected a register or a number" : "expected a register");

@@ -70,7 +70,17 @@ template <class F8> handler select_f8(const ptx::instruction& i) {
   });
 }
 
-/// The handler of cvt.pack for halves, or null: the narrower ones have no C type to name them.
+/// cvt.pack of fields that no type is named after.
+template <int Bits> handler select_narrow_pack(bool is_signed) {
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  return is_signed ? lane_by_lane<U, S, S, U>(
+                         [](S a, S b, U c) { return ptx::cvt_pack<Bits, true>(a, b, c); })
+                   : lane_by_lane<U, S, S, U>(
+                         [](S a, S b, U c) { return ptx::cvt_pack<Bits, false>(a, b, c); });
+}
+
+/// The handler of cvt.pack.
 inline handler select_cvt_pack(const ptx::instruction& i) {
   using U = std::uint32_t;
   using S = std::int32_t;
@@ -86,7 +96,8 @@ inline handler select_cvt_pack(const ptx::instruction& i) {
       return lane_by_lane<U, S, S, U>(
           [](S a, S b, U c) { return ptx::cvt_pack<8, true>(a, b, c); });
     default:
-      return nullptr;
+      return i.with.packed_bits == 4 ? select_narrow_pack<4>(i.with.packed_signed)
+                                     : select_narrow_pack<2>(i.with.packed_signed);
   }
 }
 

@@ -9,6 +9,7 @@ namespace gpu::testing::ptx::detail {
 inline constexpr form memory_forms[] = {
     // Data movement.
     {"mov", opcode::mov, "", "pred bits b128 int f32 f64", "M"},
+    {"mov", opcode::mov, "vector!", "b16 b32 u16 u32 s16 s32", "M"},
     {"shfl", opcode::shfl, "sync! shuffle!", "b32", "Saiii", 30},
     {"shfl", opcode::shfl, "shuffle!", "b32", "Saii", 30, 69},
     {"ld", opcode::ld,

@@ -42,7 +42,7 @@ inline constexpr form value_forms[] = {
     {"slct", opcode::slct, "ftz", "bits int f32 f64|f32", "Daab"},
 
     // Conversion.
-    {"cvt", opcode::cvt, "sat", "int8|int8", "Kk"},
+    {"cvt", opcode::cvt, "sat", "int8|int8", "Kr"},
     {"cvt", opcode::cvt, "rint! ftz sat", "int8|f16 f32 f64", "Kk"},
     {"cvt", opcode::cvt, "rint! sat", "int8|bf16", "Kk", 90},
     {"cvt", opcode::cvt, "round! ftz sat", "f16 f32 f64|int8", "Kk"},
@@ -60,6 +60,7 @@ inline constexpr form value_forms[] = {
     {"cvt", opcode::cvt, "rn! relu", "f16x2|e4m3x2 e5m2x2", "Db", 89},
     {"cvt.pack", opcode::cvt_pack, "sat!", "u16 s16|s32", "Eii", 72},
     {"cvt.pack", opcode::cvt_pack, "sat!", "u8 s8|s32|b32", "Eiii", 72},
+    {"cvt.pack", opcode::cvt_pack, "sat! narrow!", "s32|b32", "Eiii", 75},
 };
 
 }  // namespace gpu::testing::ptx::detail
