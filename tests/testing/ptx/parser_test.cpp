@@ -63,6 +63,51 @@ TEST_CASE("what the device cannot run is refused by version and target", "[ptx]"
   CHECK(reason(".version 9.0\n.target gfx90") == ptx::refusal::malformed);
 }
 
+TEST_CASE("a target needs the version of PTX that first had it", "[ptx]") {
+  const auto outcome = [](const std::string& version, const std::string& target) {
+    return ptx::parse(".version " + version + "\n.target " + target + "\n");
+  };
+  // What NVIDIA's assembler answers for each.
+  const std::pair<const char*, const char*> good[] = {
+      {"7.8", "sm_90"}, {"8.0", "sm_90a"}, {"7.1", "sm_86"}, {"6.3", "sm_75"},
+      {"5.1", "sm_70"}, {"7.0", "sm_80"},  {"7.3", "sm_88"}, {"1.0", "sm_10, map_f64_to_f32"},
+      {"4.0", "sm_50"}, {"9.0", "sm_52"},  {"9.1", "sm_90"}};
+  for (const auto& [version, target] : good) {
+    CAPTURE(version, target);
+    CHECK(refusal_of(outcome(version, target)) == "");
+  }
+  const std::pair<const char*, const char*> bad[] = {
+      {"7.7", "sm_90"},  {"7.8", "sm_90a"}, {"7.0", "sm_86"},
+      {"6.0", "sm_75"},  {"5.0", "sm_70"},  {"6.3", "sm_80"},
+      {"9.0", "sm_90f"}, {"9.0", "sm_65"},  {"9.0", "sm_90, map_f64_to_f32"}};
+  for (const auto& [version, target] : bad) {
+    CAPTURE(version, target);
+    const ptx::parse_result result = outcome(version, target);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_target);
+  }
+  CHECK(refusal_of(outcome("7.7", "sm_90")) == "sm_90 needs PTX 7.8 or newer, this is 7.7");
+  for (const char* version : {"8.9", "7.9", "2.4", "0.5", "10.0", "20.0"}) {
+    CAPTURE(version);
+    const ptx::parse_result result = outcome(version, "sm_90");
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_version);
+  }
+}
+
+TEST_CASE("registers are set for sm_90a alone", "[ptx]") {
+  const auto refusal = [](const std::string& count) {
+    return refusal_of(
+        ptx::parse(".version 8.0\n.target sm_90a\n.entry k() { "
+                   "setmaxnreg.inc.sync.aligned.u32 " +
+                   count + "; ret; }"));
+  };
+  for (const char* count : {"24", "40", "256"}) CHECK(refusal(count) == "");
+  for (const char* count : {"16", "41", "264"}) CHECK(refusal(count) != "");
+  CHECK(refusal_of(parse_kernel("setmaxnreg.dec.sync.aligned.u32 40;")) ==
+        "setmaxnreg needs .target sm_90a, this module has sm_90");
+}
+
 TEST_CASE("parameters are laid out as the driver lays them out", "[ptx]") {
   // The offsets are those of the C structure {char; double; short[3]; aligned(16) char[20]; int}.
   struct layout {

@@ -130,6 +130,7 @@ inline bool parse_dimensions(parser_context& context, const declaration_head& he
     if (!context.expect("]")) return false;
   }
   if (head.vector > 1) extents.push_back(head.vector);
+  shape.scalar = extents.empty();
   std::uint64_t bytes = size_of(head.element);
   shape.strides.assign(extents.empty() ? 1 : extents.size(), bytes);
   for (std::size_t i = extents.size(); i-- > 0;) {
@@ -190,6 +191,9 @@ inline bool parse_variable(parser_context& context, const declaration_head& head
   v.alignment = head.alignment;
   v.managed = head.managed;
   v.size = shape.bytes;
+  if (head.managed && head.space != state_space::global) {
+    return context.fail(name, "only .global variables are .managed");
+  }
   v.line = name.line;
   if (context.tokens.peek().is("=")) {
     const token sign = context.tokens.take();

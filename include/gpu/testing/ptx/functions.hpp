@@ -66,10 +66,18 @@ inline bool parse_performance_directives(parser_context& context) {
     value = static_cast<std::uint32_t>(read);
     return true;
   };
+  const auto positive = [&](std::uint32_t& value) {
+    const token where = context.tokens.peek();
+    return number(value) && (value != 0 || context.fail(where, "this is at least 1"));
+  };
   std::uint32_t unused = 0;
+  bool clusters = false;
   while (context.tokens.peek().kind == token_kind::word) {
     const token t = context.tokens.take();
     bool good = true;
+    const bool of_entry = t.text == ".maxntid" || t.text == ".reqntid" || t.text == ".maxnreg" ||
+                          t.text == ".minnctapersm" || t.text == ".blocksareclusters";
+    if (of_entry && !f.entry) return context.fail(t, std::string(t.text) + " is for an .entry");
     if (t.text == ".maxntid") {
       good = parse_dimensions_of_launch(context, f.max_threads);
     } else if (t.text == ".reqntid") {
@@ -77,26 +85,40 @@ inline bool parse_performance_directives(parser_context& context) {
     } else if (t.text == ".reqnctapercluster") {
       good = parse_dimensions_of_launch(context, f.required_cluster);
     } else if (t.text == ".minnctapersm") {
-      good = number(f.min_blocks_per_multiprocessor);
+      good = positive(f.min_blocks_per_multiprocessor);
     } else if (t.text == ".maxnreg") {
-      good = number(f.max_registers);
+      good = positive(f.max_registers);
     } else if (t.text == ".maxclusterrank") {
       good = number(f.max_cluster_rank);
-    } else if (t.text == ".maxnctapersm" || t.text == ".abi_preserve" ||
-               t.text == ".abi_preserve_control") {
+    } else if (t.text == ".abi_preserve" || t.text == ".abi_preserve_control") {
       good = number(unused);
+    } else if (t.text == ".maxnctapersm") {
+      return context.fail(t, "PTX has no .maxnctapersm since 2.1: use .minnctapersm");
     } else if (t.text == ".explicitcluster") {
       f.explicit_cluster = true;
     } else if (t.text == ".noreturn") {
+      if (f.entry || !f.returns.empty()) {
+        return context.fail(t, ".noreturn is for a .func without results");
+      }
       f.no_return = true;
     } else if (t.text == ".pragma") {
       good = parse_pragma(context);
-    } else if (t.text != ".blocksareclusters") {
+    } else if (t.text == ".blocksareclusters") {
+      clusters = true;
+    } else {
       return context.fail(t, context.quote(t) + " has no place between a function and its body");
     }
     if (!good) return false;
   }
-  return true;
+  const token& end = context.tokens.peek();
+  if (f.max_threads.x != 0 && f.required_threads.x != 0) {
+    return context.fail(end, "a kernel has .maxntid or .reqntid, not both");
+  }
+  if (f.max_cluster_rank != 0 && f.required_cluster.x != 0) {
+    return context.fail(end, "a kernel has .maxclusterrank or .reqnctapercluster, not both");
+  }
+  return !clusters || (f.required_threads.x != 0 && f.required_cluster.x != 0) ||
+         context.fail(end, ".blocksareclusters needs .reqntid and .reqnctapercluster");
 }
 
 inline bool same_list(const std::vector<parameter>& a, const std::vector<parameter>& b) {

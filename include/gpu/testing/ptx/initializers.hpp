@@ -18,6 +18,7 @@ namespace gpu::testing::ptx::detail {
 struct initializer_shape {
   std::vector<std::uint64_t> strides;  ///< bytes of one item at each level, the innermost last
   std::uint64_t bytes = 0;             ///< of the whole; 0 if the first dimension is open
+  bool scalar = false;                 ///< neither an array nor a vector
 };
 
 inline bool store_bytes(parser_context& context, const token& where, variable& v,
@@ -137,8 +138,10 @@ inline bool parse_initializer_list(parser_context& context, variable& v,
 /// The part behind the =. An open first dimension gets its size here.
 inline bool parse_initializer(parser_context& context, variable& v,
                               const initializer_shape& shape) {
-  if (shape.strides.size() == 1 && !context.tokens.peek().is("{")) {
-    return parse_initializer_item(context, v, 0);
+  if (shape.scalar) {
+    return context.tokens.peek().is("{")
+               ? context.fail(context.tokens.peek(), "the value of a scalar has no braces")
+               : parse_initializer_item(context, v, 0);
   }
   std::uint64_t used = 0;
   if (!parse_initializer_list(context, v, shape, 0, 0, shape.bytes, used)) return false;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gpu/testing/ptx/calls.hpp>
+#include <gpu/testing/ptx/combinations.hpp>
 #include <gpu/testing/ptx/mnemonics.hpp>
 #include <gpu/testing/ptx/operand_types.hpp>
 #include <gpu/testing/ptx/operands.hpp>
@@ -49,71 +50,6 @@ inline bool parse_indexed_branch(parser_context& context, instruction& i) {
   raw[1].value.index = entry->index;
   i.op = opcode::brx_idx;
   store_operands(context.scope.out, raw, i);
-  return true;
-}
-
-/// Rules that concern several suffixes at once.
-inline bool check_combination(parser_context& context, const token& where, instruction& i) {
-  modifiers& m = i.with;
-  const bool memory = i.op == opcode::ld || i.op == opcode::st;
-  if (memory && m.vector * size_of(i.types[0]) > 16) {
-    return context.fail(where, "a vector access is at most 16 bytes wide on this .target");
-  }
-  if (i.op >= opcode::tex && i.op <= opcode::tld4) {
-    if (m.vector != (i.types[0] == type::f16x2 ? 2 : 4)) {
-      return context.fail(where, "a texture read gives .v4, or .v2 of .f16x2");
-    }
-    const bool cube = m.geometry == image_geometry::cube || m.geometry == image_geometry::acube;
-    if (cube && i.types[1] == type::s32) {
-      return context.fail(where, "the coordinates in a cube are .f32");
-    }
-  }
-  if (m.query == image_query::other) {
-    return context.fail(where, "of an object, .width, .height and .depth can be asked alone",
-                        refusal::unsupported_instruction);
-  }
-  const bool surface = i.op == opcode::suld || i.op == opcode::sust;
-  if (surface && (m.vector == 8 || m.vector * size_of(i.types[0]) > 16)) {
-    return context.fail(where, "a surface access is at most 16 bytes wide");
-  }
-  const bool strong = m.order != memory_order::weak && m.order != memory_order::volatile_;
-  if (memory && strong && m.scope == memory_scope::none) {
-    return context.fail(where, "this memory order needs a scope: .cta, .cluster, .gpu or .sys");
-  }
-  if (memory && !strong && m.scope != memory_scope::none) {
-    return context.fail(where, "a scope needs a memory order such as .relaxed");
-  }
-  if (i.op == opcode::fence && m.order == memory_order::weak) m.order = memory_order::acq_rel;
-  const bool floating_cvt = i.op == opcode::cvt && !m.round_to_integer && is_floating(i.types[0]) &&
-                            is_floating(i.types[1]);
-  if (floating_cvt && i.types[0] != type::tf32 && size_of(i.types[1]) <= 8) {
-    const bool same_kind = i.types[0] == i.types[1];
-    const bool narrows = size_of(i.types[0]) < size_of(i.types[1]) ||
-                         (!same_kind && size_of(i.types[0]) == 2 && size_of(i.types[1]) == 2);
-    const bool exact_source = i.types[1] == type::f16 || i.types[1] == type::f32;
-    const bool widens = exact_source && size_of(i.types[0]) > size_of(i.types[1]);
-    if (widens && m.round != rounding::none) {
-      return context.fail(where, "a cvt to a wider type is exact and takes no rounding");
-    }
-    if (narrows && m.round == rounding::none) {
-      return context.fail(where, "this cvt needs a rounding: .rn, .rz, .rm or .rp");
-    }
-  }
-  return true;
-}
-
-/// Rules that concern the values of operands.
-inline bool check_values(parser_context& context, const instruction& i,
-                         const std::vector<raw_operand>& raw) {
-  if (i.op == opcode::cp_async) {
-    const std::uint64_t size = raw[2].value.value;
-    const bool good =
-        size == 16 || (i.with.cache == cache_operator::ca && (size == 4 || size == 8));
-    return good || context.fail(raw[2].where, "cp.async.ca copies 4, 8 or 16 bytes, .cg copies 16");
-  }
-  if (i.op == opcode::st && raw[0].value.target.kind == symbol_kind::parameter) {
-    return context.fail(raw[0].where, "the parameters of a function cannot be written");
-  }
   return true;
 }
 
@@ -168,7 +104,7 @@ inline bool parse_general(parser_context& context, const token& where, std::stri
       if (letters[n] == 'm') space = i.with.space;
     }
   }
-  if (!check_combination(context, where, i) || !check_values(context, i, raw)) return false;
+  if (!check_combination(context, where, i) || !check_values(context, where, i, raw)) return false;
   store_operands(context.scope.out, raw, i);
   return true;
 }

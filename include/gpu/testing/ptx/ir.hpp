@@ -213,6 +213,7 @@ struct source_file {
 
 struct module {
   std::uint32_t target = 0;  ///< 90 for sm_90
+  bool specific = false;     ///< sm_90a: what only devices of that number have
   std::string source;        ///< the text that was parsed
   std::vector<source_file> files;
   std::vector<variable> variables;

@@ -155,7 +155,10 @@ struct modifiers {
   memory_order order = memory_order::weak;
   memory_scope scope = memory_scope::none;
   cache_operator cache = cache_operator::none;
-  std::uint8_t vector = 1;  ///< elements of .v2, .v4, .v8; 1 without
+  std::uint8_t vector = 1;   ///< elements of .v2, .v4, .v8; 1 without
+  bool global_hint = false;  ///< an L1 priority, prefetch size or cache policy
+  bool cluster = false;      ///< .shared::cluster of an mbarrier instruction
+  bool mask = false;         ///< pmevent.mask
   image_geometry geometry = image_geometry::none;
   std::uint8_t component = 0;  ///< .r, .g, .b, .a of tld4
   bool formatted = false;      ///< sust.p, sured.p: coordinates count texels, not bytes

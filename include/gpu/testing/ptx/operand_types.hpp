@@ -51,7 +51,10 @@ inline bool check_address(parser_context& context, raw_operand& raw, state_space
         accepts(o.value_type, type::u64) || (short_space && accepts(o.value_type, type::u32));
     return fits || context.fail(raw.where, "an address is held by a 64-bit integer register");
   }
-  if (o.target.kind == symbol_kind::none) return true;
+  if (o.target.kind == symbol_kind::none) {
+    return space == state_space::local ||
+           context.fail(raw.where, "an address is a number in .local alone");
+  }
   if (o.target.kind == symbol_kind::function) {
     return context.fail(raw.where, "a function has no bytes to access");
   }

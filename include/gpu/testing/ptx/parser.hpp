@@ -15,6 +15,28 @@ namespace gpu::testing::ptx {
 
 namespace detail {
 
+/// The versions of PTX that there are, up to the newest of CUDA 13.0.
+inline bool is_version(std::uint32_t major, std::uint32_t minor) {
+  constexpr std::uint32_t last_minor[] = {5, 3, 2, 3, 1, 5, 8, 8, 0};
+  return major > 9 || (major == 9 && minor > 0) || (major != 0 && minor <= last_minor[major - 1]);
+}
+
+/// The first version of PTX that has a target, as 78 for 7.8; 0: there is no such target.
+inline std::uint32_t first_version_of(std::uint32_t target, bool specific) {
+  struct row {
+    std::uint8_t target, version;
+  };
+  constexpr row rows[] = {{10, 10}, {11, 10}, {12, 12}, {13, 12}, {20, 20}, {21, 20}, {30, 30},
+                          {32, 40}, {35, 31}, {37, 41}, {50, 40}, {52, 41}, {53, 42}, {60, 50},
+                          {61, 50}, {62, 50}, {70, 51}, {72, 61}, {75, 63}, {80, 70}, {82, 62},
+                          {86, 71}, {87, 74}, {88, 73}, {89, 78}, {90, 78}};
+  if (specific) return target == 90 ? 80 : 0;
+  for (const row& r : rows) {
+    if (r.target == target) return r.version;
+  }
+  return 0;
+}
+
 /// .version major.minor
 inline bool parse_version(parser_context& context) {
   if (!context.accept(".version")) return context.fail_expected(".version");
@@ -40,6 +62,10 @@ inline bool parse_version(parser_context& context) {
   const bool newer =
       numbers[0] > options.max_version_major ||
       (numbers[0] == options.max_version_major && numbers[1] > options.max_version_minor);
+  context.version = numbers[0] * 10 + numbers[1];
+  if (!newer && !is_version(numbers[0], numbers[1])) {
+    return context.fail(t, "there is no PTX " + std::string(text), refusal::unsupported_version);
+  }
   if (!newer) return true;
   return context.fail(t,
                       "PTX " + std::string(text) + " is newer than " +
@@ -53,8 +79,12 @@ inline bool parse_version(parser_context& context) {
 inline bool parse_target_word(parser_context& context) {
   token t;
   if (!context.expect_identifier(t)) return false;
-  if (t.text == "debug" || t.text == "map_f64_to_f32" || t.text == "texmode_unified" ||
-      t.text == "texmode_independent") {
+  if (t.text == "map_f64_to_f32") {
+    return context.out.target < 13 ||
+           context.fail(t, "sm_13 and newer have .f64: map_f64_to_f32 is not for them",
+                        refusal::unsupported_target);
+  }
+  if (t.text == "debug" || t.text == "texmode_unified" || t.text == "texmode_independent") {
     return true;
   }
   std::string_view digits = t.text;
@@ -70,12 +100,26 @@ inline bool parse_target_word(parser_context& context) {
   }
   if (!good) return context.fail(t, context.quote(t) + " is no target such as sm_90");
   context.out.target = target;
+  context.out.specific = specific;
   const std::uint32_t device = context.options.max_target;
-  if (target <= device && (!specific || target == device)) return true;
-  return context.fail(
-      t,
-      std::string(t.text) + " does not run on this device, which is sm_" + std::to_string(device),
-      refusal::unsupported_target);
+  if (target > device || (specific && target != device)) {
+    return context.fail(
+        t,
+        std::string(t.text) + " does not run on this device, which is sm_" + std::to_string(device),
+        refusal::unsupported_target);
+  }
+  const std::uint32_t first = t.text.ends_with('f') ? 0 : first_version_of(target, specific);
+  if (first == 0) {
+    return context.fail(t, "there is no target " + std::string(t.text),
+                        refusal::unsupported_target);
+  }
+  if (context.version >= first) return true;
+  return context.fail(t,
+                      std::string(t.text) + " needs PTX " + std::to_string(first / 10) + "." +
+                          std::to_string(first % 10) + " or newer, this is " +
+                          std::to_string(context.version / 10) + "." +
+                          std::to_string(context.version % 10),
+                      refusal::unsupported_target);
 }
 
 /// .version, .target, .address_size

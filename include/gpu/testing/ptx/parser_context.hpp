@@ -148,6 +148,7 @@ struct parser_context {
   std::string_view text;
   const parse_options& options;
   lexer tokens;
+  std::uint32_t version = 0;  ///< 83 for .version 8.3
   ptx::module out;  // qualified: a line that starts with `module` is a directive to some compilers
   name_table names;
   function_scope scope;

@@ -25,6 +25,10 @@ inline constexpr void (*set)(modifiers&) = [](modifiers& m) { m.*Member = Value;
 
 template <state_space Space>
 inline constexpr void (*in_space)(modifiers&) = set<&modifiers::space, Space>;
+inline constexpr void (*in_cluster)(modifiers&) = [](modifiers& m) {
+  m.space = state_space::shared;
+  m.cluster = true;
+};
 template <comparison Comparison>
 inline constexpr void (*compares)(modifiers&) = set<&modifiers::compare, Comparison>;
 template <operation Operation>
@@ -198,7 +202,7 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"global", "global", in_space<state_space::global>},
     {"shared", "shared", in_space<state_space::shared>},
     {"shared", "shared::cta", in_space<state_space::shared>},
-    {"shared", "shared::cluster", in_space<state_space::shared>},
+    {"shared", "shared::cluster", in_cluster},
     {"to_shared", "shared", set<&modifiers::to_space, state_space::shared>},
     {"to_shared", "shared::cta", set<&modifiers::to_space, state_space::shared>},
     {"to", "to", set<&modifiers::to, true>},
@@ -243,19 +247,16 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"store_cache", "wt", cached<cache_operator::wt>},
     {"ca_cg", "ca", cached<cache_operator::ca>},
     {"ca_cg", "cg", cached<cache_operator::cg>},
-    {"evict_1", "L1::evict_normal", no_effect},
-    {"evict_1", "L1::evict_unchanged", no_effect},
-    {"evict_1", "L1::evict_first", no_effect},
-    {"evict_1", "L1::evict_last", no_effect},
-    {"evict_1", "L1::no_allocate", no_effect},
-    {"evict_2", "L2::evict_normal", no_effect},
-    {"evict_2", "L2::evict_first", no_effect},
-    {"evict_2", "L2::evict_last", no_effect},
-    {"evict_2", "L2::evict_unchanged", no_effect},
-    {"hint", "L2::cache_hint", no_effect},
-    {"prefetch_size", "L2::64B", no_effect},
-    {"prefetch_size", "L2::128B", no_effect},
-    {"prefetch_size", "L2::256B", no_effect},
+    {"evict_1", "L1::evict_normal", set<&modifiers::global_hint, true>},
+    {"evict_1", "L1::evict_unchanged", set<&modifiers::global_hint, true>},
+    {"evict_1", "L1::evict_first", set<&modifiers::global_hint, true>},
+    {"evict_1", "L1::evict_last", set<&modifiers::global_hint, true>},
+    {"evict_1", "L1::no_allocate", set<&modifiers::global_hint, true>},
+    {"evict_normal", "L2::evict_normal", no_effect},
+    {"hint", "L2::cache_hint", set<&modifiers::global_hint, true>},
+    {"prefetch_size", "L2::64B", set<&modifiers::global_hint, true>},
+    {"prefetch_size", "L2::128B", set<&modifiers::global_hint, true>},
+    {"prefetch_size", "L2::256B", set<&modifiers::global_hint, true>},
     {"prefetch_level", "L1", no_effect},
     {"prefetch_level", "L2", no_effect},
     {"prefetch_level", "L2::evict_last", no_effect},
@@ -344,7 +345,7 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"proxy_space", "global", no_effect},
     {"proxy_space", "shared::cta", no_effect},
     {"proxy_space", "shared::cluster", no_effect},
-    {"mask", "mask", no_effect},
+    {"mask", "mask", set<&modifiers::mask, true>},
     {"inc_or_dec_registers", "inc", no_effect},
     {"inc_or_dec_registers", "dec", no_effect},
 });
