@@ -282,13 +282,16 @@ TEST_CASE("limits and settings of a context", "[cpu]") {
   const std::pair<CUlimit, std::size_t> others[] = {
       {CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{2} << 20},
       {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 128},
-      {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4},
       {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 4096}};
   for (const auto& [limit, wanted] : others) {
     CHECK(f.cu.ctx_set_limit(limit, wanted) == CUDA_SUCCESS);
     CHECK(f.cu.ctx_get_limit(&value, limit) == CUDA_SUCCESS);
     CHECK(value == wanted);
   }
+  // Devices of compute capability 9.0 and newer have no such limit.
+  CHECK(f.cu.ctx_set_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == CUDA_ERROR_UNSUPPORTED_LIMIT);
+  CHECK(f.cu.ctx_get_limit(&value, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH) ==
+        CUDA_ERROR_UNSUPPORTED_LIMIT);
   const auto flush = [&](int target, int scope) {
     return f.cu.flush_gpu_direct_rdma_writes(static_cast<CUflushGPUDirectRDMAWritesTarget>(target),
                                              static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
@@ -311,6 +314,94 @@ TEST_CASE("limits and settings of a context", "[cpu]") {
   CHECK(f.cu.ctx_get_id(nullptr, &first) == CUDA_SUCCESS);
   CHECK(f.cu.ctx_get_id(f.context, &second) == CUDA_SUCCESS);
   CHECK(first == second);
+}
+
+TEST_CASE("heap and printf's buffer keep their sizes once a kernel could use them", "[cpu]") {
+  driver_fixture f;
+  CUmodule module = nullptr;
+  REQUIRE(f.cu.module_load_data(&module, R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) malloc(.param .b64 n);
+.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+.global .align 1 .b8 text[2] = {10, 0};
+.visible .entry plain() { ret; }
+.visible .entry heap() {
+  { .param .b64 n; .param .b64 r; st.param.b64 [n], 0; call.uni (r), malloc, (n); } ret; }
+.visible .entry print() {
+  .reg .b64 %rd<3>; mov.u64 %rd1, text; cvta.global.u64 %rd2, %rd1;
+  { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd2; st.param.b64 [b], 0;
+    call.uni (r), vprintf, (a, b); } ret; }
+)") == CUDA_SUCCESS);
+  const auto function = [&](const char* name) {
+    CUfunction found = nullptr;
+    REQUIRE(f.cu.module_get_function(&found, module, name) == CUDA_SUCCESS);
+    return found;
+  };
+  const auto run = [&](const char* name) {
+    CHECK(f.cu.launch_kernel(function(name), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) ==
+          CUDA_SUCCESS);
+  };
+  const auto set = [&](CUlimit limit, std::size_t megabytes) {
+    return f.cu.ctx_set_limit(limit, megabytes << 20);
+  };
+  run("plain");
+  CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, 16) == CUDA_SUCCESS);
+  CHECK(set(CU_LIMIT_PRINTF_FIFO_SIZE, 2) == CUDA_SUCCESS);
+  run("print");
+  CHECK(set(CU_LIMIT_PRINTF_FIFO_SIZE, 2) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, 32) == CUDA_SUCCESS);
+  // In a graph the size is fixed when that can be launched.
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CUgraphExec exec = nullptr;
+  CUgraphNodeParams params{};
+  params.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  params.kernel.func = function("heap");
+  params.kernel.gridDimX = params.kernel.gridDimY = params.kernel.gridDimZ = 1;
+  params.kernel.blockDimX = params.kernel.blockDimY = params.kernel.blockDimZ = 1;
+  REQUIRE(f.cu.graph_create(&graph, 0) == CUDA_SUCCESS);
+  REQUIRE(f.cu.graph_add_node(&node, graph, nullptr, nullptr, 0, &params) == CUDA_SUCCESS);
+  CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, 16) == CUDA_SUCCESS);
+  CUDA_GRAPH_INSTANTIATE_PARAMS how{};
+  REQUIRE(f.cu.graph_instantiate_with_params(&exec, graph, &how) == CUDA_SUCCESS);
+  for (const std::size_t megabytes : {16u, 8u, 64u})
+    CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, megabytes) == CUDA_ERROR_INVALID_VALUE);
+  std::size_t value = 0;
+  CHECK(f.cu.ctx_get_limit(&value, CU_LIMIT_MALLOC_HEAP_SIZE) == CUDA_SUCCESS);
+  CHECK(value == std::size_t{16} << 20);
+  CHECK(f.cu.graph_exec_destroy(exec) == CUDA_SUCCESS);
+  CHECK(f.cu.graph_destroy(graph) == CUDA_SUCCESS);
+  CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
+}
+
+TEST_CASE("a launch takes the memory domains that a stream takes", "[cpu]") {
+  driver_fixture f;
+  CUmodule module = nullptr;
+  CUfunction k = nullptr;
+  REQUIRE(f.cu.module_load_data(&module,
+                                ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                ".visible .entry k() { ret; }\n") == CUDA_SUCCESS);
+  REQUIRE(f.cu.module_get_function(&k, module, "k") == CUDA_SUCCESS);
+  const auto with_map = [&](unsigned char here, unsigned char remote) {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP;
+    attribute.value.memSyncDomainMap.default_ = here;
+    attribute.value.memSyncDomainMap.remote = remote;
+    CUlaunchConfig config{};
+    config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+    config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return f.cu.launch_kernel_ex(&config, k, nullptr, nullptr);
+  };
+  CHECK(with_map(0, 1) == CUDA_SUCCESS);
+  CHECK(with_map(3, 3) == CUDA_SUCCESS);
+  CHECK(with_map(4, 1) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(with_map(9, 1) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(with_map(1, 4) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(f.cu.module_unload(module) == CUDA_SUCCESS);
 }
 
 TEST_CASE("peers are allowed between devices, once", "[cpu]") {

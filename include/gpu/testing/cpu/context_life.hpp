@@ -39,6 +39,8 @@ inline void begin_context(call& c, const context_ptr& context) {
   for (std::size_t i = 0; i < context->limits.size(); ++i)
     context->limits[i] = initial_limit(static_cast<CUlimit>(i));
   context->heap = std::make_unique<machine::device_heap>(c.driver.memory, context->owner);
+  context->heap_used = false;
+  context->printf_used = false;
   context->default_stream = std::make_shared<stream_state>();
   context->default_stream->context = context;
   context->default_stream->is_default = true;

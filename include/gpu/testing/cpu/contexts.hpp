@@ -137,7 +137,8 @@ inline CUresult ctx_get_limit(call& c, std::size_t* value, CUlimit limit) {
   context_ptr context;
   if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = c.current(context)) return bad;
-  if (static_cast<unsigned>(limit) >= static_cast<unsigned>(CU_LIMIT_SHMEM_SIZE))
+  if (static_cast<unsigned>(limit) >= static_cast<unsigned>(CU_LIMIT_SHMEM_SIZE) ||
+      limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
   *value = context->limits[static_cast<std::size_t>(limit)];
   return CUDA_SUCCESS;
@@ -152,6 +153,7 @@ inline CUresult ctx_set_limit(call& c, CUlimit limit, std::size_t value) {
       value = (value + 15) / 16 * 16;
       break;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
+      if (context->heap_used) return CUDA_ERROR_INVALID_VALUE;
       if (value > context->device->memory) return CUDA_ERROR_OUT_OF_MEMORY;
       if (!context->heap->resize(value)) return CUDA_ERROR_INVALID_VALUE;
       break;
@@ -159,7 +161,8 @@ inline CUresult ctx_set_limit(call& c, CUlimit limit, std::size_t value) {
       if (value > 128) return CUDA_ERROR_INVALID_VALUE;
       break;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
+      if (context->printf_used) return CUDA_ERROR_INVALID_VALUE;
+      break;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       break;

@@ -199,8 +199,6 @@ constexpr std::size_t initial_limit(CUlimit limit) noexcept {
       return std::size_t{1} << 20;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       return std::size_t{8} << 20;
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
-      return 2;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
       return 2048;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:

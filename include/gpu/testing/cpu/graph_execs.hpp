@@ -27,6 +27,7 @@ inline std::shared_ptr<exec_body> make_body(const graph_state& graph);
 /// What depends on what the node does; its bodies, too, are those of `what` from now on.
 inline void set_work(exec_node& node, const node_work& what) {
   node.what = what;
+  if (what.kernel) note_runtime_use(*what.context, *what.kernel->kernel);
   node.bodies.clear();
   if (what.child) node.bodies.push_back(make_body(*what.child));
   for (const graph_ptr& each : what.bodies) node.bodies.push_back(make_body(*each));

@@ -8,6 +8,7 @@
 #include <gpu/testing/cpu/enumeration.hpp>
 #include <gpu/testing/cpu/functions.hpp>
 #include <gpu/testing/cpu/occupancy.hpp>
+#include <gpu/testing/cpu/stream_attributes.hpp>
 #include <gpu/testing/machine/machine.hpp>
 
 #include <cuda.h>
@@ -230,6 +231,12 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   return CUDA_SUCCESS;
 }
 
+/// Remembers that a kernel may use the heap or printf's buffer, whose sizes are fixed from then on.
+inline void note_runtime_use(context_state& context, const machine::executable& kernel) {
+  context.heap_used = context.heap_used || kernel.uses_heap;
+  context.printf_used = context.printf_used || kernel.uses_printf;
+}
+
 inline CUresult launch(call& c, CUfunction handle, const launch_order& order, void** pointers,
                        void** extra, operation_ptr* made = nullptr) {
   stream_ptr stream;
@@ -240,7 +247,10 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
     if (stream->capture) stream->capture->invalidated = true;
     return bad;
   }
-  if (!stream->capture) what->kernel.reset();
+  if (!stream->capture) {
+    note_runtime_use(*stream->context, *what->kernel->kernel);
+    what->kernel.reset();
+  }
   if (made != nullptr) *made = what;
   if (order.programmatic) depend_programmatically(stream->capture_after);
   return c.enqueue(stream, what);
@@ -274,13 +284,15 @@ inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, la
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
         order.programmatic = value.programmaticStreamSerializationAllowed != 0;
         break;
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        if (!fits(attribute.id, value)) return CUDA_ERROR_INVALID_VALUE;
+        break;
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:

@@ -97,6 +97,8 @@ struct context_state {
   std::vector<stream_ptr> streams;  // all but the default one, destroyed ones while they have work
   std::set<const context_state*> peers;
   std::unique_ptr<machine::device_heap> heap;
+  bool heap_used = false;    // a kernel that calls malloc or free was launched: its size is fixed
+  bool printf_used = false;  // the same of vprintf and its buffer
   std::string place;
   /// The first fault of a kernel or copy, 0 = none: from then on the context does no more work.
   std::atomic<int> fault{0};

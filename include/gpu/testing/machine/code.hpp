@@ -120,6 +120,8 @@ struct executable {
   std::uint32_t constant_bytes = 0;        // of .const variables in the module
   std::uint32_t registers = 0;             // per thread, an estimate
   std::uint32_t max_threads_per_block = 1024;
+  bool uses_heap = false;    // what it may call calls malloc or free
+  bool uses_printf = false;  // the same of vprintf
 
   /// The function of that index in the module; null where the kernel cannot reach it.
   const lowered_function* function(std::uint64_t index) const {

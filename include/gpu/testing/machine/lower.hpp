@@ -231,6 +231,20 @@ inline std::uint64_t deepest_stack(const executable& e) {
   return nodes[e.start].deepest;
 }
 
+/// Which parts of the device runtime the functions of a kernel call.
+inline void note_runtime(const ptx::module& module, const std::set<std::uint32_t>& functions,
+                         executable& out) {
+  for (const std::uint32_t f : functions) {
+    for (const ptx::call_site& call : module.functions[f].calls) {
+      if (call.function == ptx::no_index) continue;
+      const ptx::function& callee = module.functions[module.aliased(call.function)];
+      if (callee.defined) continue;
+      out.uses_heap = out.uses_heap || callee.name == "malloc" || callee.name == "free";
+      out.uses_printf = out.uses_printf || callee.name == "vprintf";
+    }
+  }
+}
+
 /// What a compiler would need in registers, from what the function declares.
 inline std::uint32_t estimate_registers(const ptx::function& f) {
   std::uint64_t words = 0;
@@ -252,6 +266,7 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   out->entry = &module.functions[entry];
   out->common = common;
   const std::set<std::uint32_t> functions = reachable_functions(module, entry);
+  note_runtime(module, functions, *out);
   const std::uint64_t shared = place_shared(module, functions, places, *out);
   if (shared > most_static_shared_bytes) {
     why = refuse_memory(*out->entry, "static shared memory", shared, most_static_shared_bytes);
