@@ -2,13 +2,14 @@
 /// \file
 /// The library, but for `gpu/testing/`, for what needs other libraries' headers (`gpu/interop/`),
 /// and for what few programs use and all would pay for: `gpu/texture.hpp`, of `gpu/core/`
-/// `last_error.hpp`, of `gpu/driver/` `driver_log.hpp` and `peer_matrix.hpp`, of `gpu/kernel/`
-/// `cluster_occupancy.hpp`, `kernel_attribute.hpp` and `launch_attribute.hpp`, of `gpu/graph/`
-/// `box_node.hpp`, `graph_dot.hpp`, `graph_edge.hpp`, `graph_memory.hpp`,
-/// `memory_operation_node.hpp` and `node_attribute.hpp`, and of `gpu/memory/` `copy_batch.hpp`,
-/// `growing_buffer.hpp`, `ipc.hpp`, `logging_allocator.hpp`, `managed_batch.hpp`,
-/// `memory_range_attribute.hpp`, `peer_memory.hpp`, `shared_pool.hpp`,
-/// `stream_memory_operation.hpp` and `virtual_memory.hpp`.
+/// `last_error.hpp`, of `gpu/driver/` `driver_log.hpp`, `peer_matrix.hpp` and
+/// `stream_attribute.hpp`, of `gpu/kernel/` `cluster_occupancy.hpp`, `kernel_attribute.hpp` and
+/// `launch_attribute.hpp`, of `gpu/graph/` `box_node.hpp`, `graph_dot.hpp`, `graph_edge.hpp`,
+/// `graph_memory.hpp`, `memory_operation_node.hpp` and `node_attribute.hpp`, and of `gpu/memory/`
+/// `copy_batch.hpp`, `growing_buffer.hpp`, `ipc.hpp`, `logging_allocator.hpp`, `managed_batch.hpp`,
+/// `memory_pool_attribute.hpp`, `memory_range_attribute.hpp`, `peer_memory.hpp`,
+/// `pointer_attribute.hpp`, `shared_pool.hpp`, `stream_memory_operation.hpp` and
+/// `virtual_memory.hpp`.
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
@@ -20,7 +21,6 @@
 #include <gpu/driver/profiler.hpp>
 #include <gpu/driver/properties.hpp>
 #include <gpu/driver/remote_writes.hpp>
-#include <gpu/driver/stream_attribute.hpp>
 #include <gpu/driver/stream_capture.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
@@ -33,8 +33,6 @@
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>
-#include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
-#include <gpu/memory/pointer_attribute.hpp>
 #include <gpu/memory/registered_memory.hpp>
 #include <gpu/version.hpp>

@@ -147,7 +147,7 @@ template <class Builder = text_builder>
     out << ".\n";
   }
   out << log;
-  return cuda_error(error).with_details(out.finish());
+  return noted_error(cuda_error(error).with_details(out.finish()));
 }
 
 }  // namespace gpu::detail

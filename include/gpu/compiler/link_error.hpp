@@ -76,7 +76,7 @@ template <class Builder = text_builder>
   if (undefined == 0 && error != nullptr) {
     if (!log.empty()) out << "the log:\n" << log;
     if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';
-    return cuda_error(*error).with_details(out.finish());
+    return noted_error(cuda_error(*error).with_details(out.finish()));
   }
   out << "The whole log:\n" << log;
   if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';

@@ -127,10 +127,10 @@ template <class Code> const char* driver_advice(Code code) noexcept {
     case 901:
       return "An earlier error spoiled the capture; end it and capture again.";
     case 902:
-      return "The stream would join two captures. End one before, or wait for no event that the "
-             "other recorded.";
     case 903:
-      return "The capture was begun on another stream: end it there.";
+      return "Another capture has this stream: end each on the stream where it was begun, and wait "
+             "for "
+             "no event of another.";
     case 904:
       return "Join the streams that were forked off: record an event on each when its work is "
              "queued, and have the stream where the capture began wait for it.";

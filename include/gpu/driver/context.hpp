@@ -315,7 +315,6 @@ class context : public context_operations<context> {
 
   /// Takes over a context that cuCtxCreate made.
   template <class Context = context> static Context adopt(context_ref owned) noexcept {
-    if (owned) detail::count_own_context(1);
     return Context{owned};
   }
   /// Gives the context up; the caller destroys it.
@@ -338,7 +337,9 @@ class context : public context_operations<context> {
   operator context_ref() const&& = delete;  // a name must not outlive its owner
 
  private:
-  template <class Ref> explicit context(const Ref& owned) noexcept : handle_{owned} {}
+  template <class Ref> explicit context(const Ref& owned) noexcept : handle_{owned} {
+    if (handle_) detail::count_own_context(1);
+  }
 
   unique_handle<context_ref, detail::destroy_context> handle_;
 };

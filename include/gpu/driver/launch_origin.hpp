@@ -26,35 +26,41 @@ template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
 }
 
-/// Whether the ring has this synchronisation already, and nothing that it would rule out besides.
+/// Reads one entry, and says whether it is there whole.
 template <class Ring>
-bool has_synchronization(const Ring& ring, CUstream stream, CUdevice device,
-                         bool all_streams) noexcept {
-  const std::uint64_t newest = launches_so_far(ring) - 1;
-  const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
-  std::uint64_t unseen = ~std::uint64_t{0};  // launches from here on; before, all are ruled out
-  bool found = false;
-  for (std::uint64_t ticket = newest; ticket >= oldest && !(found && ticket < unseen); --ticket) {
-    const launch_record& record = ring.records[ticket % launch_ring::size];
-    if (__atomic_load_n(&record.ticket, __ATOMIC_ACQUIRE) != ticket) continue;
-    const bool of_stream = __atomic_load_n(&record.stream, __ATOMIC_RELAXED) == stream;
-    if (__atomic_load_n(&record.label, __ATOMIC_RELAXED) != nullptr) {
-      if (of_stream || all_streams) return false;
-    } else if (!found && of_stream && __atomic_load_n(&record.device, __ATOMIC_RELAXED) == device &&
-               __atomic_load_n(&record.all_streams, __ATOMIC_RELAXED) == all_streams) {
-      found = true;
-      unseen = __atomic_load_n(&record.finished, __ATOMIC_RELAXED);
-    }
-  }
-  return found;
+bool read_record(const Ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
+  const launch_record& from = ring.records[ticket % launch_ring::size];
+  if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) return false;
+  to.ticket = ticket;
+  to.label = __atomic_load_n(&from.label, __ATOMIC_RELAXED);
+  to.file = __atomic_load_n(&from.file, __ATOMIC_RELAXED);
+  to.stream = __atomic_load_n(&from.stream, __ATOMIC_RELAXED);
+  to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
+  to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
+  to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
+  // An acquire, so that the test below cannot come before the fields were read.
+  to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size;
 }
 
+/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
+/// `device`) with a ticket below `finished` is done and cannot fault any more.
 template <class Ring>
-[[gnu::noinline]] void enter_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
-                                             CUdevice device, bool all_streams) noexcept {
-  // Polling must not push the launches out of the ring, whichever streams are polled in turns.
-  if (launches_so_far(ring) == 1 || has_synchronization(ring, stream, device, all_streams)) return;
-  const std::uint64_t ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
+[[gnu::noinline]] void note_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
+                                            CUdevice device, bool all_streams) noexcept {
+  // Polling must not push the launches out of the ring, whichever streams are polled in turns: is
+  // it there already, with no launch since?
+  std::uint64_t ticket = launches_so_far(ring);
+  launch_record seen;
+  do {
+    if (--ticket == 0) return;
+    if (!read_record(ring, ticket, seen) || seen.label != nullptr) break;
+    if (seen.stream == stream && seen.device == device && seen.all_streams == all_streams &&
+        seen.finished == ticket) {
+      return;
+    }
+  } while (true);
+  ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
   launch_record& record = ring.records[ticket % launch_ring::size];
   __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
   __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
@@ -62,44 +68,6 @@ template <class Ring>
   __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
   __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
   __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
-  if (finished != ticket) return;  // a launch came between, which the next one has to rule out
-  // Where two threads are here at once these may be of both: each has its record all the same.
-  __atomic_store_n(&ring.stream, stream, __ATOMIC_RELAXED);
-  __atomic_store_n(&ring.device, device, __ATOMIC_RELAXED);
-  __atomic_store_n(&ring.all_streams, all_streams, __ATOMIC_RELAXED);
-  __atomic_store_n(&ring.synchronization, ticket, __ATOMIC_RELEASE);
-}
-
-/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
-/// `device`) with a ticket below `finished` is done and cannot fault any more.
-template <class Ring>
-[[gnu::always_inline]] inline void note_synchronization(Ring& ring, std::uint64_t finished,
-                                                        CUstream stream, CUdevice device,
-                                                        bool all_streams) noexcept {
-  const std::uint64_t newest = launches_so_far(ring) - 1;
-  // The usual case of the question below, asked without a call.
-  if (__atomic_load_n(&ring.synchronization, __ATOMIC_ACQUIRE) == newest &&
-      __atomic_load_n(&ring.stream, __ATOMIC_RELAXED) == stream &&
-      __atomic_load_n(&ring.device, __ATOMIC_RELAXED) == device &&
-      __atomic_load_n(&ring.all_streams, __ATOMIC_RELAXED) == all_streams) [[likely]] {
-    return;
-  }
-  enter_synchronization(ring, finished, stream, device, all_streams);
-}
-
-/// Takes back what was launched on `stream` from `first` on, which a capture kept from running.
-template <class Ring>
-void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept {
-  const std::uint64_t end = launches_so_far(ring);
-  if (end - first > launch_ring::size) first = end - launch_ring::size;
-  for (std::uint64_t ticket = first; ticket < end; ++ticket) {
-    const launch_record& record = ring.records[ticket % launch_ring::size];
-    if (__atomic_load_n(&record.ticket, __ATOMIC_ACQUIRE) == ticket &&
-        __atomic_load_n(&record.label, __ATOMIC_RELAXED) != nullptr &&
-        __atomic_load_n(&record.stream, __ATOMIC_RELAXED) == stream) {
-      forget_launch(ring, ticket);
-    }
-  }
 }
 
 /// Whether a code of the driver is a fault of queued work, which arrives some time after it was
@@ -122,19 +90,7 @@ template <class Ring> struct launch_history {
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
     for (std::uint64_t ticket = oldest; ticket <= newest; ++ticket) {
-      const launch_record& from = ring.records[ticket % launch_ring::size];
-      if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) continue;
-      launch_record& to = records[count];
-      to.ticket = ticket;
-      to.label = __atomic_load_n(&from.label, __ATOMIC_RELAXED);
-      to.file = __atomic_load_n(&from.file, __ATOMIC_RELAXED);
-      to.stream = __atomic_load_n(&from.stream, __ATOMIC_RELAXED);
-      to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
-      to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
-      to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
-      // An acquire, so that the test below cannot come before the fields were read.
-      to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
-      if (__atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size) ++count;
+      if (read_record(ring, ticket, records[count])) ++count;
     }
   }
 

@@ -40,11 +40,6 @@ struct launch_ring {
   static constexpr std::uint64_t size = 256;
   launch_record records[size];
   alignas(64) std::uint64_t next;  ///< the ticket of the next entry; 0 only before the first use
-  // The latest synchronisation with which all before it is done, beside what is read anyway.
-  std::uint64_t synchronization;  ///< its ticket
-  CUstream stream;
-  CUdevice device;
-  bool all_streams;
 };
 
 /// What the ring calls a stream. The per-thread default streams have one handle for all threads,

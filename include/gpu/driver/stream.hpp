@@ -40,10 +40,6 @@ template <class Builder = text_builder>
 inline bool is_default_stream(CUstream stream) noexcept {
   return reinterpret_cast<std::uintptr_t>(stream) <= 2;
 }
-/// One of them is another stream in each thread.
-inline bool is_per_thread_stream(CUstream stream) noexcept {
-  return reinterpret_cast<std::uintptr_t>(stream) == 2;
-}
 
 /// A kernel keeps its limits in places: the first allows nothing, then comes one for each of so
 /// many devices. Default streams, and devices beyond, lead to the first: so one look-up finds what

@@ -15,6 +15,17 @@ struct known_capture : open_capture {
   explicit known_capture(CUgraph into) noexcept : graph{into} {}
 };
 
+/// Takes back what was launched on `stream` from `first` on, which a capture kept from running.
+template <class Ring>
+void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept {
+  const launch_history<Ring> history(ring);
+  for (std::size_t i = 0; i < history.count; ++i) {
+    const launch_record& each = history.records[i];
+    if (each.ticket >= first && each.label != nullptr && each.stream == stream)
+      forget_launch(ring, each.ticket);
+  }
+}
+
 /// Notes which graph a capture makes. (cuStreamGetCaptureInfo)
 template <class Capture>
 result<> learn_graph(Capture& capture, const stream_ref& stream, source_location where) noexcept {

@@ -27,7 +27,7 @@ template <class Error = cuda_error>
           .has_value()) {
     out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
-  return detail::move(error).with_details(out.finish()).with_values(bytes, free);
+  return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 
 /// Whether cuMemAllocAsync failed because driver or device have no pools.

@@ -110,7 +110,7 @@ template <class ForEachLane>
   if (lines_left < 0) out << "\n  (and more)";
   out << '\n';
   const std::uint64_t asked = error.asked(), limit = error.limit();
-  return detail::move(error).with_details(out.finish()).with_values(asked, limit);
+  return noted_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
 }
 
 }  // namespace gpu::detail

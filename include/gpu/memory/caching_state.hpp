@@ -218,7 +218,7 @@ struct caching_state {
 template <class Number>
 bool can_mark(const stream_ref& stream, Number number, source_location where) noexcept {
   if (!require_no_capture(stream, "gpu::caching_allocator", "", where).has_value()) return false;
-  if (!is_per_thread_stream(stream.native())) return true;
+  if (stream.native() != CU_STREAM_PER_THREAD) return true;
   Number here = 0;
   return on_stream(stream, where,
                    [&] {

@@ -53,7 +53,7 @@ class waiting_blocks {
     }
     added->block = &block;
     added->stream = stream;
-    added->thread = is_per_thread_stream(stream.native()) ? number_of_thread() : 0;
+    added->thread = stream.native() == CU_STREAM_PER_THREAD ? number_of_thread() : 0;
     const scoped_lock held(lock_);
     append(*added);
     return marked;

@@ -13,7 +13,7 @@ template <class Error>
 [[gnu::cold, gnu::noinline]] Error with_sentence(Error error, CUresult code,
                                                  const char* sentence) noexcept {
   if (error.domain() != error_domain::driver || error.code() != code) return error;
-  return detail::move(error).with_details(text(sentence));
+  return noted_error(detail::move(error).with_details(text(sentence)));
 }
 
 }  // namespace gpu::detail

@@ -72,7 +72,7 @@ cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
   Builder out;
   out << "file descriptor " << file.native() << " does not stand for " << wanted
       << " that this device can open. Pass what was exported as that";
-  return detail::move(error).with_details(out.finish());
+  return noted_error(detail::move(error).with_details(out.finish()));
 }
 
 }  // namespace detail

@@ -129,7 +129,7 @@ struct managed_batch {
     });
     if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) [[likely]]
       return done;
-    return fail(detail::move(done).error().with_details(explain(ranges, count)));
+    return fail(noted_error(detail::move(done).error().with_details(explain(ranges, count))));
   }
 
  private:

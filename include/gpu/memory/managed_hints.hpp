@@ -115,7 +115,7 @@ template <class Builder = text_builder>
                          [](Builder& to) { to << "the range"; })) {
     return located;
   }
-  return fail(detail::move(located).error().with_details(out.finish()));
+  return fail(noted_error(detail::move(located).error().with_details(out.finish())));
 }
 
 template <class Builder = text_builder>

@@ -70,7 +70,7 @@ template <class Builder = text_builder>
   out << error.details().c_str()
       << ". That much is free, so it is likely the pool's limit, memory_pool_options::max_bytes, "
          "that is exhausted. Give buffers back to it, or create it with a larger limit";
-  return detail::move(error).with_details(out.finish());
+  return noted_error(detail::move(error).with_details(out.finish()));
 }
 
 inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
@@ -321,7 +321,7 @@ result<> set_current_pool(memory_location at, allocation_type type, memory_pool_
   Builder out;
   out << "the pool's memory is not " << name_of(type)
       << ", or there is no such place. Create the pool with that gpu::allocation_type.";
-  return detail::fail(detail::move(done).error().with_details(out.finish()));
+  return detail::fail(detail::noted_error(detail::move(done).error().with_details(out.finish())));
 }
 
 /// Owns a pool. Move-only; empty after a move. Buffers of it may outlive it.

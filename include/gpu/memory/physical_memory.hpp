@@ -110,7 +110,7 @@ template <class Builder = text_builder>
   }
   Builder out;
   out << "asked for " << bytes << " bytes of physical memory on " << at;
-  return detail::move(error).with_details(out.finish()).with_values(bytes, 0);
+  return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
 }
 
 /// Physical memory as the driver names it, and how much it is, which the driver does not tell.

@@ -207,7 +207,7 @@ template <class Builder = text_builder>
   out << "A stream uses words in page-locked memory and in device memory of its context that was "
          "allocated for itself; not in managed memory, nor in that of a pool, such as a "
          "device_buffer made on a stream.";
-  return detail::move(error).with_details(out.finish());
+  return noted_error(detail::move(error).with_details(out.finish()));
 }
 
 template <class Builder = text_builder>

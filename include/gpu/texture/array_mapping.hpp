@@ -277,9 +277,9 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
       [[likely]]
     return done;
   // The driver does not tell what memory was created for.
-  return fail(move(done).error().with_details(
+  return fail(noted_error(move(done).error().with_details(
       text("physical memory for arrays is created with {.tile_pool = true}; other memory is "
-           "refused in this way.")));
+           "refused in this way."))));
 }
 
 }  // namespace detail

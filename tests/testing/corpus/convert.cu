@@ -34,6 +34,14 @@ KERNEL(packed_with_saturation) {
                        OP32("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;"));
 }
 
+//! packed_in_nibbles_and_pairs grid=1 block=32 in=96 out=128 input=small_signed compare=exact
+KERNEL(packed_in_nibbles_and_pairs) {
+  fold_operations<u32>(in, out, OP32("cvt.pack.sat.u4.s32.b32 %0, %1, %2, %3;"),
+                       OP32("cvt.pack.sat.s4.s32.b32 %0, %1, %2, %3;"),
+                       OP32("cvt.pack.sat.u2.s32.b32 %0, %1, %2, %3;"),
+                       OP32("cvt.pack.sat.s2.s32.b32 %0, %1, %2, %3;"));
+}
+
 //! u32_to_f32 grid=1 block=32 in=96 out=256 input=bits compare=exact
 KERNEL(u32_to_f32) {
   fold_operations<u32>(in, out, OPF_32("cvt.rn.f32.u32 %0, %2;"), OPF_32("cvt.rz.f32.u32 %0, %2;"),

@@ -20,6 +20,29 @@ KERNEL(places_in_the_grid) {
   out[block * 16 + thread] = h;
 }
 
+//! places_in_other_forms grid=2x3x2 block=4x2x2 in=1 out=192 input=bits compare=exact
+KERNEL(places_in_other_forms) {
+  const u32 block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  const u32 thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  u32 x, y, z, w;
+  u16 narrow, converted;
+  u64 pair;
+  u32 h = 0;
+  asm volatile("mov.v4.u32 {%0, %1, %2, %3}, %%tid;" : "=r"(x), "=r"(y), "=r"(z), "=r"(w));
+  fold(h, x | y << 10 | z << 20 | w << 30);
+  asm volatile("mov.v4.u32 {%0, %1, %2, %3}, %%ntid;" : "=r"(x), "=r"(y), "=r"(z), "=r"(w));
+  fold(h, x | y << 10 | z << 20 | w << 30);
+  asm volatile("mov.v4.u32 {%0, %1, _, _}, %%ctaid;" : "=r"(x), "=r"(y));
+  fold(h, x | y << 10);
+  asm volatile("mov.u16 %0, %%ctaid.y;" : "=h"(narrow));
+  asm volatile("cvt.u16.u32 %0, %%tid.x;" : "=h"(converted));
+  asm volatile("mov.b64 %0, {%%tid.y, %1};" : "=l"(pair) : "r"(block));
+  fold(h, narrow);
+  fold(h, converted);
+  fold(h, pair);
+  out[block * 16 + thread] = h;
+}
+
 //! flat_grid grid=3x5x1 block=8x1x4 in=1 out=15 input=bits compare=exact
 KERNEL(flat_grid) {
   const u32 thread = threadIdx.x + 8 * threadIdx.z;
