@@ -87,7 +87,7 @@ void check_child(const char* name) {
   const test::program_outcome outcome = test::run_child(name);
   INFO(outcome.output);
   CHECK(outcome.succeeded());
-  CHECK(outcome.output.find("gpu:") == std::string::npos);
+  CHECK(outcome.output.find("\ngpu: ") == std::string::npos);
 }
 
 }  // namespace

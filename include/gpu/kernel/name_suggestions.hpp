@@ -63,7 +63,7 @@ template <class Name = string_ref> Name declared_name(Name declaration) noexcept
 
 /// How far `candidate` is from what was meant by `wanted`: the less of what their whole names and
 /// their bare ones take, so that `_Z5saxpyPf` is next to `saxpi`. One that has the wanted one in it
-/// is as near as with one letter wrong.
+/// is as near as with one letter wrong; of those that are as near, the one with less besides.
 template <class Name = string_ref>
 std::size_t name_distance(Name wanted, const char* candidate) noexcept {
   const text declared = demangled(candidate);
@@ -73,7 +73,8 @@ std::size_t name_distance(Name wanted, const char* candidate) noexcept {
   const std::size_t part = edit_distance(sought, bare);
   const std::size_t least = whole < part ? whole : part;
   const bool within = !sought.empty() && bare.contains(sought.to_text().c_str());
-  return within && least > 1 ? 1 : least;
+  const std::size_t near = within && least > 1 ? 1 : least;
+  return near * 256 + (least < 255 ? least : 255);
 }
 
 /// Up to `Capacity` names, kept in the order of their distance.

@@ -56,8 +56,9 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Memory in the order of a stream, from the device's pool where it has one: work queued on
   /// `stream` from now on may use it, and so may other streams that wait for an event recorded
   /// after this call. The destructor returns it in the order of the same stream, which has to live
-  /// until then; it does not block. No elements are fine. Allowed during capture, where the memory
-  /// belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
+  /// until then; it does not block. Of a thread's own default stream, each thread has another: end
+  /// such a buffer in the thread that made it. No elements are fine. Allowed during capture, where
+  /// the memory belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked,
   /// free and total.
   static result<device_buffer> create(stream_ref stream, std::size_t count,

@@ -64,7 +64,7 @@ inline std::uint64_t nanoseconds() {
 }
 
 inline std::uint32_t component(const extent& e, unsigned i) {
-  return i == 0 ? e.x : i == 1 ? e.y : i == 2 ? e.z : 1;
+  return i == 0 ? e.x : i == 1 ? e.y : i == 2 ? e.z : 0;
 }
 
 /// The value of a special register. A cluster is one block.
@@ -91,6 +91,7 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
     case is_explicit_cluster:
       return 0;
     case cluster_nctaid:
+      return component({1, 1, 1}, index);
     case cluster_nctarank:
       return 1;
     case laneid:
