@@ -88,7 +88,7 @@ result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location whe
   const last_error_mark before;
   // Asked in any case: the context may have been reset, or another have its handle now.
   bool enabled = false;
-  const result<> done = driver::in_context(pair.from.native(), where, [&] {
+  result<> done = driver::in_context(pair.from.native(), where, [&] {
     result<> asked =
         driver::call<&driver::entry_points::ctx_enable_peer_access>(where, pair.to.native(), 0u);
     enabled = asked.has_value();
