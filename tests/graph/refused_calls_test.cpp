@@ -317,6 +317,8 @@ TEST_CASE("graph: what the driver minds may fail to be found out", "[graph][faul
                                                   "cuGraphExecNodeSetParams",
                                                   "cuGraphNodeSetEnabled",
                                                   "cuGraphNodeGetEnabled",
+                                                  "cuGraphChildGraphNodeGetGraph",
+                                                  "cuGraphNodeFindInClone",
                                                   "cuStreamBeginCapture",
                                                   "cuStreamBeginCaptureToGraph",
                                                   "cuGraphRemoveDependencies",
@@ -341,6 +343,8 @@ TEST_CASE("graph: what the driver minds may fail to be found out", "[graph][faul
               CHECK_FALSE(exec.set(a, gpu::fill_node(x, 1u)).has_value());
               CHECK_FALSE(exec.set_enabled(a, false).has_value());
               CHECK_FALSE(exec.is_enabled(a).has_value());
+              CHECK_FALSE(gpu::child_of(a).has_value());
+              CHECK_FALSE(graph.find_clone_of(foreign).has_value());
               CHECK_FALSE(gpu::stream_capture::begin(stream, graph, foreign).has_value());
               auto capture = GPU_TRY(gpu::stream_capture::begin(stream));
               CHECK_FALSE(gpu::stream_capture::begin(stream).has_value());

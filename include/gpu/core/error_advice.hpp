@@ -46,8 +46,7 @@ template <class Code> const char* driver_advice(Code code) noexcept {
              "toolkit or straight to a cubin.";
     case 226:
       return "An invalid access to a peer's memory, or a fault of the hardware, was contained to "
-             "this "
-             "process, which cannot use CUDA any more; see dmesg and start it anew.";
+             "this process, which cannot use CUDA any more; see dmesg and start it anew.";
     case 301:
       return "Check the path.";
     case 304:
@@ -59,8 +58,7 @@ template <class Code> const char* driver_advice(Code code) noexcept {
       return "The object is not in the state that this call needs.";
     case 500:
       return "There is nothing of that name, or at that address. Kernels need extern \"C\", or to "
-             "be "
-             "asked for by their mangled name.";
+             "be asked for by their mangled name.";
     case 600:
       return "The work has not finished; query again or synchronize.";
     case 700:
@@ -104,8 +102,7 @@ template <class Code> const char* driver_advice(Code code) noexcept {
       return "A cooperative grid has to fit on the device all at once; launch fewer blocks.";
     case 721:
       return "A kernel ended without giving its tensor memory back (tcgen05.dealloc). The context "
-             "is "
-             "lost.";
+             "is lost.";
     case 800:
       return "The operation is not permitted here.";
     case 801:
@@ -129,8 +126,7 @@ template <class Code> const char* driver_advice(Code code) noexcept {
     case 902:
     case 903:
       return "Another capture has this stream: end each on the stream where it was begun, and wait "
-             "for "
-             "no event of another.";
+             "for no event of another.";
     case 904:
       return "Join the streams that were forked off: record an event on each when its work is "
              "queued, and have the stream where the capture began wait for it.";
@@ -141,8 +137,7 @@ template <class Code> const char* driver_advice(Code code) noexcept {
       return "The legacy default stream cannot take part in a capture; use an explicit stream.";
     case 907:
       return "The event was recorded in a capture, and is no event of a stream's: synchronise "
-             "with, "
-             "ask or time one that was recorded outside.";
+             "with, ask or time one that was recorded outside.";
     case 908:
       return "End the capture in the thread that began it.";
     case 912:

@@ -9,22 +9,20 @@
 
 namespace gpu::detail {
 
-/// `what` names the exception that a callable of `function`, called by the driver, let out.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error callback_error(const char* function,
-                                                              const char* what,
-                                                              source_location where) noexcept {
-  Builder out;
-  out << "the host function threw: " << what << ". Catch exceptions inside it.";
-  return refusal(errc::callback_threw, function, out.finish(), where);
-}
+/// What of a callable that `function` was given let an exception out, and what that can be told by.
+struct thrown_by {
+  const char* deed;
+  const char* cure;
+};
+inline constexpr thrown_by the_call{"the host function", "Catch exceptions inside it."};
+inline constexpr thrown_by its_copy{"copying the host function", "Move it in instead."};
 
 template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] inline cuda_error copying_threw_error(const char* function,
-                                                                   const char* what,
-                                                                   source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error callback_error(const char* function,
+                                                              const thrown_by& by, const char* what,
+                                                              source_location where) noexcept {
   Builder out;
-  out << "copying the host function threw: " << what << ". Move it in instead.";
+  out << by.deed << " threw: " << what << ". " << by.cure;
   return refusal(errc::callback_threw, function, out.finish(), where);
 }
 
@@ -44,9 +42,9 @@ void run_contained(Work work, const char* function, source_location where) noexc
   try {
     run();
   } catch (const std::exception& thrown) {
-    report(callback_error(function, thrown.what(), where));
+    report(callback_error(function, the_call, thrown.what(), where));
   } catch (...) {
-    report(callback_error(function, "an object that is no std::exception", where));
+    report(callback_error(function, the_call, "an object that is no std::exception", where));
   }
 #else
   (void)function;
@@ -87,9 +85,9 @@ result<> make_host_call(Call*& made, Function&& function, const char* given_to,
   } catch (const std::bad_alloc&) {
     made = nullptr;
   } catch (const std::exception& thrown) {
-    return fail(copying_threw_error(given_to, thrown.what(), where));
+    return fail(callback_error(given_to, its_copy, thrown.what(), where));
   } catch (...) {
-    return fail(copying_threw_error(given_to, "an object that is no std::exception", where));
+    return fail(callback_error(given_to, its_copy, "an object that is no std::exception", where));
   }
 #else
   made = new (std::nothrow) Call{static_cast<Function&&>(function), given_to, where};

@@ -76,8 +76,8 @@ template <class Builder = text_builder>
       if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_SUPPORTED)
         return error;
       out << "the graph is part of another since it was moved into that, or it allocates memory "
-             "and "
-             "was instantiated already. Instantiate the other, or destroy what was instantiated.";
+             "and was instantiated already. Instantiate the other, or destroy what was "
+             "instantiated.";
   }
   return noted_error(detail::move(error)
                          .with_details(out.finish())
