@@ -115,29 +115,22 @@ template <> inline constexpr bool is_synchronization<&entry_points::stream_synch
 template <> inline constexpr bool is_synchronization<&entry_points::stream_query> = true;
 template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
 
-/// For a synchronisation of which the current context is part of the name. The ring knows devices
-/// alone, so it is told nothing while there are contexts besides the primary ones.
+/// Rules out the launches before `finished` as the origin of later faults.
 template <class Ring>
-[[gnu::noinline]] void note_success_of_context(Ring& ring, std::uint64_t finished, bool all_streams,
-                                               CUstream stream) noexcept {
-  const auto get_device = current_entry_points().ctx_get_device;
+[[gnu::noinline]] void note_success(Ring& ring, std::uint64_t finished, bool all_streams,
+                                    CUstream stream) noexcept {
   CUdevice device = -1;
-  if (__atomic_load_n(&gpu::detail::state_of_process().own_contexts, __ATOMIC_RELAXED) != 0 ||
-      get_device == nullptr || get_device(&device) != CUDA_SUCCESS) {
-    return;
+  // The default streams have one name for all contexts; 1 and 2 are their explicit names. The ring
+  // knows devices alone, so it is told nothing while there are contexts besides the primary ones.
+  if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) [[unlikely]] {
+    const auto get_device = current_entry_points().ctx_get_device;
+    if (__atomic_load_n(&gpu::detail::state_of_process().own_contexts, __ATOMIC_RELAXED) != 0 ||
+        get_device == nullptr || get_device(&device) != CUDA_SUCCESS) {
+      return;
+    }
   }
   gpu::detail::note_synchronization(ring, finished, gpu::detail::recorded_stream(stream), device,
                                     all_streams);
-}
-
-/// Rules out the launches before `finished` as the origin of later faults.
-template <class Ring>
-[[gnu::always_inline]] inline void note_success(Ring& ring, std::uint64_t finished,
-                                                bool all_streams, CUstream stream) noexcept {
-  // The default streams have one name for all contexts; 1 and 2 are their explicit names.
-  if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) [[unlikely]]
-    return note_success_of_context(ring, finished, all_streams, stream);
-  gpu::detail::note_synchronization(ring, finished, stream, CUdevice{-1}, false);
 }
 
 }  // namespace detail
