@@ -73,7 +73,7 @@ need_toolkit() {
       say "$folder holds CUDA $(cuda_version_in "$folder"), older than 13.0 or without NVRTC."
     fi
   done
-  say "No CUDA 13 toolkit here: fetching NVIDIA's wheels with its headers and NVRTC (95 MB) into build/toolkit"
+  say "No CUDA 13 toolkit here: fetching NVIDIA's wheels with its headers, NVRTC and nvJitLink (about 135 MB) into build/toolkit"
   fetch_wheels
   is_toolkit "$wheels" || die "The wheels in build/toolkit lack cuda.h or libnvrtc."
   export CUDA_PATH=$wheels CUDAToolkit_ROOT=$wheels
@@ -89,7 +89,8 @@ fetch_wheels() {
   rm -rf build/toolkit
   if ! build/python/bin/pip install --quiet --no-deps --only-binary :all: \
       --target build/toolkit 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-nvrtc==13.0.*' \
-      'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-cccl==13.0.*' >> build/pip.log 2>&1; then
+      'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-cccl==13.0.*' \
+      'nvidia-nvjitlink==13.0.*' >> build/pip.log 2>&1; then
     tail -n 20 build/pip.log >&2
     rm -rf build/toolkit
     die "pip could not fetch the wheels; the whole log is in build/pip.log." \

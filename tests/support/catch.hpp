@@ -7,6 +7,8 @@
 #  include <catch2/catch_approx.hpp>
 #  include <catch2/catch_template_test_macros.hpp>
 #  include <catch2/catch_test_macros.hpp>
+#  include <catch2/generators/catch_generators.hpp>
+#  include <catch2/generators/catch_generators_range.hpp>
 
 using Catch::Approx;
 
