@@ -197,7 +197,7 @@ TEST_CASE("a damaged archive is refused as a whole", "[compiler][cache]") {
         gpu::detail::seal(gpu::detail::entry_kind::archive, {}, contents.finish());
     test::write_file(archive, std::string(sealed.data(), sealed.size()));
     CHECK(test::says(error_of(gpu::import_programs(target, archive)),
-                     "holds something that is no program", "Export it again"));
+                     "holds something that is not a program", "Export it again"));
   }
   CHECK(programs_in(to.path()).empty());
 }

@@ -2,12 +2,16 @@
 // is told.
 
 #include "compiler/cache_support.hpp"
+#include "support/subprocess.hpp"
+
+#include <gpu/compiler/cache_contents.hpp>
 
 #include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <csignal>
 #include <cstring>
+#include <map>
 
 namespace cache_folder_test {
 namespace {
@@ -112,7 +116,7 @@ TEST_CASE("lengths that lie are found out without a digest's help", "[compiler][
   gpu::text name;
   CHECK_FALSE(gpu::detail::read_conditions(in, conditions, name));
   gpu::detail::byte_reader again(bytes);
-  decltype(conditions.absent) list;
+  decltype(conditions.folders) list;
   again >> list;
   CHECK_FALSE(again.ok());
 }
@@ -190,6 +194,64 @@ TEST_CASE("a folder that cannot be made or is no folder costs a compilation", "[
   CHECK_FALSE(made.origin().not_stored.empty());
 }
 
+/// All files of a folder, by name, with what they hold.
+std::map<std::string, std::string> files_in(const temporary_folder& folder) {
+  std::map<std::string, std::string> files;
+  for (const std::string& name : test::names_in(folder.path())) {
+    if (name != "." && name != "..") files[name] = read_file(folder / name);
+  }
+  return files;
+}
+
+TEST_CASE("a folder that holds other things is left as it is", "[compiler][cache]") {
+  const temporary_folder folder;
+  write_file(folder / "usage", "mine: 12 bytes");
+  write_file(folder / "lock", "mine");
+  write_file(folder / ".new-plan", "mine");
+  set_age(folder / ".new-plan", 10000);
+  const auto before = files_in(folder);
+  for (int i = 0; i < 2; ++i) {
+    const gpu::compiled_program made = compile_fresh(folder.path(), source);
+    CHECK(made.cubin().size() > 64);
+    CHECK(made.origin().kind == gpu::origin_kind::compiled);
+    CHECK(made.origin().not_stored.contains(folder.path().c_str()));
+    CHECK(made.origin().not_stored.contains("holds \".new-plan\", which is not the cache's"));
+    CHECK(made.origin().not_stored.contains("Set GPU_CACHE_DIR to an empty folder"));
+  }
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+  CHECK(cache.trouble().contains("holds \".new-plan\""));
+  CHECK(gpu::purge(cache).error() == gpu::errc::file_error);
+  CHECK(gpu::list_programs(cache).error() == gpu::errc::file_error);
+  CHECK(files_in(folder) == before);
+}
+
+TEST_CASE("a user's files with the names of the first version are not touched",
+          "[compiler][cache]") {
+  const temporary_folder folder;
+  write_file(folder / "usage", "mine: 12 bytes");
+  write_file(folder / "lock", "mine");
+  compile_fresh(folder.path(), source);
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+  CHECK(gpu::purge(cache).has_value());
+  CHECK(read_file(folder / "usage") == "mine: 12 bytes");
+  CHECK(read_file(folder / "lock") == "mine");
+}
+
+TEST_CASE("a cache of the first version is used again", "[compiler][cache]") {
+  const temporary_folder folder;
+  compile_fresh(folder.path(), source);
+  std::remove((folder / "gpu-cache").c_str());
+  std::rename((folder / "gpu-cache-usage").c_str(), (folder / "usage").c_str());
+  std::rename((folder / "gpu-cache-lock").c_str(), (folder / "lock").c_str());
+  gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+  CHECK(cache.trouble().empty());
+  CHECK(origin_of(folder.path(), source) == "from disk");
+  // From now on other files do not matter.
+  write_file(folder / "notes.txt", "mine");
+  CHECK(cache.trouble().empty());
+  CHECK(origin_of(folder.path(), source) == "from disk");
+}
+
 TEST_CASE("a folder that is deleted meanwhile is made again", "[compiler][cache]") {
   const temporary_folder root;
   const std::string folder = root / "cache";
@@ -218,11 +280,19 @@ struct file_size_limit {
 TEST_CASE("a limit on the size of files does not end the process", "[compiler][cache]") {
   const temporary_folder folder;
   gpu::text reason;
-  {
-    const file_size_limit limit(256);
+  for (const rlim_t bytes : {rlim_t{0}, rlim_t{256}}) {
+    const file_size_limit limit(bytes);
     reason = compile_fresh(folder.path(), source).origin().not_stored;
+    CHECK(reason.contains("File too large"));
   }
-  CHECK(reason.contains("File too large"));
+  {
+    // The compiler lists the headers that it opens in a file, too.
+    const file_size_limit limit(0);
+    const std::string with_header = std::string("#include <cuda/std/cstdint>\n") + source;
+    CHECK(compile_fresh(folder.path(), with_header).cubin().size() > 64);
+    gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+    CHECK(gpu::export_programs(cache, folder / "archive").error() == gpu::errc::file_error);
+  }
   CHECK(programs_in(folder.path()).empty());
   CHECK(half_written(folder) == 0);
   // One that leaves room for programs and none for counting them.
@@ -233,6 +303,64 @@ TEST_CASE("a limit on the size of files does not end the process", "[compiler][c
               .not_stored.empty());
   }
   CHECK(programs_in(folder.path()).size() == 3);
+}
+
+/// Whether NVRTC by itself compiles a program.
+bool nvrtc_compiles(const char* program, const std::string& include_folder) {
+  const gpu::nvrtc::entry_points& nvrtc = gpu::nvrtc::current_entry_points();
+  gpu::nvrtc::nvrtc_program raw = nullptr;
+  if (nvrtc.create_program(&raw, program, "program.cu", 0, nullptr, nullptr) != 0) return false;
+  const std::string option = "--include-path=" + include_folder;
+  const char* const options[] = {"--gpu-architecture=sm_90", option.c_str()};
+  const bool done = nvrtc.compile_program(raw, 2, options) == 0;
+  nvrtc.destroy_program(&raw);
+  return done;
+}
+
+TEST_CASE("child: compiles while few descriptors are free", "[.child]") {
+  const temporary_folder headers, folder;
+  write_file(headers / "a.h", "#include \"b.h\"\n");
+  write_file(headers / "b.h", "#include \"c.h\"\n");
+  write_file(headers / "c.h", "struct c {};\n");
+  const std::string with_headers = std::string("#include \"a.h\"\n") + source;
+  const std::string folder_of_headers = headers.path();
+  REQUIRE(nvrtc_compiles(with_headers.c_str(), folder_of_headers));
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit before = limit;
+  limit.rlim_cur = 64;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  std::vector<int> taken;
+  for (int file = 0; (file = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) {
+    taken.push_back(file);
+  }
+  int helped = 0, stored = 0;
+  for (int spare = 0; spare < 8; ++spare) {
+    for (const std::string& text : {std::string(source), with_headers}) {
+      const bool expected = nvrtc_compiles(text.c_str(), folder_of_headers);
+      gpu::compile_cache cache({.use = gpu::cache_use::disk, .folder = folder.path()});
+      gpu::compile_options options{.architecture = gpu::architecture::sm(90), .cache = &cache};
+      options.include_folders.push_back(folder_of_headers);
+      const auto made = gpu::compile(text + "// " + std::to_string(spare), options);
+      INFO(spare << " descriptors are free");
+      CHECK(made.has_value() == expected);
+      if (!made.has_value()) continue;
+      if (made->origin().not_stored.contains("ulimit -n")) ++helped;
+      if (made->origin().not_stored.empty()) ++stored;
+    }
+    ::close(taken.back());
+    taken.pop_back();
+  }
+  for (const int file : taken) ::close(file);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  CHECK(helped > 0);
+  CHECK(stored > 0);
+}
+
+TEST_CASE("a compilation does without the cache where descriptors are short", "[compiler][cache]") {
+  const auto child = test::run_child("child: compiles while few descriptors are free");
+  INFO(child.output);
+  CHECK(child.succeeded());
 }
 
 TEST_CASE("a full disk costs a compilation and leaves nothing behind", "[compiler][cache]") {

@@ -3,6 +3,8 @@
 
 #include "compiler/cache_support.hpp"
 
+#include <sys/mman.h>
+
 namespace cache_headers_test {
 namespace {
 
@@ -238,6 +240,33 @@ TEST_CASE("a change of a header right after its use is seen in memory", "[compil
     INFO(made.origin().message().c_str());
     CHECK(made.ptx().contains(("x = " + std::to_string(value)).c_str()));
   }
+}
+
+TEST_CASE("a header that is written through a mapping is seen in memory", "[compiler][cache]") {
+  // A store into a page that was written before leaves the file's stamps as they are.
+  const project p;
+  write_file(p.first + "/tile.h", "#define TILE 1\n");
+  const int file = ::open((p.first + "/tile.h").c_str(), O_RDWR | O_CLOEXEC);
+  REQUIRE(file >= 0);
+  void* const mapped = ::mmap(nullptr, 15, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  REQUIRE(mapped != MAP_FAILED);
+  gpu::compile_cache cache({.use = gpu::cache_use::memory});
+  const gpu::compile_options options{.architecture = gpu::architecture::compute(90),
+                                     .include_folders = {p.first},
+                                     .cache = &cache};
+  for (int round = 0; round < 3; ++round) {
+    CAPTURE(round);
+    const char digit = static_cast<char>('1' + round);
+    static_cast<char*>(mapped)[13] = digit;
+    ::usleep(20000);  // until the stamp of the first store is surely in the past
+    for (int time = 0; time < 2; ++time) {
+      const gpu::compiled_program made = gpu::compile(includes_tile, options).value();
+      CHECK(made.ptx().contains((std::string("x = ") + digit).c_str()));
+    }
+  }
+  CHECK(cache.counters().from_memory == 3);
+  ::munmap(mapped, 15);
+  ::close(file);
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ namespace test {
 class temporary_folder {
  public:
   temporary_folder() { REQUIRE(::mkdtemp(path_) != nullptr); }
+  /// In memory, where the system has a file system there: for very many files.
+  static temporary_folder in_memory() { return temporary_folder("/dev/shm"); }
   temporary_folder(const temporary_folder&) = delete;
   temporary_folder& operator=(const temporary_folder&) = delete;
   ~temporary_folder() {
@@ -41,7 +43,27 @@ class temporary_folder {
   }
 
  private:
+  explicit temporary_folder(const char* base) {
+    if (::access(base, W_OK) == 0) std::snprintf(path_, sizeof path_, "%s/gpu_test_XXXXXX", base);
+    REQUIRE(::mkdtemp(path_) != nullptr);
+  }
+
   char path_[32] = "/tmp/gpu_cache_test_XXXXXX";
+};
+
+/// Goes back to the working folder that was in force when it was made.
+class scoped_working_folder {
+ public:
+  scoped_working_folder() = default;
+  scoped_working_folder(const scoped_working_folder&) = delete;
+  scoped_working_folder& operator=(const scoped_working_folder&) = delete;
+  ~scoped_working_folder() {
+    if (::fchdir(before_) != 0) std::perror("fchdir");
+    ::close(before_);
+  }
+
+ private:
+  int before_ = ::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 };
 
 inline void write_file(const std::string& path, const std::string& contents) {

@@ -147,6 +147,30 @@ TEST_CASE("programs are compiled side by side, on as many threads as there are p
   for (gpu::pending_compilation& one : pending) CHECK(one.get().has_value());
 }
 
+TEST_CASE("a thread that is cancelled while it compiles ends afterwards",
+          "[compiler][async][threads]") {
+  struct {
+    bool compiled = false, got = false;
+    gpu::compile_cache cache = gpu::compile_cache({.use = gpu::cache_use::off});
+  } done;
+  const auto work = [](void* data) -> void* {
+    auto& d = *static_cast<decltype(done)*>(data);
+    const gpu::compile_options options{.architecture = gpu::architecture::sm(90),
+                                       .cache = &d.cache};
+    ::pthread_cancel(::pthread_self());  // at the first place where it may end
+    d.compiled = gpu::compile("__global__ void f() {}", options).has_value();
+    d.got = gpu::compile_async("__global__ void g() {}", options).get().has_value();
+    for (;;) ::pthread_testcancel();
+  };
+  pthread_t thread;
+  REQUIRE(::pthread_create(&thread, nullptr, work, &done) == 0);
+  void* outcome = nullptr;
+  REQUIRE(::pthread_join(thread, &outcome) == 0);
+  CHECK(outcome == PTHREAD_CANCELED);
+  CHECK(done.compiled);
+  CHECK(done.got);
+}
+
 TEST_CASE("a forked child has what was done, and waits for nothing else", "[compiler][async]") {
   gpu::pending_compilation done = gpu::compile_async(kernel_named("done"), for_90);
   done.wait();

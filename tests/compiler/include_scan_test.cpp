@@ -13,15 +13,21 @@ namespace {
 
 struct scanned {
   std::vector<std::string> names;  // with their brackets, sorted
-  bool followed = false;
+  bool followed = false;           // all questions are spelled out
+  bool spelled = false;            // and all inclusions
+  bool goes_on = false;            // of the last
 };
 
 scanned scan(const std::string& source) {
   scanned found;
-  found.followed = gpu::detail::include_scan(source).for_each([&](gpu::detail::include_name name) {
+  const gpu::detail::include_scan scan(source);
+  const auto outcome = scan.for_each([&](gpu::detail::include_name name) {
     const std::string text(name.name.data(), name.name.size());
     found.names.push_back(name.quoted ? '"' + text + '"' : '<' + text + '>');
+    found.goes_on = name.goes_on;
   });
+  found.followed = !outcome.asks_by_macro;
+  found.spelled = !outcome.includes_by_macro;
   std::sort(found.names.begin(), found.names.end());
   return found;
 }
@@ -53,6 +59,21 @@ TEST_CASE("what is no inclusion is not taken for one", "[compiler][cache]") {
   CHECK(scan("# /* never closed").names.empty());
   CHECK(scan("#include MACRO").names.empty());
   CHECK(scan("#include MACRO").followed);
+}
+
+TEST_CASE("an inclusion that only the preprocessor can follow is told", "[compiler][cache]") {
+  CHECK(scan("#include <a.h>\n#if __has_include(MACRO)").spelled);
+  for (const char* source : {"#include MACRO", "%: include_next NAME(x)", "#include \"a\\\n.h\""}) {
+    CAPTURE(source);
+    CHECK_FALSE(scan(source).spelled);
+  }
+}
+
+TEST_CASE("what looks behind the first place is told", "[compiler][cache]") {
+  CHECK_FALSE(scan("#include <a.h>").goes_on);
+  CHECK(scan("#include_next <a.h>").goes_on);
+  CHECK(scan("#if __has_include(<a.h>)").goes_on);
+  CHECK(scan("#if __has_include_next(\"a.h\")").goes_on);
 }
 
 TEST_CASE("questions for a header are found, and those that cannot be told", "[compiler][cache]") {

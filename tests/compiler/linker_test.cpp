@@ -210,7 +210,7 @@ TEST_CASE("each driver call of a link and of its loading may fail", "[compiler][
     const auto target = gpu::architecture::sm(90);
     const gpu::compiled_program a = compile(math, lto, target), b = compile(kernels, lto, target);
     // The machine code is refused by the CPU driver, and the context may be left then.
-    CHECK(test::sweep(
+    CHECK(test::sweep_calls(
               [&]() -> gpu::result<> {
                 const gpu::linked_program linked = GPU_TRY(gpu::link({a, b}));
                 const gpu::module module = GPU_TRY(gpu::module::load(linked));
@@ -221,7 +221,7 @@ TEST_CASE("each driver call of a link and of its loading may fail", "[compiler][
   }
   const gpu::text a = ptx_of(math), b = ptx_of(kernels);
   const without_nvjitlink scope;
-  CHECK(test::sweep([&]() -> gpu::result<> {
+  CHECK(test::sweep_calls([&]() -> gpu::result<> {
           const gpu::linked_program linked = GPU_TRY(gpu::link({a, b}));
           GPU_TRY(gpu::module::load(linked));
           return {};

@@ -35,11 +35,21 @@ bool cover(const std::string& folder) {
   return false;
 }
 
-/// Covers all folders with headers that would be found.
+/// The file of the NVRTC that this process uses.
+std::string path_of_nvrtc() {
+  Dl_info info{};
+  const auto* function = reinterpret_cast<const void*>(gpu::nvrtc::current_entry_points().version);
+  if (function == nullptr || ::dladdr(function, &info) == 0) return {};
+  char real[4096];
+  return ::realpath(info.dli_fname, real) != nullptr ? real : "";
+}
+
+/// Covers all folders with headers that would be found, those beside the NVRTC in use among them.
 bool cover_headers() {
+  const std::string nvrtc = path_of_nvrtc();
   for (int i = 0; i < 16; ++i) {
     gpu::detail::header_search search;
-    search.run(nullptr);
+    search.run(nvrtc.empty() ? nullptr : nvrtc.c_str());
     if (search.folders.empty()) return true;
     if (!cover(search.folders[0].c_str())) return false;  // perhaps with others in it
   }
@@ -49,15 +59,6 @@ bool cover_headers() {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
-}
-
-/// The file of the NVRTC that this process uses.
-std::string path_of_nvrtc() {
-  Dl_info info{};
-  const auto* function = reinterpret_cast<const void*>(gpu::nvrtc::current_entry_points().version);
-  if (function == nullptr || ::dladdr(function, &info) == 0) return {};
-  char real[4096];
-  return ::realpath(info.dli_fname, real) != nullptr ? real : "";
 }
 
 /// Runs a test case in a process that is told of no toolkit.
@@ -144,7 +145,7 @@ TEST_CASE("child: a Python environment has NVRTC", "[.child]") {
 
 TEST_CASE("without a toolkit's headers the error says where they were looked for",
           "[compiler][headers]") {
-  expect("child: there are no headers of a toolkit", {});
+  expect("child: there are no headers of a toolkit", {{"GPU_NVRTC", path_of_nvrtc()}});
 }
 
 TEST_CASE("headers of another toolkit are named where they do not compile", "[compiler][headers]") {
@@ -152,7 +153,8 @@ TEST_CASE("headers of another toolkit are named where they do not compile", "[co
   root.make_folder("include");
   write_file(root / "include/cuda_fp16.h", "#error \"for another compiler\"\n");
   write_file(root / "include/cuda_runtime_api.h", "#define CUDART_VERSION  11080\n");
-  expect("child: the headers are another toolkit's", {{"TOOLKIT_OF_TEST", root.path()}});
+  expect("child: the headers are another toolkit's",
+         {{"TOOLKIT_OF_TEST", root.path()}, {"GPU_NVRTC", path_of_nvrtc()}});
 }
 
 TEST_CASE("Conda and Python environments lead to headers and to NVRTC", "[compiler][headers]") {

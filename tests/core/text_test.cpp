@@ -1,4 +1,5 @@
 #include "support/catch.hpp"
+#include "support/host_memory.hpp"
 
 #include <gpu/core/text.hpp>
 
@@ -106,6 +107,56 @@ TEST_CASE("text_builder: pieces of any length", "[core][text]") {
   CHECK(out.finish() == "anew");
   out << static_cast<const char*>(nullptr);
   CHECK(out.finish().empty());
+}
+
+TEST_CASE("text: without memory it is lost, not empty", "[core][text]") {
+  if (!test::failing_allocation::possible()) return;
+  const auto is_lost = [](const text& t) {
+    return t.lost() && !t.empty() && t.size() == std::string(t.c_str()).size();
+  };
+  const test::failing_allocation lasting(0, {.lasting = true});
+  const text made("grid");
+  text_builder out;
+  out << "block " << 7;
+  const text built = out.finish();
+  const test::spared_allocations spared;
+  CHECK(is_lost(made));
+  CHECK(is_lost(built));
+  text copy = made;
+  CHECK(is_lost(copy));
+  CHECK(is_lost(text(std::move(copy))));
+  copy = text("grid");
+  CHECK_FALSE(copy.lost());
+  CHECK_FALSE(text().lost());
+  CHECK_FALSE(text("", 0).lost());
+  out << "anew";
+  CHECK(out.finish() == "anew");
+}
+
+TEST_CASE("text_builder: one piece that is missing loses the whole", "[core][text]") {
+  if (!test::failing_allocation::possible()) return;
+  text_builder out;
+  out << "block ";
+  {
+    const test::failing_allocation failing(0);
+    out << text_builder().finish() << std::string(1000, 'x').c_str();
+  }
+  out << " thread";
+  CHECK(out.finish().lost());
+}
+
+TEST_CASE("text: what cannot be done without throws as a container does", "[core][text]") {
+  CHECK(gpu::detail::required(text("grid")) == "grid");
+  CHECK(gpu::detail::required(text()).empty());
+#if defined(__cpp_exceptions)
+  if (!test::failing_allocation::possible_for_throwing()) return;
+  text lost;
+  {
+    const test::failing_allocation failing(0);
+    lost = text("grid");
+  }
+  CHECK_THROWS_AS(gpu::detail::required(lost), std::bad_alloc);
+#endif
 }
 
 }  // namespace text_test

@@ -2,6 +2,7 @@
 #include <gpu/driver/choose_device.hpp>
 
 #include "support/captured.hpp"
+#include "support/host_memory.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -65,6 +66,26 @@ TEST_CASE("choose_device: the device meets what was asked", "[driver][device]") 
   const gpu::device chosen = value_of(
       gpu::choose_device({.compute_capability = has, .total_memory = 1, .multiprocessors = 1}));
   CHECK(value_of(chosen.compute_capability()) >= has);
+}
+
+TEST_CASE("choose_device: a device that lacks something is not chosen without host memory",
+          "[driver][device][cpu]") {
+  if (!test::failing_allocation::possible()) return;
+  const test::own_cpu_driver driver({.devices = 2});
+  for (const bool lasting : {false, true}) {
+    bool happened = true;
+    for (std::size_t n = 0; happened; ++n) {
+      CAPTURE(lasting, n);
+      const test::failing_allocation failing(n, {.lasting = lasting});
+      const auto chosen = gpu::choose_device({.compute_capability = {99, 0},
+                                              .total_memory = std::size_t{1} << 60,
+                                              .multiprocessors = 100000});
+      happened = failing.happened();
+      const test::spared_allocations spared;
+      const gpu::cuda_error error = error_of(chosen);
+      CHECK((error == gpu::errc::not_supported || error == gpu::errc::out_of_host_memory));
+    }
+  }
 }
 
 TEST_CASE("choose_device: the faster of two that will do", "[driver][device][cpu]") {

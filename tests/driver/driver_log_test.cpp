@@ -25,9 +25,9 @@ namespace {
 
 /// Has a CPU driver say something that has `line` in it: it reports code that it cannot execute.
 std::string make_message(int line) {
-  std::string code = ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {";
+  std::string code = ".version 8.0\n.target sm_90a\n.address_size 64\n";
   for (int i = 4; i < line; ++i) code += '\n';
-  code += "wgmma.fence.sync.aligned; ret; }";
+  code += ".global .texref t;";
   CUmodule module = nullptr;
   CHECK(test::driver().module_load_data(&module, code.c_str()) != CUDA_SUCCESS);
   return "PTX line " + std::to_string(line) + ", ";

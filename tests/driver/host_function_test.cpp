@@ -168,9 +168,10 @@ TEST_CASE("host function: an error that it returns goes to the error reporter", 
 TEST_CASE("host function: it works on the default streams, and an empty one is refused",
           "[driver][host]") {
   const gpu::device device = test::first_device();
+  const gpu::stream_ref streams[] = {value_of(gpu::stream_ref::legacy_default(device)),
+                                     value_of(gpu::stream_ref::per_thread_default(device))};
   int calls = 0;
-  for (const gpu::stream_ref stream : {value_of(gpu::stream_ref::legacy_default(device)),
-                                       value_of(gpu::stream_ref::per_thread_default(device))}) {
+  for (const gpu::stream_ref stream : streams) {
     value_of(gpu::launch_host_function(stream, [&] { ++calls; }));
     value_of(stream.synchronize());
   }

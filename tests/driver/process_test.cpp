@@ -1,6 +1,7 @@
 // What happens at the edges of a process: fork, exit, static objects, threads.
 
 #include "support/results.hpp"
+#include "support/sanitizers.hpp"
 #include "support/subprocess.hpp"
 
 #include <gpu/driver.hpp>
@@ -123,6 +124,29 @@ TEST_CASE("process: an error that nobody can be told does not hold the program u
           "[driver][process]") {
   const test::program_outcome outcome = test::run_child(
       "process: child whose standard error stream takes nothing", {}, std::chrono::seconds(30));
+  INFO(outcome.output);
+  CHECK(outcome.succeeded());
+  CHECK(outcome.output.find("WENT ON") != std::string::npos);
+}
+
+TEST_CASE("process: child under a limit on the size of files", "[.child]") {
+  const gpu::device device = test::first_device();
+  auto stream = value_of(gpu::stream::create(device));
+  auto buffer = value_of(gpu::device_buffer<int>::create(stream, 3));
+  const int values[] = {1, 2, 3};
+  int back[3] = {};
+  CHECK(stream.synchronize().has_value());
+  CHECK(gpu::copy(values, buffer).has_value());
+  CHECK(gpu::copy(buffer, back).has_value());
+  CHECK(back[2] == 3);
+  std::printf("WENT ON\n");
+}
+
+TEST_CASE("process: a limit on the size of files does not matter", "[driver][process][cpu]") {
+  if (test::thread_sanitizer) return;  // which writes a file itself
+  const test::program_outcome outcome =
+      test::run_child("process: child under a limit on the size of files", {},
+                      std::chrono::seconds(30), {"sh", "-c", "ulimit -f 0; exec \"$0\" \"$@\""});
   INFO(outcome.output);
   CHECK(outcome.succeeded());
   CHECK(outcome.output.find("WENT ON") != std::string::npos);

@@ -100,9 +100,10 @@ TEST_CASE("stream attribute: all can be copied at once", "[driver][stream]") {
 
 TEST_CASE("stream attribute: default streams have them too", "[driver][stream]") {
   const gpu::memory_sync_domain_map usual{0, 1};
-  for (const gpu::stream_ref stream :
-       {value_of(gpu::stream_ref::legacy_default(test::first_device())),
-        value_of(gpu::stream_ref::per_thread_default(test::first_device()))}) {
+  const gpu::stream_ref streams[] = {
+      value_of(gpu::stream_ref::legacy_default(test::first_device())),
+      value_of(gpu::stream_ref::per_thread_default(test::first_device()))};
+  for (const gpu::stream_ref stream : streams) {
     CHECK(gpu::set_attribute<attribute::memory_sync_domain_map>(stream, usual).has_value());
   }
 }

@@ -115,6 +115,7 @@ void run_kernel(const machine::executable& kernel, machine::address_space& memor
   const ptx::dimensions& required = kernel.entry->required_threads;
   if (required.x != 0)
     what.block = {required.x, std::max(required.y, 1u), std::max(required.z, 1u)};
+  if (!kernel.refused.empty()) return;
   if (what.block.count() > 128 || what.block.count() > kernel.max_threads_per_block) return;
   what.dynamic_shared_bytes = 256;
   if (kernel.dynamic_shared_begin > shared_bytes - what.dynamic_shared_bytes) return;

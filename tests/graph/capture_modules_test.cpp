@@ -39,7 +39,7 @@ TEST_CASE("capture: the graph keeps the modules of its kernels, each once",
     value_of(gpu::fill(f.stream, f.x, 7u));
   }
   std::optional<gpu::graph> graph = value_of(capture.end());
-  other.code.reset();
+  other.end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(*graph));
   graph.reset();
   CHECK(f.run(*exec) == 7);
@@ -55,8 +55,8 @@ TEST_CASE("capture: a module may be destroyed before the end", "[graph][capture]
   const noted_unloads unloads;
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
-  other.code.reset();
-  unused.code.reset();
+  other.end();
+  unused.end();
   empty_graph();
   CHECK(unloads.count() == 0);
   std::optional<gpu::graph> graph = value_of(capture.end());
@@ -113,12 +113,12 @@ TEST_CASE("capture: one that did not begin, or was over, holds nothing back",
   CHECK(error_of(gpu::stream_capture::begin(gpu::stream_ref{})) == gpu::errc::empty_handle);
   other_module other;
   const noted_unloads unloads;
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
   // Nor did that count as the end of another one.
   other_module second;
   capture = begin(f.stream);
-  second.code.reset();
+  second.end();
   CHECK(unloads.count() == 1);
   (void)value_of(capture.end());
   CHECK(unloads.count() == 2);
@@ -137,7 +137,7 @@ TEST_CASE("capture: a graph that is there keeps the modules of what is added",
       const auto node = value_of(graph.add({}, gpu::fill_node(f.x, 1u)));
       auto capture = value_of(gpu::stream_capture::begin(f.stream, graph, node));
       value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
-      other.code.reset();
+      other.end();
       CHECK(value_of(capture.end()).native() == nullptr);
       CHECK(objects.count() == (foreign ? 1 : 0));
     }
@@ -162,7 +162,7 @@ TEST_CASE("capture: the body of a conditional node keeps the modules of what is 
   auto capture = value_of(gpu::stream_capture::begin(f.stream, once.body()));
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
   (void)value_of(capture.end());
-  other.code.reset();
+  other.end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
   f.graph = empty_graph();
   CHECK(f.run(*exec) == 3);
@@ -185,8 +185,8 @@ TEST_CASE("capture: what is added by hand keeps its modules", "[graph][capture][
   value_of(gpu::set_capture_dependencies(f.stream, last));
   std::optional<gpu::graph> graph = value_of(capture.end());
   child = empty_graph();
-  first.code.reset();
-  second.code.reset();
+  first.end();
+  second.end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(*graph));
   graph.reset();
   CHECK(f.run(*exec) == 7);
@@ -225,7 +225,7 @@ TEST_CASE("capture: where the modules cannot be kept there is no graph",
   }
   CHECK(failures == 4);  // the keeper, the nodes, the share
   const noted_unloads unloads;
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
 }
 
@@ -254,7 +254,7 @@ TEST_CASE("capture: modules are found while others come and go",
     other_module other;
     auto capture = value_of(gpu::stream_capture::begin(f.stream, gpu::capture_mode::thread_local_));
     value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 1u));
-    other.code.reset();
+    other.end();
     const gpu::graph captured = value_of(capture.end());
     CHECK(f.run(value_of(gpu::graph_exec::instantiate(captured))) == i + 1);
   }
@@ -268,7 +268,7 @@ TEST_CASE("capture: what graphs let go of does not spoil it",
   gpu::graph gone = foreign_graph(f);
   value_of(gone.add({}, other.adds(f, 3)));
   value_of(gone.keep(value_of(gpu::device_buffer<unsigned>::create(f.device, 16))));
-  other.code.reset();
+  other.end();
   test::noted_calls<&gpu::driver::entry_points::mem_free> frees;
   const test::reported_errors reported;
   auto capture = value_of(gpu::stream_capture::begin(f.stream));

@@ -27,7 +27,7 @@ TEST_CASE("graph: a module that no graph has is unloaded at once", "[graph][modu
   const noted_unloads unloads;
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
   value_of(f.stream.synchronize());
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("graph: the modules of its kernels may end first", "[graph][module]") 
   const noted_unloads unloads;
   const noted_objects objects;
   value_of(f.graph.add({}, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   CHECK(run_alone(f, f.graph, unloads, other.native) == "");
   CHECK(objects.count() == 0);  // which would make launches dearer
 }
@@ -52,7 +52,7 @@ TEST_CASE("graph: a module that outlives the graph is unloaded by itself", "[gra
   CHECK(unloads.count() == 0);
   value_of(gpu::launch(f.stream, {1, 1}, other.add, f.x, 3u));
   CHECK(f.first() == 3);
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
 }
 
@@ -64,8 +64,8 @@ TEST_CASE("graph: a module of nodes that were removed or changed stays with the 
   value_of(f.graph.remove(value_of(f.graph.add({}, removed.adds(f, 1)))));
   const auto node = value_of(f.graph.add({}, changed.adds(f, 1)));
   value_of(gpu::set(f.graph, node, f.adds(3)));
-  removed.code.reset();
-  changed.code.reset();
+  removed.end();
+  changed.end();
   CHECK(unloads.count() == 0);
   f.graph = empty_graph();
   CHECK(unloads.count() == 2);
@@ -78,7 +78,7 @@ TEST_CASE("graph: a node that was changed has its module kept", "[graph][module]
   const noted_objects objects;
   const auto node = value_of(f.graph.add({}, f.adds(1)));
   value_of(gpu::set(f.graph, node, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   CHECK(run_alone(f, f.graph, unloads, other.native) == "");
   CHECK(objects.count() == 0);
 }
@@ -92,7 +92,7 @@ TEST_CASE("graph: a node that could not be added keeps no module", "[graph][modu
   const auto elsewhere = value_of(apart.add({}, gpu::empty_node{}));
   CHECK(error_of(f.graph.add(elsewhere, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(error_of(gpu::set(f.graph, node, other.adds(f, 3))).code() == CUDA_ERROR_INVALID_VALUE);
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("graph: a launch goes on where it was the last to need a module", "[gr
   other_module other;
   const noted_unloads unloads;
   value_of(f.graph.add({}, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   {
     const gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
     f.graph = empty_graph();
@@ -167,7 +167,7 @@ TEST_CASE("graph: a clone keeps the modules of the original", "[graph][module]")
     gpu::graph original = foreign ? foreign_graph(f) : empty_graph();
     const noted_unloads unloads;
     value_of(original.add({}, other.adds(f, 3)));
-    other.code.reset();
+    other.end();
     gpu::graph copy = value_of(gpu::graph::clone(original));
     original = empty_graph();
     std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(copy));
@@ -187,10 +187,10 @@ TEST_CASE("graph: a clone has its modules to itself", "[graph][module]") {
   value_of(f.graph.add({}, first.adds(f, 3)));
   gpu::graph copy = value_of(gpu::graph::clone(f.graph));
   value_of(copy.add({}, second.adds(f, 4)));
-  second.code.reset();
+  second.end();
   copy = empty_graph();
   CHECK(just_ended(unloads, second.native));
-  first.code.reset();
+  first.end();
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(f.graph))) == 3);
   CHECK(unloads.count() == 1);
   f.graph = empty_graph();
@@ -206,7 +206,7 @@ TEST_CASE("graph: a child that is a copy brings its modules", "[graph][module]")
     const noted_objects objects;
     gpu::graph parent = empty_graph(), child = empty_graph(), none = empty_graph();
     value_of(child.add({}, other.adds(f, 3)));
-    other.code.reset();
+    other.end();
     if (set_later) {
       const auto node = value_of(parent.add({}, gpu::child_graph_node(none)));
       value_of(gpu::set(parent, node, gpu::child_graph_node(child)));
@@ -231,7 +231,7 @@ TEST_CASE("graph: a child that is moved brings its modules, those to come too", 
   value_of(parent.add({}, gpu::child_graph_node(std::move(child))));
   value_of(inner_name.add({}, second.adds(f, 4)));
   value_of(name.add(within, third.adds(f, 5)));
-  for (other_module* each : {&first, &second, &third}) each->code.reset();
+  for (other_module* each : {&first, &second, &third}) each->end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(parent));
   std::optional<gpu::graph> copy = value_of(gpu::graph::clone(name));
   parent = empty_graph();
@@ -264,7 +264,7 @@ TEST_CASE("graph: a child that could not be moved keeps its modules", "[graph][m
       const gpu::driver::scoped_entry_points in_force(table);
       CHECK(error_of(parent.add({}, moved)).code() == CUDA_ERROR_OUT_OF_MEMORY);
     }
-    other.code.reset();
+    other.end();
     gpu::graph second = empty_graph();
     value_of(second.add({}, moved));
     parent = empty_graph();
@@ -310,7 +310,7 @@ TEST_CASE("graph: the bodies of conditional nodes keep the modules of their kern
   gpu::conditional_node within(gpu::conditional_kind::if_, inner);
   value_of(once.body().add({}, within));
   value_of(within.body().add({}, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   CHECK(run_alone(f, f.graph, unloads, other.native) == "");
   CHECK(objects.count() == 0);
 }
@@ -327,8 +327,8 @@ TEST_CASE("graph: one that was released keeps its modules", "[graph][module]") {
     CHECK(f.graph.native() == nullptr);
     CHECK(released == before);
     value_of(before.add({}, second.adds(f, 4)));  // it names the graph still
-    first.code.reset();
-    second.code.reset();
+    first.end();
+    second.end();
     std::optional<gpu::graph> owner;
     if (adopted) owner = gpu::graph::adopt(released);
     {
@@ -366,7 +366,7 @@ TEST_CASE("graph: one that the driver does not let keep its modules is released 
   const gpu::graph_ref released = f.graph.release();
   CHECK(reported.count() == 1);
   CHECK(reported.last().find("cuUserObjectCreate") != std::string::npos);
-  other.code.reset();
+  other.end();
   CHECK(just_ended(unloads, other.native));
   CHECK(test::driver().graph_destroy(released.native()) == CUDA_SUCCESS);
 }
@@ -379,7 +379,7 @@ TEST_CASE("graph: what a module released is the caller's, whatever graphs have",
   value_of(f.graph.add({}, other.adds(f, 3)));
   CHECK(other.code->release() == other.native);
   f.graph = empty_graph();
-  other.code.reset();
+  other.end();
   CHECK(unloads.count() == 0);
   CHECK(test::driver().library_unload(other.native) == CUDA_SUCCESS);
 }
@@ -397,7 +397,7 @@ TEST_CASE("graph: threads that let go of a module unload it once", "[graph][modu
     std::vector<std::thread> threads;
     for (gpu::graph& each : graphs)
       threads.emplace_back([&each] { const gpu::graph gone = std::move(each); });
-    threads.emplace_back([&other] { other.code.reset(); });
+    threads.emplace_back([&other] { other.end(); });
     for (std::thread& each : threads) each.join();
     CHECK(comes_to_be_unloaded(unloads, other.native));
   }

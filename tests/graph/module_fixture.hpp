@@ -22,6 +22,13 @@ struct other_module {
   gpu::kernel<unsigned*> twice = value_of(code->kernel<unsigned*>("twice"));
   CUlibrary native = code->native();
 
+  /// Lets go of the module and its kernels.
+  void end() {
+    add = {};
+    twice = {};
+    code.reset();
+  }
+
   gpu::kernel_node<unsigned*, unsigned> adds(graph_fixture& f, unsigned value) const {
     return {{1, 1}, add, f.x, value};
   }

@@ -30,7 +30,7 @@ TEST_CASE("graph: the body of a graph from elsewhere keeps the modules of its ke
   gpu::conditional_node once(gpu::conditional_kind::if_, condition);
   value_of(graph.add({}, once));
   value_of(once.body().add({}, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
   graph = empty_graph();
   CHECK(f.run(*exec) == 3);
@@ -56,7 +56,7 @@ TEST_CASE("graph: one from elsewhere has the driver keep the modules of new kern
   }
   value_of(moved_name.add({}, third.adds(f, 5)));
   child = empty_graph();
-  for (other_module* each : {&first, &second, &third}) each->code.reset();
+  for (other_module* each : {&first, &second, &third}) each->end();
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
   graph = empty_graph();
   CHECK(f.run(*exec) == 12);
@@ -84,7 +84,7 @@ TEST_CASE("graph: one from elsewhere gets no node whose module the driver does n
   }
   CHECK(value_of(graph.nodes()).size() == 0);
   const noted_unloads unloads;
-  other.code.reset();
+  other.end();
   empty_graph();
   CHECK(just_ended(unloads, other.native));
 }
@@ -116,7 +116,7 @@ TEST_CASE("graph: what is instantiated from one from elsewhere keeps its modules
       graph = std::move(captured);
     }
     std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(graph));
-    other.code.reset();
+    other.end();
     graph = empty_graph();
     f.set(0);
     CHECK(f.run(*exec) == 3);
@@ -135,7 +135,7 @@ TEST_CASE("graph: an executable graph that was changed has its modules kept", "[
   const auto node = value_of(f.graph.add({}, f.adds(1)));
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(f.graph));
   for (int i = 0; i < 3; ++i) value_of(exec.set(node, other.adds(f, 3)));
-  other.code.reset();
+  other.end();
   CHECK(f.run(exec) == 3);
   value_of(exec.set(node, f.adds(1)));
   CHECK(f.run(exec) == 4);
@@ -154,8 +154,8 @@ TEST_CASE("graph: an executable graph that was changed keeps what it kept", "[gr
   std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(f.graph));
   value_of(exec->set(node, second.adds(f, 4)));
   f.graph = empty_graph();
-  first.code.reset();
-  second.code.reset();
+  first.end();
+  second.end();
   CHECK(f.run(*exec) == 7);
   CHECK(unloads.count() == 0);
   exec.reset();
@@ -174,7 +174,7 @@ TEST_CASE("graph: the child of an executable graph that was changed has its modu
   value_of(gpu::set(child, inside, other.adds(f, 3)));
   value_of(exec->set(node, gpu::child_graph_node(child)));
   child = empty_graph();
-  other.code.reset();
+  other.end();
   CHECK(f.run(*exec) == 3);
   CHECK(unloads.count() == 0);
   exec.reset();
@@ -194,9 +194,9 @@ TEST_CASE("graph: an executable graph that could not be changed keeps what it ke
   CHECK(error_of(exec->update(larger)).code() == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   CHECK(error_of(exec->set(empty, unwanted.adds(f, 4))).code() == CUDA_ERROR_INVALID_VALUE);
   larger = empty_graph();
-  unwanted.code.reset();
+  unwanted.end();
   CHECK(just_ended(unloads, unwanted.native));
-  kept.code.reset();
+  kept.end();
   CHECK(f.run(*exec) == 3);
   f.graph = empty_graph();
   CHECK(unloads.count() == 1);
@@ -217,12 +217,12 @@ TEST_CASE("graph: an updated executable graph has the modules of the other graph
     value_of(second.add({}, after.adds(f, 3)));
     std::optional<gpu::graph_exec> exec = value_of(gpu::graph_exec::instantiate(first));
     first = empty_graph();
-    before.code.reset();
+    before.end();
     CHECK(unloads.count() == 0);
     value_of(exec->update(second));
     CHECK(just_ended(unloads, before.native));
     second = empty_graph();
-    after.code.reset();
+    after.end();
     f.set(0);
     CHECK(f.run(*exec) == 3);
     CHECK(unloads.count() == 1);
@@ -247,8 +247,8 @@ TEST_CASE("graph: executable graphs that move keep their modules", "[graph][modu
   gpu::graph_exec other = value_of(gpu::graph_exec::instantiate(two));
   one = empty_graph();
   two = empty_graph();
-  first.code.reset();
-  second.code.reset();
+  first.end();
+  second.end();
   exec = std::move(other);
   CHECK(just_ended(unloads, first.native));
   CHECK(f.run(exec) == 4);

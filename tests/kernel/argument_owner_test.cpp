@@ -356,13 +356,14 @@ TEST_CASE("owners: a kernel node takes memory of another device that its own can
 
 TEST_CASE("owners: each driver call of a launch with another device's buffer may fail",
           "[kernel][launch][faults][cpu]") {
-  const auto run = [](bool allowed) {
+  const gpu::compiled_program code = value_of(gpu::compile(source));
+  const auto run = [&](bool allowed) {
     return test::sweep(
-        [allowed]() -> gpu::result<> {
+        [&]() -> gpu::result<> {
           const gpu::device here = GPU_TRY(gpu::device::get(0));
           const gpu::device there = GPU_TRY(gpu::device::get(1));
           const gpu::stream stream = GPU_TRY(gpu::stream::create(here));
-          const gpu::module module = GPU_TRY(gpu::module::load(GPU_TRY(gpu::compile(source))));
+          const gpu::module module = GPU_TRY(gpu::module::load(code));
           const auto add_one = GPU_TRY(module.kernel<int*, int>("add_one"));
           const gpu::stream elsewhere = GPU_TRY(gpu::stream::create(there));
           const gpu::memory_pool pool = GPU_TRY(gpu::memory_pool::create(there));

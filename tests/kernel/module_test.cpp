@@ -5,6 +5,7 @@
 
 #include "kernel/test_programs.hpp"
 #include "support/captured.hpp"
+#include "support/noted_calls.hpp"
 
 #include <cstdio>
 #include <string>
@@ -291,6 +292,79 @@ TEST_CASE("kernels survive the move of their module, and empty modules are refus
   CHECK(third.native() == native);
   CHECK(third.kernel<float, float*, int>("scale").has_value());
   CHECK_FALSE(static_cast<bool>(gpu::module::adopt(nullptr)));
+}
+
+TEST_CASE("a kernel keeps the code of its module loaded", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  gpu::module module = test::value_of(gpu::module::load(compiled()));
+  CUlibrary const native = module.native();
+  const test::noted_calls<&gpu::driver::entry_points::library_unload> unloads;
+  auto kernel = test::value_of(module.kernel<float, float*, int>("scale"));
+  gpu::untyped_kernel untyped = test::value_of(module.kernel("scale"));
+  module = gpu::module();
+  std::vector<float> x = {1, 2};
+  test::value_of(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+  test::value_of(gpu::launch(stream, {1, 32}, untyped, 2.0f, gpu::inout(x), 2));
+  CHECK(x == std::vector<float>{4, 8});
+  CHECK(std::string(kernel.name()) == "scale");
+  CHECK(test::value_of(kernel.attributes(stream.device())).max_threads_per_block >= 32);
+
+  auto copy = kernel;
+  untyped = {};
+  CHECK(copy == kernel);
+  kernel = std::move(copy);
+  copy = {};
+  CHECK(test::error_of(gpu::launch(stream, {1, 32}, copy, 2, gpu::inout(x), 2)) ==
+        gpu::errc::empty_handle);
+  const auto& same = kernel;
+  kernel = same;
+  test::value_of(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+  CHECK(x == std::vector<float>{8, 16});
+  CHECK(unloads.count() == 0);
+  kernel = {};
+  CHECK(unloads.count() == 1);
+  CHECK(unloads.last<0>() == native);
+}
+
+TEST_CASE("a kernel comes from a module that nobody keeps", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  const auto kernel = test::value_of(
+      test::value_of(gpu::module::load(compiled())).kernel<float, float*, int>("scale"));
+  std::vector<float> x = {1, 2};
+  test::value_of(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+  CHECK(x == std::vector<float>{2, 4});
+}
+
+TEST_CASE("kernels of a library that was released work until it is unloaded", "[kernel][module]") {
+  const gpu::stream stream = test::new_stream();
+  gpu::module module = test::value_of(gpu::module::load(compiled()));
+  const test::noted_calls<&gpu::driver::entry_points::library_unload> unloads;
+  {
+    const auto kernel = test::value_of(module.kernel<float, float*, int>("scale"));
+    const gpu::module owner = gpu::module::adopt(module.release());
+    std::vector<float> x = {1, 2};
+    test::value_of(gpu::launch(stream, {1, 32}, kernel, 2, gpu::inout(x), 2));
+    CHECK(x == std::vector<float>{2, 4});
+  }
+  CHECK(unloads.count() == 1);
+}
+
+TEST_CASE("threads may copy a kernel at once", "[kernel][module]") {
+  gpu::module module = test::value_of(gpu::module::load(compiled()));
+  const test::noted_calls<&gpu::driver::entry_points::library_unload> unloads;
+  {
+    const auto kernel = test::value_of(module.kernel<float, float*, int>("scale"));
+    module = gpu::module();
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([kernel] {
+        for (int each = 0; each < 1000; ++each) auto copy = kernel;
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    CHECK(unloads.count() == 0);
+  }
+  CHECK(unloads.count() == 1);
 }
 
 TEST_CASE("an image that the driver cannot use is refused with its log", "[kernel][module]") {

@@ -3,6 +3,7 @@
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
 
+#include "support/noted_calls.hpp"
 #include "support/results.hpp"
 
 namespace module_variables_test {
@@ -48,6 +49,19 @@ TEST_CASE("a managed variable is read and written by the host and by kernels", "
   CHECK(counters.span().size() == 3);
   CHECK(test::value_of(module.global<int>("counters", stream.device())).native() ==
         counters.span().native());
+}
+
+TEST_CASE("a managed variable keeps the code of its module loaded", "[kernel][module]") {
+  const test::noted_calls<&gpu::driver::entry_points::library_unload> unloads;
+  {
+    const auto counters = test::value_of(loaded().managed<int>("counters"));
+    CHECK(counters[0] == 5);
+    counters[1] = 100;
+    const auto copy = counters;
+    CHECK(copy[1] == 100);
+    CHECK(unloads.count() == 0);
+  }
+  CHECK(unloads.count() == 1);
 }
 
 TEST_CASE("all contexts share a managed variable", "[kernel][module]") {

@@ -218,6 +218,35 @@ TEST_CASE("caching_pinned_allocator: blocks come back as their stream gets on",
   CHECK(cache.statistics().misses == 4);
 }
 
+TEST_CASE("caching_pinned_allocator: a stream that is not ready is not asked each time",
+          "[memory][caching]") {
+  const gpu::device device = test::first_device();
+  const gpu::stream ready = value_of(gpu::stream::create(device));
+  const gpu::stream busy = value_of(gpu::stream::create(device));
+  auto cache = value_of(caching_pinned_allocator::create(device));
+  auto flag = value_of(gpu::pinned_vector<unsigned>::create(device, 1));
+  flag[0] = 0;
+  std::vector<pinned_buffer<char>> whole;
+  for (int i = 0; i < 3; ++i) whole.push_back(value_of(cache.allocate<char>(2 * mebibyte)));
+  for (auto& each : whole) REQUIRE(cache.free_after(ready, std::move(each)).has_value());
+  REQUIRE(gpu::perform(busy, gpu::memory_operation::wait(flag, 1u)).has_value());
+  for (int i = 0; i < 5; ++i) {  // its list now comes before the other stream's
+    REQUIRE(cache.free_after(busy, value_of(cache.allocate<char>(500))).has_value());
+  }
+  REQUIRE(ready.synchronize().has_value());
+  const std::size_t misses = cache.statistics().misses;
+  const test::noted_calls<&gpu::driver::entry_points::event_query> asked;
+  for (int i = 0; i < 20; ++i) {
+    auto again = value_of(cache.allocate<char>(2 * mebibyte));
+    REQUIRE(cache.free_after(ready, std::move(again)).has_value());
+    REQUIRE(ready.synchronize().has_value());
+  }
+  CHECK(asked.count() == 21);  // the busy stream once
+  CHECK(cache.statistics().misses == misses);
+  __atomic_store_n(flag.data(), 1u, __ATOMIC_RELEASE);
+  CHECK(busy.synchronize().has_value());
+}
+
 TEST_CASE("caching_pinned_allocator: free_after uses its events again", "[memory][caching]") {
   const gpu::device device = test::first_device();
   const gpu::stream stream = value_of(gpu::stream::create(device));

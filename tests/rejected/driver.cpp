@@ -1,12 +1,18 @@
 // What the driver's handles do not let through, beside what they do.
 
 #include <gpu/driver.hpp>
+#include <gpu/driver/host_function.hpp>
 
 #include <utility>
 
 #ifndef GPU_REJECTED
 #  define GPU_REJECTED 0
 #endif
+
+template <bool NoThrow> struct with_destructor {
+  ~with_destructor() noexcept(NoThrow) {}
+  void operator()() const {}
+};
 
 inline gpu::result<> misuse(gpu::device device) {
   gpu::stream stream = GPU_TRY(gpu::stream::create(device));
@@ -36,7 +42,11 @@ inline gpu::result<> misuse(gpu::device device) {
 #elif GPU_REJECTED == 8
   // expect 8: conversion
   gpu::stream_ref raw = stream.native();
+#elif GPU_REJECTED == 9
+  // expect 9: the destructor of a host function may throw
+  GPU_TRY(gpu::launch_host_function(stream, with_destructor<false>()));
 #else
+  GPU_TRY(gpu::launch_host_function(stream, with_destructor<true>()));
   const gpu::stream_ref name = stream;
   const gpu::stream moved = std::move(stream);
   GPU_TRY(gpu::record(name, event));

@@ -1,4 +1,5 @@
-// Kernels and variables of modules that would be gone, beside those of one that stays.
+// Variables of modules that would be gone, beside those of one that stays, and kernels and managed
+// variables, which keep the code themselves.
 
 #include <gpu/kernel.hpp>
 #include <gpu/memory.hpp>
@@ -15,28 +16,13 @@ inline gpu::result<> misuse(gpu::bytes_ref image, gpu::device device) {
 
 #if GPU_REJECTED == 1
   // expect 1: deleted
-  GPU_TRY(GPU_TRY(gpu::module::load(image)).kernel<>("k"));
+  GPU_TRY(gpu::module::load(image).value().global<int>("v", device));
 #elif GPU_REJECTED == 2
   // expect 2: deleted
-  GPU_TRY(gpu::module::load(image).value().kernel<float*>("k"));
+  GPU_TRY(GPU_TRY(gpu::module::load(image)).global<int>("v", own));
 #elif GPU_REJECTED == 3
   // expect 3: deleted
-  GPU_TRY(gpu::module::load(image).value().kernel<void(float*)>("k"));
-#elif GPU_REJECTED == 4
-  // expect 4: deleted
-  GPU_TRY(GPU_TRY(gpu::module::load(image)).kernel("k"));
-#elif GPU_REJECTED == 5
-  // expect 5: deleted
-  GPU_TRY(gpu::module::load(image).value().global<int>("v", device));
-#elif GPU_REJECTED == 6
-  // expect 6: deleted
-  GPU_TRY(GPU_TRY(gpu::module::load(image)).global<int>("v", own));
-#elif GPU_REJECTED == 7
-  // expect 7: deleted
-  GPU_TRY(GPU_TRY(gpu::module::load(image)).managed<int>("v"));
-#elif GPU_REJECTED == 8
-  // expect 8: deleted
-  GPU_TRY(std::move(code).kernel<>("k"));
+  GPU_TRY(std::move(code).global<int>("v", own));
 #else
   GPU_TRY(code.kernel<>("k"));
   GPU_TRY(code.kernel<float*>("k"));
@@ -45,6 +31,10 @@ inline gpu::result<> misuse(gpu::bytes_ref image, gpu::device device) {
   GPU_TRY(code.global<int>("v", device));
   GPU_TRY(std::as_const(code).global<int>("v", own));
   GPU_TRY(code.managed<int>("v"));
+  GPU_TRY(GPU_TRY(gpu::module::load(image)).kernel<>("k"));
+  GPU_TRY(gpu::module::load(image).value().kernel<void(float*)>("k"));
+  GPU_TRY(std::move(code).kernel("k"));
+  GPU_TRY(GPU_TRY(gpu::module::load(image)).managed<int>("v"));
 #endif
   return {};
 }

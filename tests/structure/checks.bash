@@ -1,7 +1,8 @@
 # What the structure tests share. Each is a script that runs checks and ends with `finish`; it prints
 # a line for what failed or was skipped, and one line of counts that scripts/test adds up.
 # Environment: CUDA_PATH (folder of the toolkit), CXX (the compiler), COMPILERS (those to check
-# with, if more than CXX), STRUCTURE_BUILD (where files may be written).
+# with, if more than CXX), QUICK (1 leaves out what takes long), THOROUGH (1 adds to it), STRUCTURE_BUILD (where files may be written), GPU_WERROR (ON makes warnings
+# errors, as CI does; otherwise they are printed).
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -17,7 +18,9 @@ mkdir -p "$STRUCTURE_BUILD"
 script=$(basename "$0")
 passed=0 failed=0 skipped=0
 
-WARNINGS=(-Wall -Wextra -Wconversion -Wshadow -Werror)
+WERROR=()
+[ "${GPU_WERROR:-OFF}" = OFF ] || WERROR=(-Werror)
+WARNINGS=(-Wall -Wextra -Wconversion -Wshadow "${WERROR[@]}")
 INCLUDES=(-I include -isystem "$CUDA_PATH/include")
 
 pass() { passed=$((passed + 1)); }
@@ -29,6 +32,15 @@ check() {
   local name=$1 output
   shift
   if output=$("$@" 2>&1); then pass; else fail "$name"; printf '%s\n' "$output" | head -n 40; fi
+}
+
+# compiles COMMAND...: passes what is said of a failed compilation on. Warnings alone go to the log.
+exec 3>&1
+compiles() {
+  local output code=0
+  output=$("$@" 2>&1) || code=$?
+  [ -z "$output" ] || printf '%s\n' "$output" >&$((code == 0 ? 3 : 1))
+  return $code
 }
 
 # check_each FUNCTION NAME...: runs `FUNCTION NAME` for every name, several at a time. A function

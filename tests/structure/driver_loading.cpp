@@ -47,10 +47,10 @@ int threads() {
   return 0;
 }
 
-/// What a child hears where the parent used, or tried to use, the driver.
-int forked() {
-  (void)answer();
+/// What a forked child hears.
+int said_in_child() {
   if (::fork() == 0) {
+    ::alarm(10);
     std::printf("%s\n", answer().c_str());
     std::fflush(stdout);
     std::_Exit(0);
@@ -60,12 +60,34 @@ int forked() {
   return status;
 }
 
+/// What a child hears where the parent used, or tried to use, the driver.
+int forked() {
+  (void)answer();
+  return said_in_child();
+}
+
+/// What a child hears where another thread of the parent is in cuInit.
+int forked_while_loading() {
+  std::thread other([] { (void)answer(); });
+  void* library = nullptr;
+  while ((library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD)) == nullptr) {
+  }
+  const auto calls = reinterpret_cast<int (*)()>(::dlsym(library, "fake_init_calls"));
+  while (calls() == 0) {
+  }
+  const int status = said_in_child();
+  other.join();
+  return status;
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   const char* check = arguments[1];
   if (std::strcmp(check, "threads") == 0) return threads();
   if (std::strcmp(check, "fork") == 0) return forked();
+  if (std::strcmp(check, "early_fork") == 0) return said_in_child();
+  if (std::strcmp(check, "fork_while_loading") == 0) return forked_while_loading();
   if (std::strcmp(check, "version") == 0) {
     const gpu::result<gpu::version> version = gpu::driver_version();
     std::printf("%s\n", version.has_value() ? "told" : version.error().message().c_str());

@@ -44,11 +44,13 @@ inline gpu::device first_device() { return value_of(gpu::device::get(0)); }
 
 namespace detail {
 std::string sweep(const std::function<gpu::result<>()>& operation,
-                  std::vector<std::string_view> may_survive, const cpu_driver_options& cpu);
+                  std::vector<std::string_view> may_survive, const cpu_driver_options& cpu,
+                  bool allocations);
 }
 
-/// Runs `operation`, which returns a result, with each of its driver calls failing in turn, on a
-/// CPU driver of its own that shows what is left alive. Returns what is wrong, or an empty string.
+/// Runs `operation`, which returns a result, with each of its driver calls failing in turn, and
+/// then each allocation of the host's memory (see `sweep_all_allocations`), on a CPU driver of its
+/// own that shows what is left alive. Returns what is wrong, or an empty string.
 template <class Operation>
 std::string sweep(Operation operation, std::vector<std::string_view> may_survive = {},
                   cpu_driver_options cpu = {}) {
@@ -56,7 +58,14 @@ std::string sweep(Operation operation, std::vector<std::string_view> may_survive
     static_cast<void>(GPU_TRY(operation()));
     return {};
   };
-  return detail::sweep(outcome, std::move(may_survive), cpu);
+  return detail::sweep(outcome, std::move(may_survive), cpu, true);
+}
+
+/// The same without the allocations: for what asks a real compiler or linker each time.
+inline std::string sweep_calls(const std::function<gpu::result<>()>& operation,
+                               std::vector<std::string_view> may_survive = {},
+                               cpu_driver_options cpu = {}) {
+  return detail::sweep(operation, std::move(may_survive), cpu, false);
 }
 
 /// Collects what destructors report, from construction to destruction.

@@ -108,8 +108,10 @@ inline program_outcome run_program(std::vector<std::string> arguments,
 
 /// Runs the test case `name` of this program, tagged [.child], alone in a new process on the same
 /// kind of driver. Exit code 0 says that it passed; code in the child may call std::exit itself.
+/// `before` are words that a command line begins with which ends in this program's.
 inline program_outcome run_child(const std::string& name, environment extra = {},
-                                 std::chrono::milliseconds limit = std::chrono::seconds(120)) {
+                                 std::chrono::milliseconds limit = std::chrono::seconds(120),
+                                 std::vector<std::string> before = {}) {
   std::string pattern;
   for (const char c : name) {
     if (c == ',' || c == '[' || c == '\\' || c == '"') pattern += '\\';
@@ -118,7 +120,8 @@ inline program_outcome run_child(const std::string& name, environment extra = {}
   char self[4096] = {};
   if (::readlink("/proc/self/exe", self, sizeof self - 1) < 0) return {};
   extra.emplace_back("GPU_TEST_DRIVER", driver_name());
-  return run_program({self, pattern}, extra, limit);
+  before.insert(before.end(), {self, pattern});
+  return run_program(std::move(before), extra, limit);
 }
 
 }  // namespace test

@@ -10,6 +10,7 @@
 #include <gpu/memory.hpp>
 
 #include "support/catch.hpp"
+#include "support/cpu_driver.hpp"
 #include "support/drivers.hpp"
 #include "testing/corpus/comparison.hpp"
 #include "testing/corpus/images.hpp"
@@ -32,11 +33,12 @@ namespace {
 using words = std::vector<std::uint32_t>;
 
 const std::vector<std::string> families = {
-    "approximate", "atomics",    "barriers",   "bits",           "compare",     "control",
-    "convert",     "edges",      "edges_cvt",  "edges_floating", "edges_video", "float32",
-    "float64",     "graphs",     "half",       "hashing",        "integer",     "linear",
-    "memory",      "reductions", "simulation", "sorting",        "special",     "text",
-    "textures",    "video",      "warp"};
+    "approximate",    "atomics",     "barriers",   "bits",    "compare",
+    "contraction",    "control",     "convert",    "edges",   "edges_cvt",
+    "edges_floating", "edges_video", "float32",    "float64", "graphs",
+    "half",           "hashing",     "integer",    "linear",  "masks",
+    "memory",         "reductions",  "simulation", "sorting", "special",
+    "text",           "textures",    "video",      "warp"};
 
 /// Products and sums stay apart, as written; what is fused says so.
 gpu::result<gpu::compiled_program> compile(const corpus::family& family) {
@@ -148,6 +150,7 @@ TEST_CASE("corpus: atomics", "[corpus]") { check_family("atomics"); }
 TEST_CASE("corpus: barriers", "[corpus]") { check_family("barriers"); }
 TEST_CASE("corpus: bits", "[corpus]") { check_family("bits"); }
 TEST_CASE("corpus: comparisons", "[corpus]") { check_family("compare"); }
+TEST_CASE("corpus: contraction", "[corpus]") { check_family("contraction"); }
 TEST_CASE("corpus: control flow", "[corpus]") { check_family("control"); }
 TEST_CASE("corpus: conversions", "[corpus]") { check_family("convert"); }
 TEST_CASE("corpus: edges of integers", "[corpus]") { check_family("edges"); }
@@ -161,6 +164,17 @@ TEST_CASE("corpus: f16 and bf16", "[corpus]") { check_family("half"); }
 TEST_CASE("corpus: hashing", "[corpus]") { check_family("hashing"); }
 TEST_CASE("corpus: integers", "[corpus]") { check_family("integer"); }
 TEST_CASE("corpus: linear algebra", "[corpus]") { check_family("linear"); }
+TEST_CASE("corpus: lanes outside of masks", "[corpus]") {
+  // The CPU driver reports all of them, which is a test of its own.
+  std::optional<test::cpu_driver> silent;
+  std::optional<gpu::driver::scoped_entry_points> in_force;
+  if (!test::on_hardware()) {
+    gpu::testing::cpu_driver_options options;
+    options.checks.mask_misuse = false;
+    in_force.emplace(silent.emplace(options).entry_points());
+  }
+  check_family("masks");
+}
 TEST_CASE("corpus: memory", "[corpus]") { check_family("memory"); }
 TEST_CASE("corpus: reductions", "[corpus]") { check_family("reductions"); }
 TEST_CASE("corpus: simulation", "[corpus]") { check_family("simulation"); }

@@ -55,7 +55,7 @@ template <class Variant> text variant_name(const Variant& variant) {
   } else {
     out << string_ref(variant.name);
   }
-  return out.finish();
+  return required(out.finish());
 }
 
 /// Sets `median` to the time of one launch.
@@ -98,8 +98,9 @@ result<> time_launches(stream_ref stream, const tuning_settings& settings, Launc
 /// only the fastest is prepared, and nothing is launched.
 /// **Ordering**: waits for the stream. **Threads**: any number at once, each on a stream of its
 /// own.
-/// **Errors**: `errc::invalid_argument` without variants or repetitions; a sticky error as it
-/// comes; the first variant's error where all fail.
+/// **Errors**: `errc::invalid_argument` without variants or repetitions; a sticky error and
+/// `errc::out_of_host_memory` as they come; the first variant's error where all fail. If the host
+/// runs out of memory for the list of variants, operator new decides, as for `sequence`.
 /// **Capture**: not allowed while `stream` is captured.
 template <class Variants, class Prepare, class Launch>
 auto autotune(stream_ref stream, const tuning_settings& settings, const Variants& variants,
@@ -142,6 +143,10 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
     }
   }
 
+  // An error that says nothing about the variant that it happened to.
+  const auto ends_tuning = [](const cuda_error& error) {
+    return error.is_sticky() || error == errc::out_of_host_memory;
+  };
   sequence<prepared_type> best;  // none or one
   sequence<cuda_error> errors;   // none or the first
   std::size_t at = 0, chosen = 0;
@@ -149,8 +154,8 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
     tuning_timing& timing = timings[at];
     const auto leave_out = [&](const cuda_error& error) {
       timing.error = error.message();
-      if (errors.empty() || error.is_sticky()) errors.assign(1, error);
-      return error.is_sticky();
+      if (errors.empty() || ends_tuning(error)) errors.assign(1, error);
+      return ends_tuning(error);
     };
     auto made = prepare(variant);
     if (!made.has_value()) {
@@ -169,7 +174,7 @@ auto autotune(stream_ref stream, const tuning_settings& settings, const Variants
     }
     ++at;
   }
-  if (best.empty() || (!errors.empty() && errors[0].is_sticky())) {
+  if (best.empty() || (!errors.empty() && ends_tuning(errors[0]))) {
     return detail::fail(detail::move(errors[0]));
   }
   known = {};

@@ -18,6 +18,7 @@ class byte_writer {
     return raw(bytes, sizeof bytes);
   }
   byte_writer& operator<<(const text& string) noexcept {
+    if (string.lost()) out_.lose();
     return (*this << std::uint64_t{string.size()}).raw(string.data(), string.size());
   }
   byte_writer& operator<<(const digest& d) noexcept { return raw(d.bytes, sizeof d.bytes); }
@@ -27,16 +28,14 @@ class byte_writer {
     return *this;
   }
   byte_writer& raw(const void* data, std::size_t size) noexcept {
-    expected_ += size;
     out_.append(static_cast<const char*>(data), size);
     return *this;
   }
-  /// All that was put in; empty where memory ran out.
-  text finish() noexcept { return out_.size() == expected_ ? out_.finish() : text(); }
+  /// All that was put in; lost if memory ran out, or if a text was lost that was put in.
+  text finish() noexcept { return out_.finish(); }
 
  private:
   text_builder out_;
-  std::size_t expected_ = 0;
 };
 
 /// Takes them off again, in the same order. After a first failure everything fails.
@@ -55,10 +54,10 @@ class byte_reader {
     }
     return *this;
   }
-  byte_reader& operator>>(text& string) noexcept {
+  byte_reader& operator>>(text& string) {
     std::uint64_t size = 0;
     *this >> size;
-    string = raw(size).to_text();
+    string = required(raw(size).to_text());
     return *this;
   }
   byte_reader& operator>>(digest& d) noexcept {

@@ -5,6 +5,7 @@
 
 #include <gpu/compiler/cache_bytes.hpp>
 #include <gpu/compiler/cache_folder.hpp>
+#include <gpu/compiler/reading.hpp>
 
 namespace gpu::detail {
 
@@ -19,29 +20,76 @@ inline byte_writer& operator<<(byte_writer& out, const file_condition& file) noe
   return out << file.path << file.content;
 }
 template <class Builder = text_builder>
-inline byte_reader& operator>>(byte_reader& in, file_condition& file) noexcept {
+inline byte_reader& operator>>(byte_reader& in, file_condition& file) {
   return in >> file.path >> file.content;
+}
+
+/// What there is at a path, as far as one can tell who looks there for a header.
+enum class place_kind : std::uint64_t { nothing, file, folder, other };
+
+/// `about` is what the system says of it. A file that cannot be read is `other`.
+inline place_kind kind_of_place(const char* path, struct stat& about) noexcept {
+  if (::stat(path, &about) != 0) return place_kind::nothing;
+  if (S_ISDIR(about.st_mode)) return place_kind::folder;
+  const bool readable =
+      S_ISREG(about.st_mode) && ::faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
+  return readable ? place_kind::file : place_kind::other;
+}
+inline place_kind kind_of_place(const char* path) noexcept {
+  struct stat about{};
+  return kind_of_place(path, about);
+}
+
+/// A place where a compilation looked, and opened nothing.
+struct place_condition {
+  text path;
+  place_kind kind = place_kind::nothing;
+};
+
+template <class Builder = text_builder>
+inline byte_writer& operator<<(byte_writer& out, const place_condition& place) noexcept {
+  return out << place.path << static_cast<std::uint64_t>(place.kind);
+}
+template <class Builder = text_builder>
+inline byte_reader& operator>>(byte_reader& in, place_condition& place) {
+  std::uint64_t kind = 0;
+  in >> place.path >> kind;
+  place.kind = static_cast<place_kind>(kind);
+  return in;
+}
+
+/// Returns the working folder as NVRTC names it: by `PWD` if that is its name, which may have
+/// links. Empty if it has none any more.
+template <class Text = text> inline Text current_working_folder() {
+  char* const name = ::get_current_dir_name();
+  const Text copied = name != nullptr ? Text(name) : Text();
+  std::free(name);
+  return required(copied);
 }
 
 /// What a compiled program depends on besides its source and options.
 struct cache_conditions {
-  text compiler;                   ///< the compiler's or linker's version and build
-  sequence<text> folders;          ///< where it looked for headers, in order
-  sequence<file_condition> files;  ///< what it opened
-  sequence<text> absent;           ///< where it looked before, and there was nothing
-  sequence<text> present;          ///< where there was something, which it did not open
+  text compiler;                     ///< the compiler's or linker's version and build
+  sequence<text> folders;            ///< where it looked for headers, in order
+  sequence<file_condition> files;    ///< what it opened
+  sequence<place_condition> places;  ///< where it may have looked besides
+  text working_folder;               ///< whose name is in it; empty where none is
 
   /// Whether it depends on any file or place.
-  bool on_files() const noexcept { return !(files.empty() && absent.empty() && present.empty()); }
+  bool on_files() const noexcept { return !(files.empty() && places.empty()); }
+  /// Whether the working folder is the one.
+  bool in_working_folder() const {
+    return working_folder.empty() || working_folder == current_working_folder();
+  }
 };
 
 template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const cache_conditions& c) noexcept {
-  return out << c.compiler << c.folders << c.files << c.absent << c.present;
+  return out << c.compiler << c.folders << c.files << c.places << c.working_folder;
 }
 template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, cache_conditions& c) {
-  return in >> c.compiler >> c.folders >> c.files >> c.absent >> c.present;
+  return in >> c.compiler >> c.folders >> c.files >> c.places >> c.working_folder;
 }
 
 /// Tells one state of a file from any other, by what the system keeps about it.
@@ -89,49 +137,62 @@ inline file_identity certain(const file_identity& identity, const file_clock& no
 
 /// Reads a header and its identity. False where it cannot be read as a plain file.
 template <class Builder = text_builder>
-inline bool read_header(const text& path, text& contents, file_identity& identity) noexcept {
+inline bool read_header(const text& path, text& contents, file_identity& identity) {
   const auto file = file_descriptor::adopt(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about{};
   if (!file || ::fstat(file.native(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   identity = identity_of(about);
-  return read_whole(file.native(), identity.size, contents);
+  const bool read = read_whole(file.native(), about, contents) == 0;
+  contents = required(detail::move(contents));
+  return read;
 }
 
-/// Whether there is anything of that name.
-inline bool is_there(const char* path) noexcept {
-  struct stat about{};
-  return ::stat(path, &about) == 0;
+inline bool is_below(string_ref path, const sequence<text>& folders) noexcept {
+  for (const text& folder : folders) {
+    if (starts_with(path, folder) && path.size() > folder.size() && path[folder.size()] == '/') {
+      return true;
+    }
+  }
+  return false;
 }
 
-/// Whether the system says of all files and places that nothing happened to them.
+/// Whether nothing happened to any file or place. Of files below the folders `installed` the system
+/// is asked alone, which knows them as `seen`. Others are read: a store through a shared mapping
+/// may leave a file's size and stamps as they are.
 template <class Builder = text_builder>
-inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen) {
+inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen,
+                       const sequence<text>& installed) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
-    struct stat about{};
-    if (::stat(conditions.files[i].path.c_str(), &about) != 0) return false;
-    if (!(identity_of(about) == seen[i])) return false;
+    const file_condition& file = conditions.files[i];
+    if (is_below(file.path, installed)) {
+      struct stat about{};
+      if (::stat(file.path.c_str(), &about) != 0 || !(identity_of(about) == seen[i])) return false;
+      continue;
+    }
+    text contents;
+    file_identity identity;
+    if (!read_header(file.path, contents, identity)) return false;
+    if (!(digest_of(contents) == file.content)) return false;
   }
-  for (const text& path : conditions.absent) {
-    if (is_there(path.c_str())) return false;
-  }
-  for (const text& path : conditions.present) {
-    if (!is_there(path.c_str())) return false;
+  for (const place_condition& place : conditions.places) {
+    if (kind_of_place(place.path.c_str()) != place.kind) return false;
   }
   return true;
 }
 
-/// Why files do not meet the conditions, in a sentence; empty where they do. Where a program is
-/// taken without a compiler, `without_compiler`, a header that this machine lacks is no reason.
+/// Whether the files meet the conditions; if not, `reason` says why not. If a program is taken
+/// without a compiler, `without_compiler`, it does not matter that this machine lacks a header.
 /// `seen` are the identities of the files, for `same_files`.
 template <class Builder = text_builder>
-inline text unmet_file_condition(const cache_conditions& conditions, bool without_compiler,
-                                 sequence<file_identity>& seen) {
+inline bool files_meet(const cache_conditions& conditions, bool without_compiler,
+                       sequence<file_identity>& seen, text& reason) {
   seen.clear();
   const file_clock now = file_clock::now();
-  const auto because = [](const auto&... pieces) {
+  const auto refuse = [&](const auto&... pieces) {
     Builder out;
     (out << ... << pieces);
-    return out.finish();
+    reason = out.finish();
+    return false;
   };
   for (const file_condition& file : conditions.files) {
     text contents;
@@ -141,42 +202,50 @@ inline text unmet_file_condition(const cache_conditions& conditions, bool withou
         seen.push_back({});
         continue;
       }
-      return because("header ", file.path, " is not there any more");
+      return refuse("header ", file.path, " is not there any more");
     }
-    if (!(digest_of(contents) == file.content)) return because("header ", file.path, " changed");
+    if (!(digest_of(contents) == file.content)) return refuse("header ", file.path, " changed");
     seen.push_back(certain(identity, now));
   }
-  if (without_compiler) return {};
-  for (const text& path : conditions.absent) {
-    if (is_there(path.c_str())) return because(path, " is there now, and was not");
+  if (without_compiler) return true;
+  for (const place_condition& place : conditions.places) {
+    const place_kind kind = kind_of_place(place.path.c_str());
+    if (kind == place.kind) continue;
+    return refuse(place.path, kind == place_kind::nothing         ? " is not there any more"
+                              : place.kind == place_kind::nothing ? " is there now, and was not"
+                                                                  : " is something else now");
   }
-  for (const text& path : conditions.present) {
-    if (!is_there(path.c_str())) return because(path, " is not there any more");
-  }
-  return {};
+  return true;
 }
 
-/// The same for the compiler and the folders that it is told to look in.
+/// The same for the compiler, the working folder, and the folders that it is told to look in.
 template <class Builder = text_builder>
-inline text unmet_compiler_condition(const cache_conditions& conditions, const text& compiler,
-                                     const sequence<text>& folders) {
+inline bool compiler_meets(const cache_conditions& conditions, const text& compiler,
+                           const sequence<text>& folders, text& reason) {
   Builder out;
   if (!(conditions.compiler == compiler)) {
     out << "this is " << compiler << " instead of " << conditions.compiler;
-    return out.finish();
+    reason = out.finish();
+    return false;
+  }
+  if (!conditions.in_working_folder()) {
+    out << "the working folder is " << current_working_folder() << " instead of "
+        << conditions.working_folder << ", which its line information names";
+    reason = out.finish();
+    return false;
   }
   // Folders matter to those that looked for something.
-  if (!conditions.on_files()) return {};
+  if (!conditions.on_files() || folders == conditions.folders) return true;
   const std::size_t count = folders.size();
   if (count == conditions.folders.size()) {
     std::size_t same = 0;
-    while (same < count && folders[same] == conditions.folders[same]) ++same;
-    if (same == count) return {};
+    while (folders[same] == conditions.folders[same]) ++same;
     out << "include folder " << folders[same] << " instead of " << conditions.folders[same];
-    return out.finish();
+  } else {
+    out << count << " include folders instead of " << conditions.folders.size();
   }
-  out << count << " include folders instead of " << conditions.folders.size();
-  return out.finish();
+  reason = out.finish();
+  return false;
 }
 
 }  // namespace gpu::detail

@@ -37,7 +37,7 @@ inline result<cache_folder> folder_for(const char* function, const compile_cache
                             where));
   }
   cache_folder folder = cache_folder::open(cache.folder(), make, trouble);
-  if (!folder && !trouble.empty()) return fail(cache_error(function, trouble, where));
+  if (folder.refused()) return fail(cache_error(function, trouble, where));
   return folder;
 }
 
@@ -49,8 +49,10 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
     entry_kind kind{};
     digest key;
     string_ref contents;
-    if (folder.read(file.name, sealed) != cache_folder::reading::done ||
-        !read_seal(sealed, kind, key, contents) || kind != entry_kind::program) {
+    const auto state = folder.read(file.name, sealed);
+    sealed = required(detail::move(sealed));  // one that is not read for want of memory is there
+    if (state != cache_folder::reading::done || !read_seal(sealed, kind, key, contents) ||
+        kind != entry_kind::program) {
       continue;
     }
     visit(file, key, sealed, contents);
@@ -61,37 +63,41 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
 
 /// Lists the programs in a cache's folder, in no order. What is damaged is left out.
 /// **Errors**: `errc::file_error` where the cache has no folder, or may not use it; a folder that
-/// is not there yet is empty.
+/// is not there yet is empty; `errc::out_of_host_memory`.
 template <class Program = cached_program>
 result<sequence<Program>> list_programs(const compile_cache& cache,
                                         source_location where = source_location::current()) {
-  sequence<Program> programs;
-  const detail::cache_folder folder =
-      GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
-  detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
-                                       string_ref, string_ref contents) {
-    detail::byte_reader in(contents);
-    detail::cache_conditions conditions;
-    text name;
-    if (!detail::read_conditions(in, conditions, name)) return;
-    const compiled_program code = detail::read_code(in);
-    programs.push_back({name, code.architecture(), code.options(), conditions.compiler,
-                        conditions.files.size(), file.size, file.last_use});
+  return detail::catch_bad_alloc("gpu::list_programs", where, [&]() -> result<sequence<Program>> {
+    sequence<Program> programs;
+    const detail::cache_folder folder =
+        GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
+    detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
+                                         string_ref, string_ref contents) {
+      detail::byte_reader in(contents);
+      detail::cache_conditions conditions;
+      text name;
+      if (!detail::read_conditions(in, conditions, name)) return;
+      const compiled_program code = detail::read_code(in);
+      programs.push_back({name, code.architecture(), code.options(), conditions.compiler,
+                          conditions.files.size(), file.size, file.last_use});
+    });
+    return programs;
   });
-  return programs;
 }
 
 /// Takes all programs out of a cache, in memory and in its folder.
 /// **Errors**: as `list_programs`.
 template <class Cache = compile_cache>
 result<> purge(Cache& cache, source_location where = source_location::current()) {
-  cache.forget();
-  const detail::cache_folder folder =
-      GPU_TRY(detail::folder_for("gpu::purge", cache, false, where));
-  if (!folder) return {};
-  for (const detail::cached_file& file : detail::files_of(folder)) folder.remove(file.name);
-  detail::write_usage(folder, 0);
-  return {};
+  return detail::catch_bad_alloc("gpu::purge", where, [&]() -> result<> {
+    cache.forget();
+    const detail::cache_folder folder =
+        GPU_TRY(detail::folder_for("gpu::purge", cache, false, where));
+    if (!folder) return {};
+    for (const detail::cached_file& file : detail::files_of(folder)) folder.remove(file.name);
+    detail::write_usage(folder, 0);
+    return {};
+  });
 }
 
 /// Writes all programs of a cache's folder into one file, for `import_programs` on another machine:
@@ -100,30 +106,28 @@ result<> purge(Cache& cache, source_location where = source_location::current())
 template <class Count = std::size_t>
 result<Count> export_programs(const compile_cache& cache, string_ref path,
                               source_location where = source_location::current()) {
-  constexpr const char* function = "gpu::export_programs";
-  const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, false, where));
-  sequence<text> programs;
-  detail::for_each_program(
-      folder, [&](const detail::cached_file&, const detail::digest&, const text& sealed,
-                  string_ref) { programs.push_back(sealed); });
-  detail::byte_writer contents;
-  contents << programs;
-  const text sealed = detail::seal(detail::entry_kind::archive, {}, contents.finish());
-  const text name = path.to_text();
-  errno = ENOMEM;
-  bool written = !sealed.empty();
-  if (written) {
+  return detail::catch_bad_alloc("gpu::export_programs", where, [&]() -> result<Count> {
+    constexpr const char* function = "gpu::export_programs";
+    const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, false, where));
+    sequence<text> programs;
+    detail::for_each_program(
+        folder, [&](const detail::cached_file&, const detail::digest&, const text& sealed,
+                    string_ref) { programs.push_back(sealed); });
+    detail::byte_writer contents;
+    contents << programs;
+    const text sealed =
+        detail::required(detail::seal(detail::entry_kind::archive, {}, contents.finish()));
+    const text name = detail::required(path.to_text());
     auto file = file_descriptor::adopt(
         ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    written = file && detail::write_whole(file.native(), sealed) && detail::close_file(file);
-  }
-  if (!written) {
-    detail::text_builder out;
-    out << '"' << name << "\" could not be written: " << std::strerror(errno)
-        << ". Check the path and the room there.";
-    return detail::fail(detail::cache_error(function, out.finish(), where));
-  }
-  return static_cast<Count>(programs.size());
+    if (!file || !detail::write_whole(file.native(), sealed) || !detail::close_file(file)) {
+      detail::text_builder out;
+      out << '"' << name << "\" could not be written: " << std::strerror(errno)
+          << ". Check the path and the room there.";
+      return detail::fail(detail::cache_error(function, out.finish(), where));
+    }
+    return static_cast<Count>(programs.size());
+  });
 }
 
 /// Puts the programs of a file of `export_programs` into a cache's folder; those that are there
@@ -134,39 +138,41 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
 template <class Count = std::size_t>
 result<Count> import_programs(compile_cache& cache, string_ref path,
                               source_location where = source_location::current()) {
-  constexpr const char* function = "gpu::import_programs";
-  const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, true, where));
-  text bytes;
-  GPU_TRY(detail::read_file(function, path, bytes, where));
-  const auto refuse = [&](const char* reason) {
-    detail::text_builder out;
-    out << '"' << path << "\" " << reason;
-    return detail::fail(detail::cache_error(function, out.finish(), where));
-  };
-  string_ref contents;
-  if (!detail::unseal(bytes, detail::entry_kind::archive, {}, contents)) {
-    return refuse(
-        "is damaged, or was not made by export_programs of this version of the library. "
-        "Export it again.");
-  }
-  sequence<text> programs;
-  detail::byte_reader in(contents);
-  in >> programs;
-  for (const text& sealed : programs) {
-    detail::entry_kind kind{};
-    detail::digest key;
-    string_ref program;
-    if (!detail::read_seal(sealed, kind, key, program) || kind != detail::entry_kind::program) {
-      return refuse("holds something that is no program. Export it again.");
+  return detail::catch_bad_alloc("gpu::import_programs", where, [&]() -> result<Count> {
+    constexpr const char* function = "gpu::import_programs";
+    const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, true, where));
+    text bytes;
+    GPU_TRY(detail::read_file(function, path, bytes, where));
+    const auto refuse = [&](const char* reason) {
+      detail::text_builder out;
+      out << '"' << path << "\" " << reason;
+      return detail::fail(detail::cache_error(function, out.finish(), where));
+    };
+    string_ref contents;
+    if (!detail::unseal(bytes, detail::entry_kind::archive, {}, contents)) {
+      return refuse(
+          "is damaged, or was not made by export_programs of this version of the library. "
+          "Export it again.");
     }
-    detail::cache_counters_access counters(cache);
-    text trouble;
-    const detail::program_disk disk(folder, key, counters.get());
-    const std::uint64_t stored = disk.put(sealed, cache.folder_limit(), trouble);
-    if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
-    disk.account(stored, cache.folder_limit());
-  }
-  return static_cast<Count>(programs.size());
+    sequence<text> programs;
+    detail::byte_reader in(contents);
+    in >> programs;
+    for (const text& sealed : programs) {
+      detail::entry_kind kind{};
+      detail::digest key;
+      string_ref program;
+      if (!detail::read_seal(sealed, kind, key, program) || kind != detail::entry_kind::program) {
+        return refuse("holds something that is not a program. Export it again.");
+      }
+      detail::cache_counters_access counters(cache);
+      text trouble;
+      const detail::program_disk disk(folder, key, counters.get());
+      const std::uint64_t stored = disk.put(sealed, cache.folder_limit(), trouble);
+      if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
+      disk.account(stored, cache.folder_limit());
+    }
+    return static_cast<Count>(programs.size());
+  });
 }
 
 }  // namespace gpu

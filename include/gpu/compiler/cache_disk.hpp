@@ -61,18 +61,13 @@ template <class Builder = text_builder> class basic_program_disk {
         whole = read_conditions(in, found.conditions, name_of_program);
       }
       if (whole) {
-        text unmet = work.unmet_condition(found.conditions);
-        if (!unmet.empty()) {
-          compiler_reason = unmet;
-          continue;
-        }
-        unmet = unmet_file_condition(found.conditions, work.compiler().empty(), found.seen);
-        if (!unmet.empty()) {
-          file_reason = unmet;
+        if (!work.compiler_will_do(found.conditions, compiler_reason) ||
+            !files_meet(found.conditions, work.compiler().empty(), found.seen, file_reason)) {
           continue;
         }
         found.program = read_code(in);
-        whole = compiled_program_access::has_state(found.program);
+        whole = compiled_program_access::has_state(found.program) &&
+                work.missing_product(compiled_program_access::state(found.program)) == nullptr;
       }
       if (whole) {
         folder_.touch(name.characters);
@@ -96,7 +91,7 @@ template <class Builder = text_builder> class basic_program_disk {
     const compiled_state& state = compiled_program_access::state(made.program);
     const text sealed =
         seal(entry_kind::program, key_, write_program(made.conditions, name, state));
-    if (sealed.empty()) {
+    if (sealed.lost()) {
       trouble = text("the host had no memory left to write it");
       return 0;
     }

@@ -26,10 +26,11 @@ struct entry_name {
 
 /// Changes with the layout of the files, so that no version of the library reads what another one
 /// wrote in another layout.
-inline constexpr std::uint64_t cache_format = 1;
+inline constexpr std::uint64_t cache_format = 2;
 inline constexpr char cache_magic[] = "gpucache";  // eight characters
 
-/// Contents with what it takes to check them later: kind, key, and a digest of everything.
+/// Contents with what it takes to check them later: kind, key, and a digest of everything. Lost if
+/// the contents are, or if memory runs out.
 inline text seal(entry_kind kind, const digest& key, const text& contents) noexcept {
   const digest whole = (digest_builder() << cache_format << static_cast<std::uint64_t>(kind) << key
                                          << string_ref(contents))
@@ -73,7 +74,7 @@ inline byte_writer& operator<<(byte_writer& out, const name_pair& name) noexcept
   return out << name.written << name.lowered;
 }
 template <class Builder = text_builder>
-inline byte_reader& operator>>(byte_reader& in, name_pair& name) noexcept {
+inline byte_reader& operator>>(byte_reader& in, name_pair& name) {
   return in >> name.written >> name.lowered;
 }
 template <class Builder = text_builder>
@@ -121,19 +122,18 @@ inline bool read_conditions(byte_reader& in, cache_conditions& conditions, text&
   return in.ok();
 }
 
-/// The compiled code; empty where memory ran out or the bytes end early.
+/// The compiled code; empty where the bytes end early.
 template <class Builder = text_builder> inline compiled_program read_code(byte_reader& in) {
-  auto* state = new (std::nothrow) compiled_state;
-  if (state == nullptr) return {};
+  auto* state = new compiled_state;
   compiled_program made = compiled_program_access::adopt(state);
   in >> *state;
   return in.ok() && in.rest().empty() ? made : compiled_program();
 }
 
 /// What makes two compilations the same as far as the caller says it: source, names, headers given
-/// as text, instances, options and architecture. Compiler and files are conditions under it.
-template <class Builder = text_builder>
-inline digest key_of(const compile_request& request) noexcept {
+/// as text, instances, options and architecture; and what the environment says to NVRTC. Compiler
+/// and files are conditions under it.
+template <class Builder = text_builder> inline digest key_of(const compile_request& request) {
   const program& p = request.source;
   digest_builder key;
   key << cache_format << static_cast<std::uint64_t>(request.architecture.kind())
@@ -146,7 +146,10 @@ inline digest key_of(const compile_request& request) noexcept {
   }
   key << std::uint64_t{p.instances().size()};
   for (const option_text& instance : p.instances()) key << string_ref(instance);
-  for (const text& option : request.options) key << string_ref(option);
+  for (const sequence<text>* list : {&request.options, &request.variables}) {
+    key << std::uint64_t{list->size()};
+    for (const text& word : *list) key << string_ref(word);
+  }
   return key.finish();
 }
 

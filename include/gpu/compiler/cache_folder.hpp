@@ -3,13 +3,18 @@
 /// The cache's folder: what is read from it is a plain file of one's own or nothing, and what is
 /// written to it is there as a whole or not at all.
 
+#include <gpu/compiler/cache_names.hpp>
+
 #include <gpu/core/string_ref.hpp>
+#include <gpu/driver/file_size_signal.hpp>
+#include <gpu/driver/read_file.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <dirent.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -22,28 +27,9 @@ namespace gpu::detail {
 /// find that out only here.
 inline bool close_file(file_descriptor& file) noexcept { return ::close(file.release()) == 0; }
 
-/// Reads an open file of `size` bytes, or whatever it has by now, to its end. False where reading
-/// failed or memory ran out.
-inline bool read_whole(int file, std::uint64_t size, text& contents) noexcept {
-  text_builder pieces;
-  char block[32768];
-  std::size_t total = 0;
-  for (;;) {
-    const ssize_t got = ::read(file, block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) break;
-    pieces.append(block, static_cast<std::size_t>(got));
-    total += static_cast<std::size_t>(got);
-    if (total == size && static_cast<std::size_t>(got) < sizeof block) break;
-  }
-  if (pieces.size() != total) return false;
-  contents = pieces.finish();
-  return true;
-}
-
-/// Writes all of `contents`, or sets errno.
+/// Writes all of `contents`, or sets errno: to EFBIG where a limit on the size of files forbids it.
 inline bool write_whole(int file, string_ref contents) noexcept {
+  const file_size_signal_blocked blocked;
   while (!contents.empty()) {
     const ssize_t written = ::write(file, contents.data(), contents.size());
     if (written < 0 && errno == EINTR) continue;
@@ -75,7 +61,7 @@ inline bool make_folders(const text& path) noexcept {
 class cache_folder {
  public:
   /// Opens `path`, and makes it where `make` says so. On failure `trouble` says why, and what to
-  /// do; a folder that is merely not there leaves it empty.
+  /// do; a folder that is merely not there leaves it empty, and is not `refused`.
   template <class Builder = text_builder>
   static cache_folder open(const text& path, bool make, text& trouble) noexcept {
     const auto refuse = [&](const auto&... pieces) {
@@ -83,11 +69,14 @@ class cache_folder {
       out << "the cache's folder \"" << path << "\" ";
       (out << ... << pieces);
       trouble = out.finish();
-      return cache_folder();
+      cache_folder none;
+      none.refused_ = true;
+      return none;
     };
     constexpr int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     file_descriptor folder = file_descriptor::adopt(::open(path.c_str(), how));
-    if (!folder && errno == ENOENT) {
+    const bool fresh = !folder && errno == ENOENT;
+    if (fresh) {
       if (!make) return cache_folder();
       if (!make_folders(path)) {
         return refuse("cannot be made (", std::strerror(errno),
@@ -115,10 +104,25 @@ class cache_folder {
     }
     cache_folder opened;
     opened.folder_ = detail::move(folder);
+    if (opened.has_mark()) return opened;
+    cache_name foreign;
+    if (!fresh && !opened.holds_cache_files_alone(foreign)) {
+      if (foreign.characters[0] == '\0') {
+        return refuse("cannot be listed (", std::strerror(errno),
+                      "). Set GPU_CACHE_DIR to one that can.");
+      }
+      return refuse("holds \"", foreign.characters,
+                    "\", which is not the cache's. Set GPU_CACHE_DIR to an empty folder or to one "
+                    "that is not there yet.");
+    }
+    text not_written;
+    if (make) opened.write(cache_mark, cache_mark_contents, not_written);
     return opened;
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
+  /// Whether it could not be opened, or may not be used.
+  bool refused() const noexcept { return refused_; }
   int native() const noexcept { return folder_.native(); }
 
   /// `refused` is what should not be there; `unreadable` may be fine another time.
@@ -137,9 +141,8 @@ class cache_folder {
         (about.st_mode & S_IWOTH) != 0) {
       return reading::refused;
     }
-    return read_whole(file.native(), static_cast<std::uint64_t>(about.st_size), contents)
-               ? reading::done
-               : reading::unreadable;
+    errno = read_whole(file.native(), about, contents);
+    return errno == 0 ? reading::done : reading::unreadable;
   }
 
   /// Notes that a file was used now. Once an hour is enough to tell which was not used for long; a
@@ -163,11 +166,6 @@ class cache_folder {
       trouble = out.finish();
       return false;
     };
-    // Past this limit, write sends a signal that ends the process.
-    struct rlimit limit{};
-    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < contents.size()) {
-      return refuse(EFBIG);
-    }
     char temporary[64];
     file_descriptor file;
     for (int attempt = 0; !file && attempt < 8; ++attempt) {
@@ -190,11 +188,59 @@ class cache_folder {
     if (::unlinkat(native(), name, 0) != 0) ::unlinkat(native(), name, AT_REMOVEDIR);
   }
 
-  /// Files that are being written begin so. One that is left over belongs to a process that ended.
-  static constexpr const char* temporary_prefix = ".new-";
+  /// Calls `visit(name)` for each name in the folder but those of the folder itself and the one
+  /// above, until it returns false. False, with errno, where the folder cannot be listed.
+  template <class Visit> bool for_each_name(Visit visit) const {
+    const int opened = ::openat(native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return false;
+    const open_list names{::fdopendir(opened)};
+    if (names.list == nullptr) {
+      const int reason = errno;
+      ::close(opened);
+      errno = reason;
+      return false;
+    }
+    errno = 0;
+    while (const dirent* found = ::readdir(names.list)) {
+      const string_ref name = found->d_name;
+      if (!(name == "." || name == "..") && !visit(found->d_name)) return true;
+      errno = 0;
+    }
+    return errno == 0;
+  }
 
  private:
   cache_folder() noexcept = default;
+
+  /// Closes a list of names at the end of a scope, and leaves errno as it is.
+  struct open_list {
+    DIR* list;
+    explicit open_list(DIR* opened) noexcept : list{opened} {}
+    open_list(const open_list&) = delete;
+    open_list& operator=(const open_list&) = delete;
+    ~open_list() {
+      const int reason = errno;
+      if (list != nullptr) ::closedir(list);
+      errno = reason;
+    }
+  };
+
+  bool has_mark() const noexcept {
+    struct stat about{};
+    return ::fstatat(native(), cache_mark, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(about.st_mode);
+  }
+
+  /// Whether all names are of the cache's own form; else `foreign` is one that is not, or empty
+  /// where, as errno says, the folder cannot be listed.
+  bool holds_cache_files_alone(cache_name& foreign) const noexcept {
+    const bool listed = for_each_name([&](const char* name) {
+      if (is_cache_name(name)) return true;
+      format_into(foreign.characters, sizeof foreign.characters, "%s", name);
+      return false;
+    });
+    return listed && foreign.characters[0] == '\0';
+  }
 
   static void unique_name(char* name, std::size_t size) noexcept {
     static std::uint64_t counter = 0;
@@ -209,6 +255,7 @@ class cache_folder {
   }
 
   file_descriptor folder_;
+  bool refused_ = false;
 };
 
 }  // namespace gpu::detail

@@ -12,7 +12,7 @@ namespace gpu::detail {
 
 /// What was at a place before a compilation.
 struct place_state {
-  bool there = false;
+  place_kind kind = place_kind::nothing;
   file_identity identity = {};
   text contents = {};  // of a plain file
 };
@@ -33,7 +33,9 @@ using places_before = basic_places_before<>;
 
 /// Gathers the conditions under which a compiled program may be used again. What was opened is
 /// known; where the compiler looked before it found that is worked out from the directives in all
-/// of it, and it does no harm to name too many places.
+/// of it, and it does no harm to name too many places. NVRTC looks for a name in quotes in the
+/// folder of the file with the directive, which for a text is that of its name; then, as for a name
+/// in <>, in the include folders. In each it tries a name without a dot with ".stdh", too.
 template <class Builder = text_builder> class basic_condition_gatherer {
  public:
   /// `folders` are those with headers, in order.
@@ -53,25 +55,21 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     all.scan_given();
     std::uint64_t newest = 0;
     const auto see = [&](const text& path) {
-      if (const place_state* known = before.find(path)) return known->there;
+      if (const place_state* known = before.find(path)) return known->kind == place_kind::file;
       struct stat about{};
       place_state state;
-      state.there = ::stat(path.c_str(), &about) == 0;
-      if (state.there) {
+      state.kind = kind_of_place(path.c_str(), about);
+      if (state.kind != place_kind::nothing) {
         state.identity = identity_of(about);
         if (state.identity.changed > newest) newest = state.identity.changed;
         if (read_header(path, state.contents, state.identity)) all.scan(state.contents, path);
       }
       before.paths.insert(path);
       before.states.push_back(state);
-      return state.there;
+      return state.kind == place_kind::file;
     };
     for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
-      const lookup l = all.lookups_[i];
-      bool found = l.quoted && see(join(l.own_folder, l.name));
-      for (std::size_t folder = 0; folder + toolkit < folders.size() && !found; ++folder) {
-        found = see(join(folders[folder], l.name));
-      }
+      all.each_place(lookup(all.lookups_[i]), folders.size() - toolkit, see);
     }
     file_clock now = file_clock::now();
     constexpr timespec millisecond{0, 1'000'000};
@@ -93,7 +91,11 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     scan_given();
     if (complete) {
       for (const text& path : opened) {
-        if (!given_.contains(path) && !scan_own(path)) open(path);
+        if (given_.contains(path)) continue;
+        const bool own = scan_own(path);
+        if (own) opened_own_.insert(path);
+        // A file may have the name of a header of the library.
+        if (!own || kind_of_place(path.c_str()) == place_kind::file) open(path);
       }
     }
     // Where the compiler could not tell, looking finds more files, and these have more lookups.
@@ -102,20 +104,19 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       if (folders_known != own_folders_.list().size()) looked = 0;
       folders_known = own_folders_.list().size();
       for (; looked < lookups_.size(); ++looked) {
-        const lookup copied = lookups_[looked];
-        look(copied);
+        each_place(lookup(lookups_[looked]), folders_.size(),
+                   [&](const text& path) { return place(path); });
       }
       look_for_unexplained();
     } while (looked < lookups_.size() || folders_known != own_folders_.list().size());
-    conditions.absent = absent_.list();
-    conditions.present = present_.list();
-    if (trouble_.empty() && !(files_.list().empty() && absent_.list().empty()) &&
-        before_.started.was_set_until(file_clock::now())) {
+    if (known_ && conditions.on_files() && before_.started.was_set_until(file_clock::now())) {
       because("the clock was set while the program was compiled");
     }
     return trouble_;
   }
 
+  /// Whether the conditions are known.
+  bool known() const noexcept { return known_; }
   /// The identities of the files of the conditions.
   const sequence<file_identity>& seen_files() const noexcept { return seen_files_; }
 
@@ -124,27 +125,47 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     text name;
     text own_folder;  // of the file with the directive
     bool quoted;
+    bool goes_on;  // behind the first place that has it
   };
 
   void because(const char* first, const text& path = {}, const char* last = "") {
+    known_ = false;
     if (!trouble_.empty()) return;
     text_builder out;
     out << first << path << last;
     trouble_ = out.finish();
   }
 
+  static bool is_absolute(const text& name) noexcept { return name.c_str()[0] == '/'; }
   static text join(const text& folder, const text& name) {
-    if (folder.empty() || name.c_str()[0] == '/') return name;
+    if (folder.empty() || is_absolute(name)) return name;
     text_builder out;
     out << folder;
     if (folder.end()[-1] != '/') out << '/';
     out << name;
-    return out.finish();
+    return required(out.finish());
+  }
+  static constexpr string_ref suffix = ".stdh";
+  static bool has_suffix(string_ref path) noexcept {
+    std::size_t at = path.size();
+    while (at > 0 && path[at - 1] != '/' && path[at - 1] != '.') --at;
+    return at > 0 && path[at - 1] == '.';
+  }
+  static text with_suffix(const text& path) {
+    text_builder out;
+    out << path << suffix;
+    return required(out.finish());
+  }
+  static text without_suffix(const text& path) {
+    if (path.size() < suffix.size()) return path;
+    const std::size_t size = path.size() - suffix.size();
+    if (!(string_ref(path.data() + size, suffix.size()) == suffix)) return path;
+    return required(text(path.data(), size));
   }
   static text folder_of(string_ref path) {
     std::size_t size = path.size();
     while (size > 0 && path[size - 1] != '/') --size;
-    return path.substring(0, size > 1 ? size - 1 : size).to_text();
+    return required(path.substring(0, size > 1 ? size - 1 : size).to_text());
   }
 
   void scan_given() {
@@ -156,17 +177,24 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     const include_scan found(contents);
     const text folder = folder_of(path);
     own_folders_.insert(folder);
-    const bool followed = found.for_each([&](include_name include) {
-      const text name = include.name.to_text();
+    const scan_outcome outcome = found.for_each([&](include_name include) {
+      const text name = required(include.name.to_text());
       if (given_.contains(name)) return;  // headers given as text come before all folders
       if (!include.quoted || !complete_) scan_own(name);
       text_builder key;
+      key << (include.quoted ? '"' : '<') << (include.goes_on ? '+' : '1');
       if (include.quoted) key << folder;
       key << '\n' << name;
-      if (seen_.insert(key.finish())) lookups_.push_back({name, folder, include.quoted});
+      if (seen_.insert(required(key.finish()))) {
+        lookups_.push_back({name, folder, include.quoted, include.goes_on});
+      }
     });
     const text name = path.to_text();
-    if (!followed) because("", name, " asks by a macro whether a header is there");
+    if (outcome.asks_by_macro) because("", name, " asks by a macro whether a header is there");
+    if (outcome.includes_by_macro) {
+      macro_folders_.insert(folder);
+      if (!complete_) because("", name, " includes a header by a macro");
+    }
     if (found.reads_clock()) because("", name, " has __DATE__, __TIME__ or __TIMESTAMP__");
   }
 
@@ -196,6 +224,34 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     scan(contents, path);
   }
 
+  /// Calls `visit(path)` for what a name may stand for in a folder, until one returns true.
+  template <class Visit> static bool is_in(const text& folder, const text& name, Visit visit) {
+    const text path = join(folder, name);
+    return visit(path) || (!has_suffix(path) && visit(with_suffix(path)));
+  }
+
+  /// Calls `visit(path)` for all places where the compiler may look for a header, the first
+  /// `folders` of the include folders among them, in order, until one returns true.
+  template <class Visit> void each_place(const lookup& l, std::size_t folders, Visit visit) const {
+    const auto is_found_in = [&](const text& folder) {
+      return is_in(folder, l.name, visit) && !l.goes_on;
+    };
+    if (is_absolute(l.name)) {
+      is_found_in({});
+      return;
+    }
+    if (l.quoted) {
+      if (is_found_in(l.own_folder)) return;
+      // The directive may come of a macro, which another file uses.
+      for (std::size_t i = 0; i < own_folders_.list().size(); ++i) {
+        is_found_in(text(own_folders_.list()[i]));
+      }
+    }
+    for (std::size_t i = 0; i < folders; ++i) {
+      if (is_found_in(folders_[i])) return;
+    }
+  }
+
   /// Looks at one place. Returns whether the compiler opened what is there.
   bool place(const text& path) {
     if (files_.contains(path)) {
@@ -203,82 +259,76 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       return true;
     }
     struct stat about{};
+    const bool below_nothing = is_in_absent(path);
+    const place_kind kind =
+        below_nothing ? place_kind::nothing : kind_of_place(path.c_str(), about);
     const place_state* before = before_.find(path);
-    if (::stat(path.c_str(), &about) != 0) {
-      if (before != nullptr && before->there) {
-        because("", path, " went away while the program was compiled");
-      }
-      note_absent(path);
-      return false;
-    }
-    if (!complete_ && S_ISREG(about.st_mode)) {
+    if (!complete_ && kind == place_kind::file) {
       open(path);
       explained_.insert(path);
       return true;
     }
+    if (kind == place_kind::nothing) {
+      if (before != nullptr && before->kind != kind) {
+        because("", path, " went away while the program was compiled");
+      }
+      if (!below_nothing) note_absent(path);
+      return false;
+    }
     if (nanoseconds(about.st_ctim) >= before_.started.stamp ||
-        (before != nullptr && !before->there)) {
+        (before != nullptr && before->kind != kind)) {
       because("", path, " was written while the program was compiled");
     }
-    present_.insert(path);
+    if (present_.insert(path)) out_->places.push_back({path, kind});
     return false;
+  }
+
+  bool is_in_absent(const text& path) const {
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      if (path.data()[i] == '/' && absent_.contains({path.data(), i})) return true;
+    }
+    return absent_.contains(path);
   }
 
   /// Notes the topmost folder that is not there, which stands for all in it.
   void note_absent(const text& path) {
-    for (std::size_t i = 1; i < path.size(); ++i) {
-      if (path.data()[i] == '/' && absent_.contains({path.data(), i})) return;
-    }
     text top = path;
     for (std::size_t size = path.size(); size-- > 1;) {
       if (path.data()[size] != '/') continue;
-      const text above(path.data(), size);
-      if (is_there(above.c_str())) break;
+      const text above = required(text(path.data(), size));
+      if (kind_of_place(above.c_str()) != place_kind::nothing) break;
       top = above;
     }
     absent_.insert(top);
+    out_->places.push_back({top, place_kind::nothing});
   }
 
-  /// Looks in all places where the compiler would, up to the one where it found the file.
-  void look(const lookup& l) {
-    if (l.name.c_str()[0] == '/') {
-      place(l.name);
-      return;
-    }
-    if (l.quoted) {
-      if (place(join(l.own_folder, l.name))) return;
-      // Then come the folders of the files that include this one, whichever these are.
-      bool found = false;
-      for (std::size_t i = 0; i < own_folders_.list().size(); ++i) {
-        const text folder = own_folders_.list()[i];
-        if (place(join(folder, l.name))) found = true;
-      }
-      if (found) return;
-    }
-    for (const text& folder : folders_) {
-      if (place(join(folder, l.name))) return;
-    }
-  }
-
-  /// A file that no directive explains was named by a macro or an option: any part of its path may
-  /// be the name.
+  /// A file that no directive explains was named by a macro: any part of its path may be the name.
+  /// Where a directive has a macro, it may as well name one that another directive explains.
   void look_for_unexplained() {
+    const auto look_for = [&](const text& name, const sequence<text>& from) {
+      for (const sequence<text>* folders : {&from, &folders_}) {
+        for (const text& folder : *folders) {
+          is_in(folder, without_suffix(name), [&](const text& path) { return place(path); });
+        }
+      }
+    };
     for (std::size_t i = 0; i < files_.list().size(); ++i) {
       const text path = files_.list()[i];
-      if (!explained_.insert(path)) continue;
+      const sequence<text> from =
+          explained_.insert(path) ? own_folders_.list() : macro_folders_.list();
+      if (from.empty()) continue;
       const auto try_folder = [&](const text& folder) {
-        if (!folder.empty() && (path.size() <= folder.size() ||
-                                !(string_ref(path.data(), folder.size()) == string_ref(folder)))) {
-          return;
-        }
+        if (!starts_with(path, folder)) return;
         const char* name = path.data() + folder.size();
         while (*name == '/' && !folder.empty()) ++name;
-        for (const text& own : sequence<text>(own_folders_.list())) place(join(own, text(name)));
-        for (const text& other : folders_) place(join(other, text(name)));
+        look_for(required(text(name)), from);
       };
-      for (const text& folder : sequence<text>(own_folders_.list())) try_folder(folder);
+      for (const text& folder : from) try_folder(folder);
       for (const text& folder : folders_) try_folder(folder);
     }
+    if (macro_folders_.list().empty()) return;
+    for (const text& name : opened_own_.list()) look_for(name, macro_folders_.list());
   }
 
   const program& source_;
@@ -286,8 +336,10 @@ template <class Builder = text_builder> class basic_condition_gatherer {
   const places_before& before_;
   bool complete_ = true;
   cache_conditions* out_ = nullptr;
+  bool known_ = true;
   text trouble_;
-  text_set given_, own_headers_, own_folders_, seen_, files_, explained_, absent_, present_;
+  text_set given_, own_headers_, opened_own_, own_folders_, macro_folders_, seen_, files_,
+      explained_, absent_, present_;
   sequence<lookup> lookups_;
   sequence<file_identity> seen_files_;
 };

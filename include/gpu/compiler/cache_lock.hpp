@@ -7,15 +7,15 @@
 
 namespace gpu::detail {
 
-/// Holds one byte of the file `lock`, whose place says which program it is for: so no program waits
-/// for another. It is advice: a file system that has no locks, a holder that hangs or one that was
-/// killed costs a second compilation or less.
+/// Holds one byte of a file of the folder, whose place says which program it is for: so no program
+/// waits for another. It is advice: a file system that has no locks, a holder that hangs or one
+/// that was killed costs a second compilation or less.
 class cache_lock {
  public:
   /// Waits while another process compiles the program, for a minute at most.
   cache_lock(const cache_folder& folder, const digest& key) noexcept
-      : file_{file_descriptor::adopt(
-            ::openat(folder.native(), "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
+      : file_{file_descriptor::adopt(::openat(folder.native(), cache_lock_name,
+                                              O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
     if (!file_) return;
     byte_.l_type = F_WRLCK;
     byte_.l_whence = SEEK_SET;

@@ -87,7 +87,7 @@ template <class Builder = text_builder> class basic_program_memory {
   }
 
   /// Finds a program by what was said in place of a settled request. Nothing about it is checked,
-  /// so `add_quick` takes only what depends on no file.
+  /// so `add_quick` takes only what depends on no file or folder.
   bool find_quick(const quick_request& request, compiled_program& found) noexcept {
     const std::uint64_t hash = request.hash();
     const guard lock(*this);
@@ -106,9 +106,15 @@ template <class Builder = text_builder> class basic_program_memory {
   /// Has `find_quick` find an entry. At most a few ways to say it are kept of each.
   void add_quick(entry* filled, const quick_request& request) {
     const guard lock(*this);
-    if (!filled->ready || filled->dropped || filled->kept.conditions.on_files()) return;
+    const cache_conditions& conditions = filled->kept.conditions;
+    if (!filled->ready || filled->dropped || conditions.on_files()) return;
+    if (!conditions.working_folder.empty()) return;
     if (quick_.size() >= 4 * entries_.size() + 64) return;
+    std::size_t size = 64;
+    while (size < 2 * (quick_.size() + 1)) size *= 2;
+    sequence<std::size_t> index(size);
     quick_.push_back({request.hash(), filled, remembered_quick_request(request)});
+    quick_index_.swap(index);
     index_quick();
   }
 
@@ -176,11 +182,10 @@ template <class Builder = text_builder> class basic_program_memory {
     e->dropped = true;
     drop_reference(e);
   }
-  /// Makes the index anew: that is soon done, beside the compilation that it follows.
-  void index_quick() {
-    std::size_t size = 64;
-    while (size < 2 * quick_.size()) size *= 2;
-    quick_index_.assign(size, 0);
+  /// Fills the index anew: that is soon done, beside the compilation that it follows.
+  void index_quick() noexcept {
+    const std::size_t size = quick_index_.size();
+    for (std::size_t& slot : quick_index_) slot = 0;
     for (std::size_t i = 0; i < quick_.size(); ++i) {
       std::size_t at = quick_[i].hash & (size - 1);
       while (quick_index_[at] != 0) at = (at + 1) & (size - 1);

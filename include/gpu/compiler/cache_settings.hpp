@@ -117,15 +117,15 @@ inline settled_cache settle_cache(const cache_settings& settings) {
   settled.folder = settings.folder;
   if (settled.folder.empty()) {
     named = "GPU_CACHE_DIR";
-    settled.folder = text(variable("GPU_CACHE_DIR"));
+    settled.folder = required(text(variable("GPU_CACHE_DIR")));
   }
   // A relative path would be another folder after each change of the working directory. That of
   // XDG_CACHE_HOME is to be passed over, its specification says.
   if (settled.folder.empty() && *variable("XDG_CACHE_HOME") == '/') {
-    settled.folder = join(variable("XDG_CACHE_HOME"), "/gpu");
+    settled.folder = required(join(variable("XDG_CACHE_HOME"), "/gpu"));
   }
   if (settled.folder.empty() && *variable("HOME") == '/') {
-    settled.folder = join(variable("HOME"), "/.cache/gpu");
+    settled.folder = required(join(variable("HOME"), "/.cache/gpu"));
   }
   if (settled.folder.empty()) {
     settled.use = cache_use::memory;

@@ -141,6 +141,7 @@ template <class Builder = text_builder> class basic_summary_notes {
     out << notes;
     const text contents = out.finish();
     const text sealed = seal(entry_kind::summary, key, contents);
+    if (sealed.lost()) return 0;
     return folder_.write(name_of(key).characters, sealed, trouble) ? sealed.size() : 0;
   }
 

@@ -5,8 +5,6 @@
 
 #include <gpu/compiler/cache_folder.hpp>
 
-#include <dirent.h>
-
 #include <gpu/core/sequence.hpp>
 
 namespace gpu::detail {
@@ -18,46 +16,30 @@ struct cached_file {
   std::int64_t last_use = 0;  // seconds since 1970
 };
 
-/// Whether a name is that of a file with contents: 64 hexadecimal digits, a dot, and a kind.
-inline bool is_entry_name(const char* name) noexcept {
-  for (int i = 0; i < 64; ++i) {
-    const bool digit = (name[i] >= '0' && name[i] <= '9') || (name[i] >= 'a' && name[i] <= 'f');
-    if (!digit) return false;
-  }
-  return name[64] == '.' && name[65] != '\0' && name[66] == '\0';
-}
-
 /// The files of the cache. Takes away what killed processes left half written.
 template <class Builder = text_builder>
 inline sequence<cached_file> files_of(const cache_folder& folder) {
   sequence<cached_file> files;
-  const int opened = ::openat(folder.native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* list = opened < 0 ? nullptr : ::fdopendir(opened);
-  if (list == nullptr) {
-    if (opened >= 0) ::close(opened);
-    return files;
-  }
   const std::int64_t now = ::time(nullptr);
-  constexpr std::size_t prefix = sizeof ".new-" - 1;
-  while (const dirent* found = ::readdir(list)) {
-    const bool temporary = std::strncmp(found->d_name, cache_folder::temporary_prefix, prefix) == 0;
-    if (!temporary && !is_entry_name(found->d_name)) continue;
+  folder.for_each_name([&](const char* name) {
+    const bool temporary = is_temporary_name(name);
+    if (!temporary && !is_entry_name(name)) return true;
     struct stat about{};
-    if (::fstatat(folder.native(), found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (::fstatat(folder.native(), name, &about, AT_SYMLINK_NOFOLLOW) != 0) return true;
     const std::int64_t age = now - about.st_mtim.tv_sec;
     if (temporary) {
       // No one writes for an hour; a time in the future is from before the clock was set back.
-      if (age > 3600 || age < -3600) folder.remove(found->d_name);
-      continue;
+      if (age > 3600 || age < -3600) folder.remove(name);
+      return true;
     }
     cached_file file;
-    __builtin_memcpy(file.name, found->d_name, 67);
+    __builtin_memcpy(file.name, name, 67);
     file.size = static_cast<std::uint64_t>(about.st_size);
     file.last_use = age < 0 ? now : about.st_mtim.tv_sec;
     if (age < 0) ::utimensat(folder.native(), file.name, nullptr, AT_SYMLINK_NOFOLLOW);
     files.push_back(file);
-  }
-  ::closedir(list);
+    return true;
+  });
   return files;
 }
 
@@ -67,7 +49,7 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
   text trouble;
   char bytes[sizeof total];
   __builtin_memcpy(bytes, &total, sizeof total);
-  folder.write("usage", {bytes, sizeof bytes}, trouble);
+  folder.write(cache_usage_name, {bytes, sizeof bytes}, trouble);
 }
 
 /// Where there are more than `limit` bytes, takes files away, the least lately used first, until an
@@ -101,17 +83,15 @@ template <class Builder = text_builder>
 inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes,
                                  std::uint64_t limit) {
   constexpr std::uint64_t most_records = 4096;
-  struct rlimit file_limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &file_limit) == 0 && file_limit.rlim_cur < 16 * most_records) {
-    return sweep(folder, limit);
-  }
   std::uint64_t total = 0, records = 0;
   {
-    const auto usage = file_descriptor::adopt(::openat(
-        folder.native(), "usage", O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!usage ||
-        !write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes}))
-      return 0;
+    const auto usage = file_descriptor::adopt(
+        ::openat(folder.native(), cache_usage_name,
+                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!usage) return 0;
+    if (!write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes})) {
+      return sweep(folder, limit);
+    }
     std::uint64_t block[512];
     ssize_t got = 0;
     for (off_t at = 0; (got = ::pread(usage.native(), block, sizeof block, at)) > 0; at += got) {

@@ -24,8 +24,9 @@ template <class Builder = text_builder> struct cached_compilation {
     return true;
   }
 
-  digest key() const noexcept { return key_of(request); }
+  digest key() const { return key_of(request); }
   sequence<text> folders() const { return folders_of(request); }
+  const sequence<text>& installed_folders() const noexcept { return request.found_folders; }
   const text& compiler() const noexcept { return request.compiler; }
   text used_compiler() const {
     library_facts facts;
@@ -40,9 +41,11 @@ template <class Builder = text_builder> struct cached_compilation {
   }
 
   /// Without a compiler, what was shipped is taken as it is.
-  text unmet_condition(const cache_conditions& conditions) const {
-    if (compiler().empty()) return {};
-    return unmet_compiler_condition(conditions, compiler(), folders());
+  bool compiler_will_do(const cache_conditions& conditions, text& reason) const {
+    return compiler().empty() || compiler_meets(conditions, compiler(), folders(), reason);
+  }
+  const char* missing_product(const compiled_state& state) const noexcept {
+    return detail::missing_product(request, state);
   }
 
   request_summary summary() const {
@@ -52,8 +55,9 @@ template <class Builder = text_builder> struct cached_compilation {
     for (const program_header& header : p.headers()) {
       Builder words;
       words << "header " << header.name;
-      made.inputs.push_back({words.finish(), digest_of(header.source)});
+      made.inputs.push_back({required(words.finish()), digest_of(header.source)});
     }
+    for (const text& variable : request.variables) made.inputs.push_back({variable, {}});
     for (const option_text& instance : p.instances()) made.instances.push_back(instance);
     return made;
   }
@@ -74,11 +78,19 @@ template <class Builder = text_builder> struct cached_compilation {
         condition_gatherer::look_before(request.source, searched, request.found_folders.size());
     GPU_TRY(nvrtc_compile(request, *state, where));
     condition_gatherer gatherer(request.source, searched, before);
-    text why = option_with_files();
-    if (why.empty()) {
+    text why;
+    made.storable = !has_option_with_files(why);
+    if (made.storable) {
       why = gatherer.gather(state->headers, state->headers_complete, made.conditions);
+      made.storable = gatherer.known();
     }
-    made.storable = why.empty();
+    if (has_option(request, "--device-debug") || has_option(request, "--generate-line-info")) {
+      made.conditions.working_folder = current_working_folder();
+      if (made.storable && made.conditions.working_folder.empty()) {
+        made.storable = false;
+        why = text("the working folder, which line information names, has no name");
+      }
+    }
     const file_clock now = file_clock::now();
     for (const file_identity& identity : gatherer.seen_files()) {
       made.seen.push_back(certain(identity, now));
@@ -88,21 +100,23 @@ template <class Builder = text_builder> struct cached_compilation {
   }
 
  private:
-  /// An option by which the compilation reads or writes a file of its own.
-  text option_with_files() const {
+  /// Whether an option has the compilation read or write a file of its own, and what it says then.
+  bool has_option_with_files(text& why) const {
     for (const text& option : request.options) {
       string_ref name = option;
       while (!name.empty() && name[0] == '-') name = name.substring(1, name.size() - 1);
       for (const string_ref with_files :
            {string_ref("pch"), string_ref("create-pch"), string_ref("use-pch"), string_ref("time"),
-            string_ref("fdevice-time-trace"), string_ref("options-file"), string_ref("optf")}) {
+            string_ref("fdevice-time-trace"), string_ref("options-file"), string_ref("optf"),
+            string_ref("pre-include")}) {
         if (!starts_with(name, with_files)) continue;
         Builder out;
         out << "option " << option << " reads or writes files of its own";
-        return out.finish();
+        why = out.finish();
+        return true;
       }
     }
-    return {};
+    return false;
   }
 };
 

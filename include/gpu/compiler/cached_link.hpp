@@ -57,6 +57,7 @@ template <class Builder = text_builder> struct cached_link {
   source_location where;
   sequence<text> options = nvjitlink_options(plan, as_ptx());
   text label = name_of_inputs();
+  sequence<text> variables = library_variables<nvjitlink::detail::library>();
 
   static constexpr origin_kind origin = origin_kind::linked;
   static constexpr const char* verb = "link";
@@ -64,8 +65,11 @@ template <class Builder = text_builder> struct cached_link {
 
   digest key() const noexcept {
     digest_builder key;
-    key << cache_format << string_ref("link") << std::uint64_t{options.size()};
-    for (const text& option : options) key << string_ref(option);
+    key << cache_format << string_ref("link");
+    for (const sequence<text>* list : {&options, &variables}) {
+      key << std::uint64_t{list->size()};
+      for (const text& word : *list) key << string_ref(word);
+    }
     for (const link_piece& piece : plan.pieces) {
       key << static_cast<std::uint64_t>(piece.kind) << string_ref(piece.name)
           << string_ref(piece.bytes);
@@ -73,6 +77,7 @@ template <class Builder = text_builder> struct cached_link {
     return key.finish();
   }
   sequence<text> folders() const { return {}; }
+  sequence<text> installed_folders() const { return {}; }
   text compiler() const { return linker_identity(); }
   text used_compiler() const { return compiler(); }
   const text& name() const noexcept { return label; }
@@ -81,11 +86,15 @@ template <class Builder = text_builder> struct cached_link {
   static void get_facts(library_facts& facts) { get_nvjitlink_facts(facts); }
 
   /// On a machine without nvJitLink, what any of them linked will do.
-  text unmet_condition(const cache_conditions& conditions) const {
+  bool compiler_will_do(const cache_conditions& conditions, text& reason) const {
     const text mine = compiler();
     const bool shipped =
         !starts_with(mine, library::name) && starts_with(conditions.compiler, library::name);
-    return shipped ? text() : unmet_compiler_condition(conditions, mine, {});
+    return shipped || compiler_meets(conditions, mine, {}, reason);
+  }
+  const char* missing_product(const compiled_state& state) const noexcept {
+    if (as_ptx()) return state.ptx.empty() ? "PTX" : nullptr;
+    return state.cubin.empty() ? "machine code" : nullptr;
   }
 
   request_summary summary() const {
@@ -93,6 +102,7 @@ template <class Builder = text_builder> struct cached_link {
     for (const link_piece& piece : plan.pieces) {
       made.inputs.push_back({piece.name, digest_of(piece.bytes)});
     }
+    for (const text& variable : variables) made.inputs.push_back({variable, {}});
     return made;
   }
 
@@ -123,7 +133,7 @@ template <class Builder = text_builder> struct cached_link {
       out << separator << piece.name;
       separator = ", ";
     }
-    return out.finish();
+    return required(out.finish());
   }
 };
 

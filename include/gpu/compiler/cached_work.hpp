@@ -12,9 +12,12 @@ namespace gpu::detail {
 /// for the advice that other processes get about this one program. `Work` tells
 /// - `key()`: a digest of all that was asked for, texts, inputs, options and architecture;
 /// - `folders()`: where headers are looked for, which counts where one is;
+/// - `installed_folders()`: those of them whose files nobody writes but an installer;
 /// - `compiler()`: what would make the program, by version and build; empty where there is none;
 ///   after `make`, `used_compiler()` is what made it;
-/// - `unmet_condition(conditions)`: why what another compiler made will not do, or nothing;
+/// - `compiler_will_do(conditions, reason)`: whether what that compiler made will do; if not,
+///   `reason` says why not;
+/// - `missing_product(state)`: the name of something that it has to make and did not, or null;
 /// - `name()` and `summary()`: what people call it, and what to compare it with to say why it was
 ///   not there;
 /// - `make(kept, unstorable)`: does it, and says why it cannot be stored, where it cannot;
@@ -90,10 +93,12 @@ template <class Work> struct cached_work {
     const cache_conditions& conditions = entry->kept.conditions;
     const text compiler = work.compiler();
     if (!(compiler == entry->kept.asked_of || compiler == conditions.compiler)) return false;
+    if (!conditions.in_working_folder()) return false;
     if (!conditions.on_files()) return true;
-    if (same_files(conditions, cache.memory_.seen(entry))) return true;
+    if (same_files(conditions, cache.memory_.seen(entry), work.installed_folders())) return true;
     sequence<file_identity> seen;
-    if (!unmet_file_condition(conditions, false, seen).empty()) return false;
+    text reason;
+    if (!files_meet(conditions, false, seen, reason)) return false;
     cache.memory_.refresh(entry, detail::move(seen));
     return true;
   }
@@ -120,8 +125,20 @@ template <class Work> struct cached_work {
     return program;
   }
 
+  /// Does the work without the folder where that and its lock took descriptors that the work needs.
   result<> through_folder(const settled_cache& settings, const digest& key, kept_program& made,
                           program_origin& origin) {
+    result<> done = use_folder(settings, key, made, origin);
+    if (done.has_value() || !lacks_descriptors(done.error().message())) return done;
+    made = {};
+    origin.not_stored = text(
+        "the process has no file descriptors left for the cache. Close some, or raise their limit "
+        "(ulimit -n)");
+    return make(made, nullptr);
+  }
+
+  result<> use_folder(const settled_cache& settings, const digest& key, kept_program& made,
+                      program_origin& origin) {
     const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
     if (!folder) {
       origin.reason = origin.not_stored;

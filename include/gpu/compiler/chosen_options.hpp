@@ -25,7 +25,7 @@ template <class Builder = text_builder> inline text spelled(const chosen_option&
   Builder out;
   out << known_options[option.number].name;
   if (option.has_value) out << '=' << option.value;
-  return out.finish();
+  return required(out.finish());
 }
 
 /// The name of the macro in `NAME=value` or `NAME(parameters)=value`.
@@ -53,7 +53,7 @@ template <class Text = text> inline sequence<Text> split_words(string_ref line) 
   for (const char c : line) {
     const bool space = c == ' ' || c == '\t' || c == '\n';
     if (quote == '\0' && space) {
-      if (begun) words.push_back(word.finish());
+      if (begun) words.push_back(required(word.finish()));
       begun = false;
     } else if (quote == '\0' && (c == '"' || c == '\'')) {
       quote = c;
@@ -65,7 +65,7 @@ template <class Text = text> inline sequence<Text> split_words(string_ref line) 
       begun = true;
     }
   }
-  if (begun) words.push_back(word.finish());
+  if (begun) words.push_back(required(word.finish()));
   return words;
 }
 
@@ -106,14 +106,14 @@ template <class Builder = text_builder> class option_chooser {
       Builder value;
       const int year = static_cast<int>(options.standard);
       value << "c++" << (year < 10 ? "0" : "") << year;
-      member("--std", value.finish(), "compile_options::standard");
+      member("--std", required(value.finish()), "compile_options::standard");
     }
     Builder sentence;
     if (write_register_refusal(sentence, "compile_options", options.max_registers)) {
       return refuse(sentence, static_cast<std::uint64_t>(options.max_registers), 255);
     }
     if (options.max_registers != 0) {
-      member("--maxrregcount", (Builder() << options.max_registers).finish(),
+      member("--maxrregcount", required((Builder() << options.max_registers).finish()),
              "compile_options::max_registers");
     }
     if (options.debug_optimized && !options.debug) {
@@ -122,14 +122,14 @@ template <class Builder = text_builder> class option_chooser {
              "false. Set it too.";
       return refuse(out);
     }
-    const text off("false", 5), on("true", 4);
+    const text off = required(text("false")), on = required(text("true"));
     if (options.link_time_optimization)
       member("--dlink-time-opt", {}, "compile_options::link_time_optimization");
     if (options.relocatable)
       member("--relocatable-device-code", on, "compile_options::relocatable");
     if (options.debug) member("--device-debug", {}, "compile_options::debug");
     if (options.debug_optimized)
-      member("--dopt", text("on", 2), "compile_options::debug_optimized");
+      member("--dopt", required(text("on")), "compile_options::debug_optimized");
     if (options.line_info) member("--generate-line-info", {}, "compile_options::line_info");
     if (options.flush_denormals) member("--ftz", on, "compile_options::flush_denormals");
     if (!options.precise_square_root)
@@ -143,7 +143,7 @@ template <class Builder = text_builder> class option_chooser {
     for (const macro_definition& macro : options.defines) {
       Builder definition;
       definition << macro.name << '=' << macro.value;
-      GPU_TRY(add({option_number("--define-macro"), true, definition.finish(),
+      GPU_TRY(add({option_number("--define-macro"), true, required(definition.finish()),
                    "compile_options::defines"}));
     }
     for (const option_text& folder : options.include_folders) {
@@ -179,7 +179,7 @@ template <class Builder = text_builder> class option_chooser {
         GPU_TRY(choose_architecture(parsed.value, origin));
         continue;
       }
-      GPU_TRY(add({parsed.number, parsed.has_value, parsed.value.to_text(), origin}));
+      GPU_TRY(add({parsed.number, parsed.has_value, required(parsed.value.to_text()), origin}));
     }
     return {};
   }

@@ -34,16 +34,8 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
   // The casts are for nvcc, which takes an assignment for a result that is ignored.
   static void compile_queued(queued_work& work) noexcept {
     auto& self = static_cast<queued_compilation&>(work);
-#if defined(__cpp_exceptions)
-    try {
-      static_cast<void>(self.made = self.compile());
-    } catch (...) {  // of what can be thrown there is only std::bad_alloc
-      static_cast<void>(self.made = fail(refusal(errc::out_of_host_memory, "gpu::compile_async", {},
-                                                 self.where)));
-    }
-#else
-    static_cast<void>(self.made = self.compile());
-#endif
+    static_cast<void>(self.made = catch_bad_alloc("gpu::compile_async", self.where,
+                                                  [&] { return self.compile(); }));
   }
 
   static void destroy_queued(queued_work& work) noexcept {
@@ -56,10 +48,13 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
 template <class Program = compiled_program>
 queued_work* start_compilation(const program& source, const compile_options& options,
                                source_location where) {
+  const no_cancellation whole;
   auto* work = new queued_compilation<Program>(source, where);
-  work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
-  cached_work<cached_compilation<>>::prepare(*work->cache);
-  result<> settled = settle(work->request, options, where);
+  result<> settled = catch_bad_alloc("gpu::compile_async", where, [&]() -> result<> {
+    work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
+    cached_work<cached_compilation<>>::prepare(*work->cache);
+    return settle(work->request, options, where);
+  });
   if (settled.has_value()) {
     compile_queue().add(*work);
   } else {
@@ -157,7 +152,7 @@ struct pending_compilation_access {
 /// `source` and `options` are copied, and the architecture is settled before this returns: it may
 /// be that of this thread's current context.
 /// **Errors**: all of them come from `get`. Where no thread can be started, this compiles before it
-/// returns.
+/// returns. A process that exits waits for what NVRTC is at work on, and compiles no more.
 /// **Cost**: NVRTC 13.0 optimises and assembles programs side by side, but reads only one at a
 /// time: programs with large headers wait for each other.
 template <class Source>

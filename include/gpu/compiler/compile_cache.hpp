@@ -6,6 +6,8 @@
 #include <gpu/compiler/cache_disk.hpp>
 #include <gpu/compiler/cache_lock.hpp>
 #include <gpu/compiler/cache_settings.hpp>
+#include <gpu/compiler/catch_bad_alloc.hpp>
+#include <gpu/compiler/made_once.hpp>
 
 namespace gpu {
 
@@ -23,10 +25,11 @@ class cache_counters_access;
 ///
 /// A program is used again where source, headers, options, architecture, compiler and the contents
 /// of all files that the compilation opened are the same; for a link, inputs, options, architecture
-/// and linker. A folder that is read-only, full, damaged
-/// or deleted costs time and nothing else: `trouble` and `compiled_program::origin` say what is
-/// wrong. **Threads**: any number may use one cache, and any number of processes one folder; what
-/// two of them want at once is compiled once. **Fork**: a child goes on with an empty memory.
+/// and linker. A folder that is read-only, full, damaged or deleted costs time and nothing else,
+/// and one that holds other things is not touched: `trouble` and `compiled_program::origin` say
+/// what is wrong. **Threads**: any number may use one cache, and any number of processes one
+/// folder; what two of them want at once is compiled once. **Fork**: a child goes on with an empty
+/// memory.
 class compile_cache {
  public:
   /// Makes nothing yet: the folder is made when something is stored.
@@ -39,8 +42,8 @@ class compile_cache {
   /// The cache that `compile` and `link` use where nothing else is said. It lasts until the process
   /// ends.
   template <class Cache = compile_cache> static Cache& of_process() {
-    static Cache* const cache = new Cache;  // never destroyed: exit may compile
-    return *cache;
+    static Cache* cache = nullptr;
+    return *detail::made_once(cache, [] { return new Cache; });
   }
 
   /// Sets the cache up anew, and reads the environment again. What is in memory is forgotten.

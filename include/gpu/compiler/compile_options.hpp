@@ -11,12 +11,13 @@ namespace gpu {
 
 class compile_cache;
 
-/// A string of its own, made from whatever string the caller has.
+/// A string of its own, made from whatever string the caller has. If the host runs out of memory
+/// for it, operator new decides, as for `std::string`.
 struct option_text : text {
   option_text() noexcept = default;
   template <class String>
     requires detail::convertible<const String&, string_ref>
-  option_text(const String& string) noexcept : text(string_ref(string).to_text()) {}
+  option_text(const String& string) : text(detail::required(string_ref(string).to_text())) {}
 };
 
 /// `#define name value`, as in `{"BLOCK", 256}` or `{"TYPE", "float"}`; `{"FAST"}` defines it as 1.

@@ -3,11 +3,10 @@
 /// Work for a few threads, which start when there is work and end when there is none.
 
 #include <gpu/compiler/fork_mutex.hpp>
+#include <gpu/compiler/no_cancellation.hpp>
 
 #include <pthread.h>
 #include <unistd.h>
-
-#include <new>
 
 namespace gpu::detail {
 
@@ -56,6 +55,7 @@ class work_queue {
   /// Returns false where the work will never be done, because the process that had it forked and
   /// this is the child.
   bool wait(const queued_work& work) noexcept {
+    const no_cancellation whole;
     lock();
     while (!work.done && work.forks == forks_) mutex_.wait();
     const bool done = work.done;
@@ -108,9 +108,8 @@ class work_queue {
 
 /// The queue of compilations. It stays until the process ends, for threads may.
 template <class Queue = work_queue> inline Queue& compile_queue() noexcept {
-  alignas(Queue) static unsigned char memory[sizeof(Queue)];
-  static Queue* const queue = new (memory) Queue;
-  return *queue;
+  static constinit Queue queue;
+  return queue;
 }
 
 }  // namespace gpu::detail

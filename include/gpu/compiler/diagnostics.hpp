@@ -182,9 +182,10 @@ template <class Diagnostic = diagnostic> sequence<Diagnostic> read_diagnostics(s
   sequence<Diagnostic> list;
   logged_message found;
   while (next_message(log, found)) {
-    list.push_back({found.severity, found.file.to_text(), found.line, found.column, found.number,
-                    found.message.to_text(), found.source_line.to_text(),
-                    without_indentation(found.notes)});
+    list.push_back({found.severity, required(found.file.to_text()), found.line, found.column,
+                    found.number, required(found.message.to_text()),
+                    required(found.source_line.to_text()),
+                    required(without_indentation(found.notes))});
   }
   return list;
 }

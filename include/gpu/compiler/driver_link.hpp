@@ -72,7 +72,7 @@ inline result<> run_driver_link(driver_link_state& state, const link_plan& plan,
   std::size_t size = 0;
   GPU_TRY(driver::call<&table::link_complete>(where, state.native, &image, &size));
   product = text(static_cast<const char*>(image), size);  // the driver's goes with the link
-  if (!product.empty() || size == 0) return {};
+  if (!product.lost()) return require_linked_code(product, "the driver's linker", where);
   Builder out;
   out << "the host had no " << size << " bytes left for what was linked. Free host memory.";
   return fail(link_refusal(errc::out_of_host_memory, out, where, size));
@@ -104,7 +104,10 @@ inline result<> driver_link(const link_plan& plan, text& product, text& log,
   jit_report report;
   state.log->read(report);
   log = report.errors.empty() ? report.info : report.errors;
-  if (done.has_value()) return {};
+  if (done.has_value()) {
+    log = required(detail::move(log));
+    return {};
+  }
   const cuda_error& error = done.error();
   return error.domain() == error_domain::driver ? fail(link_error(&error, log, where))
                                                 : result<>(fail(error));

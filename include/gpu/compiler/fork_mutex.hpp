@@ -15,23 +15,27 @@ inline std::uint64_t& fork_count() noexcept {
 }
 inline void count_fork() noexcept { ++fork_count(); }
 
-/// Has forks counted from now on.
+/// Has forks counted from now on; twice each if two threads call this first, which is harmless.
 inline void watch_forks() noexcept {
-  static const bool watched = (pin_library_of(&count_fork), on_fork_in_child(&count_fork), true);
-  static_cast<void>(watched);
+  static bool watched = false;
+  if (__atomic_load_n(&watched, __ATOMIC_ACQUIRE)) return;
+  pin_library_of(&count_fork);
+  on_fork_in_child(&count_fork);
+  __atomic_store_n(&watched, true, __ATOMIC_RELEASE);
 }
 
 /// A lock. A child has only the thread that forked, so a lock that another one held would never be
 /// given back: there it is made anew.
 class fork_mutex {
  public:
-  fork_mutex() noexcept { watch_forks(); }
+  constexpr fork_mutex() noexcept = default;
   fork_mutex(const fork_mutex&) = delete;
   fork_mutex& operator=(const fork_mutex&) = delete;
 
   /// Returns true for the first time in a forked child, where what the lock protects may have been
   /// left half changed.
   bool lock() noexcept {
+    watch_forks();
     const bool forked = forks_ != fork_count();
     if (forked) {
       forks_ = fork_count();
@@ -49,7 +53,7 @@ class fork_mutex {
  private:
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed_ = PTHREAD_COND_INITIALIZER;
-  std::uint64_t forks_ = fork_count();
+  std::uint64_t forks_ = 0;
 };
 
 }  // namespace gpu::detail

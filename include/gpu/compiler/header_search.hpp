@@ -3,6 +3,7 @@
 /// Finds the folders of the toolkit's headers, libcu++ among them: beside NVRTC, where the
 /// environment says, beside nvcc, in the usual places, in NVIDIA's Python wheels.
 
+#include <gpu/compiler/made_once.hpp>
 #include <gpu/compiler/nvrtc_entry_points.hpp>
 #include <gpu/compiler/reading.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -23,6 +24,17 @@ inline path_kind kind_of_path(const char* path) noexcept {
   if (::stat(path, &status) != 0) return path_kind::missing;
   return S_ISDIR(status.st_mode) ? path_kind::folder : path_kind::file;
 }
+
+/// The paths that a pattern stands for, none where it stands for nothing.
+struct found_paths {
+  glob_t all = {};
+  explicit found_paths(const char* pattern) noexcept {
+    if (::glob(pattern, 0, nullptr, &all) != 0) all.gl_pathc = 0;
+  }
+  found_paths(const found_paths&) = delete;
+  found_paths& operator=(const found_paths&) = delete;
+  ~found_paths() { ::globfree(&all); }
+};
 
 /// Looks for the headers of one toolkit, and keeps what it found and where it looked.
 class header_search {
@@ -51,17 +63,16 @@ class header_search {
     if (const char* root = environment_variable("VIRTUAL_ENV"); root != nullptr && *root != '\0') {
       char pattern[PATH_MAX];
       format_into(pattern, sizeof pattern, "%s/lib/python3*/site-packages", root);
-      glob_t found{};
-      if (::glob(pattern, 0, nullptr, &found) == 0) {
-        for (std::size_t i = 0; i < found.gl_pathc; ++i) in_root(found.gl_pathv[i]);
-      }
-      ::globfree(&found);
+      const found_paths found(pattern);
+      for (std::size_t i = 0; i < found.all.gl_pathc; ++i) in_root(found.all.gl_pathv[i]);
     }
   }
 
  private:
+  // Not inlined, so that no frame of the stack has more than one of the paths.
+
   /// NVRTC is in lib or lib64 of a toolkit, or in a wheel beside those with the headers.
-  template <class Text = text> void beside_library(const char* library) {
+  template <class Text = text> [[gnu::noinline]] void beside_library(const char* library) {
     char path[PATH_MAX];
     if (::realpath(library, path) == nullptr) return;
     for (int levels = 0; levels < 4; ++levels) {
@@ -72,23 +83,22 @@ class header_search {
     }
   }
 
-  template <class Text = text> void beside_nvcc() {
+  template <class Text = text> [[gnu::noinline]] void beside_nvcc() {
     const char* path = environment_variable("PATH");
     while (path != nullptr && *path != '\0' && !(toolkit_ && libcuxx_)) {
       const char* end = __builtin_strchr(path, ':');
       const auto size =
           end != nullptr ? static_cast<int>(end - path) : static_cast<int>(__builtin_strlen(path));
       char nvcc[PATH_MAX];
-      char real[PATH_MAX];
       format_into(nvcc, sizeof nvcc, "%.*s/nvcc", size, path);
-      if (size != 0 && ::realpath(nvcc, real) != nullptr) beside_library(real);
+      if (size != 0) beside_library(nvcc);
       path = end != nullptr ? end + 1 : nullptr;
     }
   }
 
   /// A toolkit has its headers in include, or for one platform of several in targets; the wheels of
   /// CUDA 13 are a toolkit in the folder nvidia, and those of CUDA 12 a folder each.
-  template <class Text = text> void in_root(const char* root) {
+  template <class Text = text> [[gnu::noinline]] void in_root(const char* root) {
     for (const char* below :
          {"include", "targets/x86_64-linux/include", "targets/sbsa-linux/include", "cu13/include",
           "cuda_runtime/include", "cuda_cccl/include", "nvidia/cu13/include",
@@ -99,7 +109,7 @@ class header_search {
       if (kind_of_path(folder) == path_kind::folder)
         in_folder(folder);
       else if (string_ref(below) == "include")
-        looked_in.push_back(text(folder));
+        looked_in.push_back(required(text(folder)));
     }
   }
 
@@ -108,7 +118,7 @@ class header_search {
     for (const text& before : looked_in) {
       if (string_ref(before) == name) return;
     }
-    looked_in.push_back(text(folder));
+    looked_in.push_back(required(text(folder)));
     char path[PATH_MAX];
     bool useful = false;
     if (!toolkit_) {
@@ -120,13 +130,13 @@ class header_search {
       format_into(path, sizeof path, "%s/cuda/std/type_traits", folder);
       if (kind_of_path(path) == path_kind::file) libcuxx_ = useful = true;
     }
-    if (useful) folders.push_back(text(folder));
+    if (useful) folders.push_back(required(text(folder)));
     if (libcuxx_) return;
     format_into(path, sizeof path, "%s/cccl/cuda/std/type_traits", folder);
     if (kind_of_path(path) != path_kind::file) return;
     libcuxx_ = true;
     format_into(path, sizeof path, "%s/cccl", folder);
-    folders.push_back(text(path));
+    folders.push_back(required(text(path)));
   }
 
   bool toolkit_ = false;
@@ -156,12 +166,12 @@ inline std::size_t version_of_headers(string_ref folder) noexcept {
 /// The headers that go with the NVRTC in use, whose file is `library`. Looked for once: what is
 /// installed meanwhile counts for the next process.
 template <class Search = header_search> inline const Search& found_headers(const text& library) {
-  static const Search found = [&] {
-    Search search;
-    search.run(library.empty() ? nullptr : library.c_str());
+  static const Search* found = nullptr;
+  return *made_once(found, [&]() -> const Search* {
+    auto* const search = new Search;
+    search->run(library.empty() ? nullptr : library.c_str());
     return search;
-  }();
-  return found;
+  });
 }
 
 }  // namespace gpu::detail

@@ -44,12 +44,12 @@ class header_trace {
   template <class Text> bool read(sequence<Text>& headers) const {
     headers.clear();
     text_builder pieces;
-    char block[8192];
+    char block[4096];
     ssize_t got = 0;
     for (off_t at = 0; (got = ::pread(file_, block, sizeof block, at)) > 0; at += got) {
       pieces.append(block, static_cast<std::size_t>(got));
     }
-    const text list = pieces.finish();
+    const text list = required(pieces.finish());
     return got == 0 && parse(list, headers);
   }
 
@@ -90,7 +90,7 @@ class header_trace {
     for (const text& known : headers) {
       if (string_ref(known) == name) return;
     }
-    headers.push_back(name.to_text());
+    headers.push_back(required(name.to_text()));
   }
 
   int file_;

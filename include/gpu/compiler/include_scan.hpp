@@ -14,6 +14,13 @@ namespace gpu::detail {
 struct include_name {
   string_ref name;
   bool quoted;
+  bool goes_on;  ///< more places may matter than the first that has it: `include_next`, a question
+};
+
+/// What a source leaves to the preprocessor.
+struct scan_outcome {
+  bool includes_by_macro = false;  ///< `#include MACRO`
+  bool asks_by_macro = false;      ///< `__has_include(MACRO)`
 };
 
 /// Looks through a source without evaluating anything: it may find a directive that is in a comment
@@ -22,20 +29,24 @@ class include_scan {
  public:
   explicit include_scan(string_ref source) noexcept : begin_{source.begin()}, end_{source.end()} {}
 
-  /// Calls `visit(include_name)` for each. Returns false where one asks for a file under a name
-  /// that only the preprocessor could tell.
-  template <class Visit> bool for_each(Visit visit) const {
-    for (const char* at = begin_; (at = find(at, "#", 1)) != nullptr;) directive(++at, visit);
-    for (const char* at = begin_; (at = find(at, "%:", 2)) != nullptr;) directive(at += 2, visit);
-    bool followed = true;
+  /// Calls `visit(include_name)` for each name that is spelled out.
+  template <class Visit> scan_outcome for_each(Visit visit) const {
+    scan_outcome outcome;
+    for (const char* hash : {"#", "%:"}) {
+      const std::size_t size = __builtin_strlen(hash);
+      for (const char* at = begin_; (at = find(at, hash, size)) != nullptr;) {
+        at += size;
+        if (!directive(at, visit)) outcome.includes_by_macro = true;
+      }
+    }
     for (const char* word : {"has_include", "HAS_INCLUDE"}) {
       constexpr std::size_t size = sizeof "has_include" - 1;
       for (const char* at = begin_; (at = find(at, word, size)) != nullptr;) {
         at += size;
-        if (!question(at, visit)) followed = false;
+        if (!question(at, visit)) outcome.asks_by_macro = true;
       }
     }
-    return followed;
+    return outcome;
   }
 
   /// Whether the source has one of the macros that are different in each compilation.
@@ -76,7 +87,8 @@ class include_scan {
     }
   }
 
-  template <class Visit> void directive(const char* at, Visit& visit) const {
+  /// What follows a `#`; false where it includes a name that is not spelled out.
+  template <class Visit> bool directive(const char* at, Visit& visit) const {
     char word[16];
     std::size_t size = 0;
     at = after_blanks(at);
@@ -86,18 +98,19 @@ class include_scan {
       word[size++] = *at++;
     }
     const string_ref name(word, size);
-    if (name == "include" || name == "include_next" || name == "import") named(at, visit);
+    if (name == "include" || name == "import") return named(at, false, visit);
+    return !(name == "include_next") || named(at, true, visit);
   }
 
   /// Reads `<name>` or `"name"`; false where something else stands there.
-  template <class Visit> bool named(const char* at, Visit& visit) const {
+  template <class Visit> bool named(const char* at, bool goes_on, Visit& visit) const {
     at = after_blanks(at);
     if (at == end_ || (*at != '<' && *at != '"')) return false;
     const char close = *at == '<' ? '>' : '"';
     const char* first = ++at;
     while (at < end_ && *at != close && *at != '\n') ++at;
     if (at == end_ || *at != close || at == first) return false;
-    visit(include_name{{first, static_cast<std::size_t>(at - first)}, close == '"'});
+    visit(include_name{{first, static_cast<std::size_t>(at - first)}, close == '"', goes_on});
     return true;
   }
 
@@ -110,7 +123,7 @@ class include_scan {
     while (at < end_ && in_name(*at)) ++at;  // `__has_include_next`, `X_HAS_INCLUDE__`
     at = after_blanks(at);
     if (at == end_ || *at != '(') return true;  // `#ifdef __has_include` and the like
-    if (named(at + 1, visit)) return true;
+    if (named(at + 1, true, visit)) return true;
     // `#define X_HAS_INCLUDE(x) __has_include(x)`: its uses are found by their own name.
     const char* line = word;
     while (line > begin_ && line[-1] != '\n') --line;

@@ -65,8 +65,8 @@ inline void split_log(string_ref whole, text& log, text& ptxas_log) {
       figures << before.substring(0, before.size() - whole.size());
     }
   }
-  log = for_user.finish();
-  ptxas_log = figures.finish();
+  log = required(for_user.finish());
+  ptxas_log = required(figures.finish());
 }
 
 /// Reads what `split_log` set apart. A kernel's lines are in this order, with those of functions
@@ -88,7 +88,7 @@ sequence<Resources> read_resources(string_ref ptxas_log) {
       std::size_t size = 0;
       while (size < rest.size() && rest[size] != '\'') ++size;
       list.push_back({});
-      list.back().kernel = rest.substring(0, size).to_text();
+      list.back().kernel = required(rest.substring(0, size).to_text());
     } else if (starts_with(rest, "Function properties for ")) {
       function = without_front(rest, 24);
     } else if (list.empty()) {

@@ -32,6 +32,17 @@ template <class Library, class Builder = text_builder>
   const char* detail = table.unavailable_detail != nullptr ? table.unavailable_detail : "unknown";
   const errc why = table.unavailable == errc{} ? errc::not_supported : table.unavailable;
   Builder out;
+  if (why == errc::process_forked) {
+    out << "another thread of the parent process was using " << Library::name
+        << " when this process was forked, and a child cannot go on with it. Fork while nothing is "
+           "compiled or linked, or exec in the child.";
+    return refusal(why, call, out.finish(), where);
+  }
+  if (why == errc::process_exiting) {
+    out << "process exit has begun, and " << Library::name
+        << " is left alone. Compile and link before main returns.";
+    return refusal(why, call, out.finish(), where);
+  }
   if (why == Library::absent) {
     out << "the library " << Library::name << " was not found; looked in: " << detail;
   } else if (why == Library::too_old) {
@@ -48,10 +59,12 @@ template <class Library, class Builder = text_builder>
 
 /// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
 /// and turns what it says into a `result`.
-/// **Errors**: the library's code with the call's name; or why there is no such function.
+/// **Errors**: the library's code with the call's name; or why there is no such function, also
+/// where the library has to be left alone: `errc::process_forked`, `errc::process_exiting`.
 template <auto Member, class... Arguments>
 result<> library_call(source_location where, Arguments... arguments) noexcept {
   using Library = library_of<Member>;
+  const library_use<Library> use;
   const auto function = library_table<Library>().*Member;
   const char* name = library_function_name<Member>();
   if (function == nullptr) return fail(library_error<Library>(name, where));
@@ -68,23 +81,26 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
   GPU_TRY(library_call<Size>(where, handle, &size));
   contents = text();
   if (size == 0) return {};
-  auto* characters = static_cast<char*>(std::malloc(size));
-  if (characters == nullptr) {
-    Builder out;
-    out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
-        << " made. Free host memory.";
-    return fail(
-        refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
+  auto* characters = new (std::nothrow) char[size];
+  result<> got = {};
+  if (characters != nullptr) {
+    got = library_call<Get>(where, handle, characters);
+    if (got.has_value()) contents = text(characters, size);
+    delete[] characters;
   }
-  result<> got = library_call<Get>(where, handle, characters);
-  if (got.has_value()) contents = text(characters, size);
-  std::free(characters);
-  return got;
+  if (characters != nullptr && !contents.lost()) return got;
+  contents = text();
+  Builder out;
+  out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
+      << " made. Free host memory.";
+  return fail(
+      refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
 }
 
 /// Destroys an object of a library, where that is still there.
 template <auto Destroy> struct library_destroy {
   template <class Handle> void operator()(Handle handle) const noexcept {
+    const library_use<library_of<Destroy>> use;
     const auto function = library_table<library_of<Destroy>>().*Destroy;
     if (function != nullptr) function(&handle);
   }

@@ -5,6 +5,7 @@
 
 #include <gpu/compiler/library_table.hpp>
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 #include <gpu/core/text.hpp>
 
 #include <dlfcn.h>
@@ -14,8 +15,7 @@ namespace gpu::detail {
 
 /// The build identifier that the linker wrote into the library that has `function`, as hexadecimal
 /// digits; empty where there is none.
-template <class Builder = text_builder>
-inline text build_of_library(const void* function) noexcept {
+template <class Builder = text_builder> inline text build_of_library(const void* function) {
   Dl_info info{};
   if (::dladdr(function, &info) == 0 || info.dli_fbase == nullptr) return {};
   const auto* base = static_cast<const char*>(info.dli_fbase);
@@ -59,7 +59,7 @@ inline text build_of_library(const void* function) noexcept {
           const auto value = static_cast<unsigned char>(note[content + byte]);
           digits << "0123456789abcdef"[value >> 4] << "0123456789abcdef"[value & 15];
         }
-        return digits.finish();
+        return required(digits.finish());
       }
       note += whole;
     }
@@ -70,14 +70,13 @@ inline text build_of_library(const void* function) noexcept {
 /// A library by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`. `function` is one of
 /// its own.
 template <class Builder = text_builder>
-inline text library_identity(const char* name, int major, int minor,
-                             const void* function) noexcept {
+inline text library_identity(const char* name, int major, int minor, const void* function) {
   Builder out;
   out << name << ' ' << major << '.' << minor << ", build ";
   const text build = build_of_library(function);
   if (!build.empty()) {
     out << build;
-    return out.finish();
+    return required(out.finish());
   }
   Dl_info info{};
   struct stat about{};
@@ -87,7 +86,7 @@ inline text library_identity(const char* name, int major, int minor,
   } else {
     out << "unknown";
   }
-  return out.finish();
+  return required(out.finish());
 }
 
 /// What is known of the library in use.
@@ -101,11 +100,32 @@ struct library_facts {
 };
 
 /// Fills in what follows from the version and from a function of the library.
-template <class Library>
-void identify_library(library_facts& facts, const void* function) noexcept {
+template <class Library> void identify_library(library_facts& facts, const void* function) {
   facts.identity = library_identity(Library::name, facts.major, facts.minor, function);
   Dl_info info{};
-  if (::dladdr(function, &info) != 0) facts.library = text(info.dli_fname);
+  if (::dladdr(function, &info) != 0) facts.library = required(text(info.dli_fname));
+}
+
+/// The variables of the environment that a library obeys, where they are set, in words.
+template <class Library> sequence<text> library_variables() {
+  sequence<text> set;
+  const auto add = [&](const auto&... pieces) {
+    text_builder out;
+    (out << ... << pieces);
+    set.push_back(required(out.finish()));
+  };
+  const char* now = environment_variable(generator_variable);
+  if (now != nullptr) add(generator_variable, "=", now);
+  if (library_table_in_force<Library>() == nullptr) return set;
+  const noted_variable& before = library_state<Library>::of_process().generator;
+  if (!before.noted ||
+      (before.set ? now != nullptr && string_ref(before.value) == now : now == nullptr)) {
+    return set;
+  }
+  constexpr const char* when = " when it was loaded";
+  before.set ? add(generator_variable, "=", static_cast<const char*>(before.value), when)
+             : add("no ", generator_variable, when);
+  return set;
 }
 
 /// Where `recalled_library` keeps them.

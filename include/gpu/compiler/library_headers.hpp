@@ -14,25 +14,27 @@ namespace gpu::detail {
 
 /// The text of the library's header `name`, or an empty text where there is none of that name.
 template <class Builder = text_builder> inline text library_header(string_ref name) {
-  if (name == device_header_name) return text(device_header, sizeof device_header - 1);
+  if (name == device_header_name) {
+    return required(text(device_header, sizeof device_header - 1));
+  }
   return standard_header(name);
 }
 
 /// Tells the library's headers from those of another version of the library.
 template <class Builder = text_builder> inline std::uint64_t mark_of_library_headers() {
-  static const std::uint64_t mark = [] {
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a
-    const auto add = [&](string_ref header) {
-      for (const char c : header) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
-      }
-    };
-    add({device_header, sizeof device_header - 1});
-    for (const plain_header& header : plain_headers) add(header.source);
-    for (const char* header : {"cstddef", "cmath", "stdint.h"}) add(libcuxx_header(header));
-    return hash;
-  }();
-  return mark;
+  static std::uint64_t mark = 0;  // each thread that finds it so computes the same
+  if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a
+  const auto add = [&](string_ref header) {
+    for (const char c : header) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
+    }
+  };
+  add({device_header, sizeof device_header - 1});
+  for (const plain_header& header : plain_headers) add(header.source);
+  for (const char* header : {"cstddef", "cmath", "stdint.h"}) add(libcuxx_header(header));
+  __atomic_store_n(&mark, hash, __ATOMIC_RELAXED);
+  return hash;
 }
 
 /// The headers that one compilation is given as texts: the program's, and those of the library that
@@ -81,7 +83,7 @@ template <class Builder = text_builder> class given_headers {
     }
     const text source = library_header(name);
     if (source.empty()) return false;
-    add(name.to_text(), source);
+    add(required(name.to_text()), source);
     add_wanted(source);
     return true;
   }
@@ -96,7 +98,7 @@ template <class Builder = text_builder> class given_headers {
     for (const text& folder : folders_) {
       Builder path;
       path << folder << '/' << name;
-      if (::access(path.finish().c_str(), F_OK) == 0) return true;
+      if (::access(required(path.finish()).c_str(), F_OK) == 0) return true;
     }
     return false;
   }

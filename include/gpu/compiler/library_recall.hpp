@@ -6,6 +6,7 @@
 
 #include <gpu/compiler/cache_entry.hpp>
 #include <gpu/compiler/library_facts.hpp>
+#include <gpu/compiler/made_once.hpp>
 
 #include <dlfcn.h>
 
@@ -91,16 +92,17 @@ template <class Library> class library_recall {
   /// Before the library is opened: looks for a note, once a process.
   static void before_use(const text& path) {
     if (library_table_in_force<Library>() != nullptr) return;
-    static const bool done = (look(path), true);
-    static_cast<void>(done);
+    const state* const done = made_once(search_of_process(), [&] { return look(path); });
+    if (done == nullptr || done->facts == nullptr) return;
+    __atomic_store_n(&recalled_facts<Library>(), done->facts, __ATOMIC_RELEASE);
   }
 
   /// After it was opened: leaves a note, where one was looked for before and not found.
   /// `get_facts(facts)` fills in the facts.
   template <class GetFacts> static void after_use(const cache_folder& folder, GetFacts get_facts) {
-    state& now = state_of_search();
-    if (!now.known || library_table_in_force<Library>() == nullptr) return;
-    if (__atomic_exchange_n(&now.written, true, __ATOMIC_ACQ_REL)) return;
+    state* const done = __atomic_load_n(&search_of_process(), __ATOMIC_ACQUIRE);
+    if (done == nullptr || !done->known || library_table_in_force<Library>() == nullptr) return;
+    if (__atomic_exchange_n(&done->written, true, __ATOMIC_ACQ_REL)) return;
     library_facts facts;
     get_facts(facts);
     struct stat about{};
@@ -113,22 +115,33 @@ template <class Library> class library_recall {
         << std::uint64_t{facts.architectures.size()};
     for (const int number : facts.architectures) out << static_cast<std::uint64_t>(number);
     text trouble;
-    const entry_name name(now.search, 't');
-    folder.write(name.characters, seal(entry_kind::toolchain, now.search, out.finish()), trouble);
+    const entry_name name(done->search, 't');
+    const text sealed = seal(entry_kind::toolchain, done->search, out.finish());
+    if (!sealed.lost()) folder.write(name.characters, sealed, trouble);
   }
 
  private:
   struct state {
-    digest search;
+    state() noexcept = default;
+    state(const state&) = delete;
+    state& operator=(const state&) = delete;
+    ~state() { delete facts; }
+
+    digest search = {};
     bool known = false, written = false;
+    library_facts* facts = nullptr;
   };
-  static state& state_of_search() noexcept {
-    static state now;
-    return now;
+  static state*& search_of_process() noexcept {
+    static state* search = nullptr;
+    return search;
   }
 
-  static void look(const text& path) {
-    state& now = state_of_search();
+  static state* look(const text& path) {
+    auto* const made = new (std::nothrow) state;
+    if (made != nullptr) look(path, *made);
+    return made;
+  }
+  static void look(const text& path, state& now) {
     now.known = library_search_state(Library::files, now.search);
     text trouble, sealed;
     const cache_folder folder = cache_folder::open(path, false, trouble);
@@ -139,16 +152,13 @@ template <class Library> class library_recall {
         !unseal(sealed, entry_kind::toolchain, now.search, contents)) {
       return;
     }
-    auto* facts = new (std::nothrow) library_facts;
+    library_facts found;
+    if (!read(contents, found)) return;
+    auto* facts = new (std::nothrow) library_facts(detail::move(found));
     if (facts == nullptr) return;
-    if (!read(contents, *facts)) {
-      delete facts;
-      return;
-    }
     folder.touch(name.characters);
     now.written = true;
-    __atomic_store_n(&recalled_facts<Library>(), facts,
-                     __ATOMIC_RELEASE);  // kept until the process ends
+    now.facts = facts;
   }
 
   static bool read(string_ref contents, library_facts& facts) {

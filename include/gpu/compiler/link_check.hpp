@@ -47,9 +47,9 @@ class shared_link_symbols {
   sequence<std::size_t> slots_;  // 1 and up; 0 is free
 };
 
-/// Writes what keeps two inputs from sharing a name; nothing where they can.
+/// Whether something keeps two inputs from sharing a name; writes what.
 template <class Builder>
-inline void write_conflict(Builder& out, const link_plan& plan,
+inline bool write_conflict(Builder& out, const link_plan& plan,
                            const shared_link_symbols::entry& first, const link_symbol& second,
                            std::size_t piece) {
   using role = link_symbol::role;
@@ -59,7 +59,7 @@ inline void write_conflict(Builder& out, const link_plan& plan,
     out << what << plan.pieces[first.piece].name << " and in " << plan.pieces[piece].name;
   };
   const bool sizes_known = a.shape != 0 && second.shape != 0 && a.is_function == second.is_function;
-  if (first.piece == piece) return;
+  if (first.piece == piece) return false;
   if (a.as == role::defined && second.as == role::defined) {
     both(" is defined in ");
     out << ". Keep one of the two, or make it static.\n";
@@ -71,7 +71,10 @@ inline void write_conflict(Builder& out, const link_plan& plan,
     both(a.is_function ? " has other parameters or another result in "
                        : " has not the same size in ");
     out << ". Declare it alike in both.\n";
+  } else {
+    return false;
   }
+  return true;
 }
 
 /// Refuses names that two inputs define, or disagree about, as far as the inputs can be read.
@@ -79,12 +82,13 @@ template <class Builder = text_builder>
 inline result<> check_symbols(const link_plan& plan, source_location where) {
   shared_link_symbols known;
   Builder out;
+  bool conflict = false;
   std::size_t piece = 0;
   const auto enter = [&](const link_symbol& symbol) {
     bool fresh = false;
     shared_link_symbols::entry& entry = known.find(symbol, piece, fresh);
     if (fresh) return;
-    write_conflict(out, plan, entry, symbol, piece);
+    if (write_conflict(out, plan, entry, symbol, piece)) conflict = true;
     const bool more =
         symbol.as == link_symbol::role::defined || entry.symbol.as == link_symbol::role::declared;
     if (more && entry.symbol.as != link_symbol::role::defined) entry = {symbol, piece};
@@ -94,7 +98,7 @@ inline result<> check_symbols(const link_plan& plan, source_location where) {
     if (each.kind == link_input_kind::ptx) for_each_ptx_symbol(each.bytes, enter);
     if (each.kind == link_input_kind::cubin) for_each_cubin_symbol(each.bytes, enter);
   }
-  if (out.size() == 0) return {};
+  if (!conflict) return {};
   return fail(link_refusal(errc::link_failed, out, where));
 }
 

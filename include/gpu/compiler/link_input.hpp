@@ -56,15 +56,17 @@ class link_input {
   /// What `compile` made, best compiled with `relocatable` or `link_time_optimization`. Of its
   /// forms the linker takes LTO-IR before machine code, and PTX where that is for another device.
   link_input(const compiled_program& program, string_ref name = {})
-      : kind_{link_input_kind::program}, program_{program}, name_{name.to_text()} {}
+      : kind_{link_input_kind::program},
+        program_{program},
+        name_{detail::required(name.to_text())} {}
 
   /// Bytes, which are copied.
   template <class Bytes>
     requires detail::convertible<const Bytes&, bytes_ref>
   link_input(const Bytes& image, string_ref name = {})
-      : kind_{detail::kind_of_link_input(image)}, name_{name.to_text()} {
+      : kind_{detail::kind_of_link_input(image)}, name_{detail::required(name.to_text())} {
     const bytes_ref bytes = image;
-    image_ = text(bytes.characters(), bytes.size());
+    image_ = detail::required(text(bytes.characters(), bytes.size()));
   }
 
   /// The contents of a file, whose path is its name in messages.

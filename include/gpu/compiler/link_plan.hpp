@@ -29,6 +29,16 @@ inline cuda_error link_refusal(errc code, Builder& out, source_location where,
   return refusal(code, "gpu::link", out.finish(), where, asked, limit);
 }
 
+/// Refuses 0 bytes that a linker returned for a success.
+template <class Builder = text_builder>
+inline result<> require_linked_code(const text& product, const char* linker,
+                                    source_location where) noexcept {
+  if (!product.empty()) return {};
+  Builder out;
+  out << linker << " reported success and returned no code. Try again, or install another version.";
+  return fail(link_refusal(errc::link_failed, out, where));
+}
+
 /// Whether a cubin can still be linked: what was linked, or compiled on its own, cannot.
 inline bool is_relocatable(bytes_ref cubin) noexcept {
   constexpr std::uint16_t relocatable = 1;
@@ -131,7 +141,7 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
     if (piece.name.empty()) {
       Builder name;
       name << "input " << plan.pieces.size();
-      piece.name = name.finish();
+      piece.name = required(name.finish());
     }
     if (piece.kind == link_input_kind::program) {
       GPU_TRY(choose_form(input.program(), plan.architecture, piece, where));

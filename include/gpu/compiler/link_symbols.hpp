@@ -163,7 +163,7 @@ class ptx_declaration {
 };
 
 /// Calls `visit` with each name that PTX shares.
-template <class Visit> void for_each_ptx_symbol(string_ref ptx, Visit visit) noexcept {
+template <class Visit> void for_each_ptx_symbol(string_ref ptx, Visit visit) {
   ptx_words words(ptx);
   int depth = 0;
   for (string_ref word = words.next(); !word.empty(); word = words.next()) {
@@ -187,7 +187,7 @@ template <class Visit> void for_each_ptx_symbol(string_ref ptx, Visit visit) noe
 }
 
 /// Calls `visit` with each name that a relocatable cubin shares.
-template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) noexcept {
+template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) {
   constexpr std::uint32_t symbol_table = 2;
   constexpr std::size_t header_size = 64, symbol_size = 24;
   if (bytes_of_cubin(image) == 0 || bytes_of_cubin(image) > image.size()) return;

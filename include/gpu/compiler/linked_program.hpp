@@ -2,6 +2,7 @@
 /// \file
 /// `linked_program`: what `link` makes.
 
+#include <gpu/compiler/catch_bad_alloc.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 
@@ -48,9 +49,11 @@ class linked_program {
   /// empty where an input was neither PTX nor LTO-IR. For `module::load`.
   template <class Access = detail::linked_program_access>
   result<text> link_for_driver(source_location where = source_location::current()) const {
-    text image;
-    GPU_TRY(Access::link_for_driver(*this, image, where));
-    return image;
+    return detail::catch_bad_alloc("gpu::module::load", where, [&]() -> result<text> {
+      text image;
+      GPU_TRY(Access::link_for_driver(*this, image, where));
+      return image;
+    });
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <gpu/compiler/cached_link.hpp>
 #include <gpu/compiler/linked_program.hpp>
+#include <gpu/compiler/no_cancellation.hpp>
 
 namespace gpu {
 
@@ -23,7 +24,7 @@ struct linked_program_access {
     made.options_ = options;
     for (const link_input& input : inputs) {
       input.program().for_each_name([&](string_ref written, string_ref lowered) {
-        made.names_.push_back({written.to_text(), lowered.to_text()});
+        made.names_.push_back({required(written.to_text()), required(lowered.to_text())});
       });
     }
     return {};
@@ -55,7 +56,7 @@ struct linked_program_access {
     }
     text log;
     if (!lto.pieces.empty()) {
-      link_piece optimized{link_input_kind::ptx, {}, text("the optimised inputs")};
+      link_piece optimized{link_input_kind::ptx, {}, required(text("the optimised inputs"))};
       GPU_TRY(nvjitlink_link(lto, true, optimized.bytes, log, where));
       image = optimized.bytes;
       if (rest.pieces.empty()) return {};
@@ -78,17 +79,21 @@ struct linked_program_access {
 /// installed, the driver's own linker, which takes no LTO-IR and links for its own device.
 /// What was linked before of the same inputs comes from the cache (see `compile_cache`);
 /// `linked_program::origin` says whether, and why not.
-/// **Threads**: any number may link at once. **Errors**: `errc::link_failed`, with the names that
-/// are undefined, defined twice or do not agree, and the inputs that they are in;
-/// `errc::invalid_image` for an input that is garbage or cut off; `errc::no_nvjitlink`, with where
-/// it was looked for; nvJitLink's or the driver's own, with its log. **Capture**: not affected.
+/// **Threads**: any number may link at once; a `pthread_cancel` waits for the end.
+/// **Errors**: `errc::link_failed`, with the names that are undefined, defined twice or do not
+/// agree, and the inputs that they are in; `errc::invalid_image` for an input that is garbage or
+/// cut off; `errc::no_nvjitlink`, with where it was looked for; `errc::out_of_host_memory`;
+/// nvJitLink's or the driver's own, with its log. **Capture**: not affected.
 /// (nvJitLinkComplete, cuLinkComplete)
 template <class Program = linked_program>
 result<Program> link(const sequence<link_input>& inputs, const link_options& options = {},
                      source_location where = source_location::current()) {
-  Program made;
-  GPU_TRY(detail::linked_program_access::link(inputs, options, made, where));
-  return made;
+  return detail::catch_bad_alloc("gpu::link", where, [&]() -> result<Program> {
+    const detail::no_cancellation whole;
+    Program made;
+    GPU_TRY(detail::linked_program_access::link(inputs, options, made, where));
+    return made;
+  });
 }
 
 }  // namespace gpu

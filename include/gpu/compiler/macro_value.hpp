@@ -57,7 +57,7 @@ template <class Float> text written_float(Float value) noexcept {
 }  // namespace detail
 
 /// A string as C++ writes it, in quotation marks, with escapes where they are needed.
-inline text quoted(string_ref characters) noexcept {
+inline text quoted(string_ref characters) {
   detail::text_builder out;
   out << '"';
   for (const char c : characters) {
@@ -74,20 +74,20 @@ inline text quoted(string_ref characters) noexcept {
     }
   }
   out << '"';
-  return out.finish();
+  return detail::required(out.finish());
 }
 
 /// What a macro stands for. A string is C++ as it stands, such as `"float"` or `"a + b"`; for a
 /// string literal there is `quoted`. Numbers keep their value exactly, floating-point numbers bit
 /// by bit; `bool` is `true` or `false`; an enumerator is its number.
 struct macro_value : text {
-  macro_value() noexcept : text("1", 1) {}
+  macro_value() : text(detail::required(text("1", 1))) {}
   template <class String>
     requires detail::convertible<const String&, string_ref>
-  macro_value(const String& tokens) noexcept : text(string_ref(tokens).to_text()) {}
+  macro_value(const String& tokens) : text(detail::required(string_ref(tokens).to_text())) {}
   template <class Value>
     requires(detail::is_arithmetic<Value> || detail::is_enum<Value>)
-  macro_value(Value value) noexcept : text(of(value)) {}
+  macro_value(Value value) : text(detail::required(of(value))) {}
 
  private:
   template <class Value> static text of(Value value) noexcept {

@@ -20,11 +20,11 @@ inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   const auto add = [&](const auto&... parts) {
     Builder out;
     (out << ... << parts);
-    list.push_back(out.finish());
+    list.push_back(required(out.finish()));
   };
   Builder arch;
   write_architecture(arch, plan.architecture);
-  add("-arch=", arch.finish());
+  add("-arch=", required(arch.finish()));
   if (plan.link_time_optimization) add("-lto");
   if (as_ptx) add("-ptx");
   if (!o.optimize) add("-O0");
@@ -66,22 +66,27 @@ constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
   return 0;
 }
 
-/// The text of both logs, as far as nvJitLink gives them.
+/// Sets `log` to the text of both logs, as far as nvJitLink gives them.
+/// **Errors**: `errc::out_of_host_memory` alone.
 template <class Builder = text_builder>
-inline text nvjitlink_log(nvjitlink::nvjitlink_handle link, source_location where) noexcept {
+inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
+                                  source_location where) {
   using table = nvjitlink::entry_points;
   text errors, info;
-  const bool got_errors =
-      library_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where)
-          .has_value();
-  const bool got_info =
-      library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where).has_value();
+  result<> got_errors =
+      library_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where);
+  if (!got_errors.has_value() && got_errors.error() == errc::out_of_host_memory) return got_errors;
+  result<> got_info =
+      library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where);
+  if (!got_info.has_value() && got_info.error() == errc::out_of_host_memory) return got_info;
   Builder out;
   // Some logs count a terminator, and some have no end of line.
-  if (got_errors && !errors.empty()) out << errors.c_str();
-  if (out.size() != 0 && errors.c_str()[__builtin_strlen(errors.c_str()) - 1] != '\n') out << '\n';
-  if (got_info) out << info.c_str();
-  return out.finish();
+  const std::size_t size = __builtin_strlen(errors.c_str());
+  out << errors.c_str();
+  if (size != 0 && errors.c_str()[size - 1] != '\n') out << '\n';
+  out << info.c_str();
+  log = required(out.finish());
+  return {};
 }
 
 /// Whether nvJitLink looks into the cache of the driver, where there is one. What it finds there
@@ -123,16 +128,18 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, created, where);
   // nvJitLink 12 may end the process where a link is destroyed that could not be created.
   const unique_link owner(created ? raw : nullptr);
-  if (raw != nullptr) log = nvjitlink_log(raw, where);
+  if (raw != nullptr) GPU_TRY(get_nvjitlink_log(raw, log, where));
   if (!done.has_value()) return fail(link_error(&done.error(), log, where));
   if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
-  if (!as_ptx) {
-    return library_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(raw, product,
-                                                                                 where);
+  if (as_ptx) {
+    GPU_TRY(
+        (library_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product, where)));
+    product = required(text(product.c_str()));  // without the terminator, which is counted
+  } else {
+    GPU_TRY((library_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(raw, product,
+                                                                                   where)));
   }
-  GPU_TRY((library_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product, where)));
-  product = text(product.c_str());  // without the terminator, which is counted
-  return {};
+  return require_linked_code(product, "nvJitLink", where);
 }
 
 }  // namespace gpu::detail

@@ -8,16 +8,27 @@
 #include <gpu/compiler/library_headers.hpp>
 #include <gpu/compiler/nvrtc_version.hpp>
 
+#include <gpu/driver/file_size_signal.hpp>
+
+#include <cerrno>
+#include <cstring>
+
 namespace gpu::detail {
 
 using unique_program =
     unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
 
 /// A text of NVRTC without the zero, or in logs the several, that end it.
-inline text without_terminator(const text& t) noexcept {
+inline text without_terminator(const text& t) {
   std::size_t size = t.size();
   while (size > 0 && t.data()[size - 1] == '\0') --size;
-  return size == t.size() ? t : text(t.data(), size);
+  return size == t.size() ? t : required(text(t.data(), size));
+}
+
+/// Whether an error or a log says that no more files can be opened: too many are, in this process
+/// or on this machine.
+inline bool lacks_descriptors(const text& words) noexcept {
+  return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
 }
 
 inline bool uses_precompiled_header(const compile_request& request) noexcept {
@@ -60,10 +71,27 @@ inline sequence<text> whole_option_list(const compile_request& request) {
     for (const text& folder : *folders) {
       Builder out;
       out << "--include-path=" << folder;
-      list.push_back(out.finish());
+      list.push_back(required(out.finish()));
     }
   }
   return list;
+}
+
+/// The name of something that was asked for and has 0 bytes in `made`; null if nothing has.
+inline const char* missing_product(const compile_request& request,
+                                   const compiled_state& made) noexcept {
+  if (has_option(request, "--dlink-time-opt")) {
+    if (made.lto_ir.empty()) return "LTO-IR";
+  } else {
+    const bool real = request.architecture.kind() == architecture::kind_type::real;
+    if (made.ptx.empty()) return "PTX";
+    if (real && made.cubin.empty()) return "machine code";
+  }
+  if (made.names.size() != request.source.instances().size()) return "names of instances";
+  for (const name_pair& name : made.names) {
+    if (name.lowered.empty()) return "name of an instance";
+  }
+  return nullptr;
 }
 
 /// Reads everything out of a program that was compiled.
@@ -83,9 +111,14 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
   for (const option_text& expression : request.source.instances()) {
     const char* lowered = nullptr;
     GPU_TRY(library_call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
-    made.names.push_back({expression, text(lowered)});
+    made.names.push_back({expression, required(text(lowered))});
   }
-  return {};
+  const char* missing = missing_product(request, made);
+  if (missing == nullptr) return {};
+  Builder out;
+  out << "NVRTC reported success and returned no " << missing << " for \"" << request.source.name()
+      << "\". Try again, or install another version of the CUDA toolkit.";
+  return fail(refusal(errc::compile_failed, "gpu::compile", out.finish(), where));
 }
 
 /// Compiles with the options of the request and the extras that are not null.
@@ -111,12 +144,16 @@ inline result<> nvrtc_compile_once(const compile_request& request,
   }
   if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
   if (extras.no_cache) arguments.push_back("--no-cache");
-  const result<> done = library_call<&table::compile_program>(
-      where, raw, static_cast<int>(arguments.size()), arguments.data());
+  const result<> done = [&] {
+    const file_size_signal_blocked blocked;  // for the list of headers
+    return library_call<&table::compile_program>(where, raw, static_cast<int>(arguments.size()),
+                                                 arguments.data());
+  }();
 
   text log;
   result<> logged =
       library_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
+  if (!logged.has_value() && logged.error() == errc::out_of_host_memory) return logged;
   split_log(without_terminator(log), made.log, made.ptxas_log);
   if (extras.trace.works()) {
     // What comes from a precompiled header is not opened, and not in the list.
@@ -151,6 +188,10 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
       continue;
     }
     const cuda_error& error = done.error();
+    if (extras.trace.works() && lacks_descriptors(made.log)) {
+      extras.trace.close();  // takes two, which the headers may need
+      continue;
+    }
     if (error == errc::compile_failed && headers.add_missing(made.log)) continue;
     if (!extras.in_use()) return done;
     if (error == errc::not_supported || error.domain() == error_domain::nvrtc) {

@@ -23,14 +23,15 @@ class program {
   template <class String>
     requires detail::convertible<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
-      : source_{string_ref(source).to_text()}, name_{name.to_text()} {}
+      : source_{detail::required(string_ref(source).to_text())},
+        name_{detail::required(name.to_text())} {}
 
   /// A program made of parts; `name` stands for it where no part does, as in the last line of a
   /// log.
   template <class Source>
     requires detail::same<Source, gpu::source>
   program(const Source& source, string_ref name = "program.cu")
-      : source_{source.whole()}, name_{name.to_text()}, parts_{source.parts()} {}
+      : source_{source.whole()}, name_{detail::required(name.to_text())}, parts_{source.parts()} {}
 
   /// The program in a file, which is its name in messages; `#include "..."` in it looks in its
   /// folder too.

@@ -69,8 +69,10 @@ struct quick_request {
   std::uint64_t driver_generation = 0;         // of the driver's table
   int device = -1;                             // whose architecture it is, where none is named
 
-  /// Fills in what is not the caller's. False where the driver cannot say which device it is.
+  /// Fills in what is not the caller's. False where the driver cannot say which device it is, or
+  /// the environment has more to say to NVRTC.
   template <class Builder = text_builder> bool complete() noexcept {
+    if (environment_variable(generator_variable) != nullptr) return false;
     const char* line = environment_variable("GPU_COMPILE_OPTIONS");
     if (line != nullptr) more_options = line;
     nvrtc = nvrtc::entry_points_in_force();
@@ -105,7 +107,7 @@ template <class Builder = text_builder> class basic_remembered_quick_request {
   explicit basic_remembered_quick_request(const quick_request& r)
       : source_{r.source},
         options_{r.options},
-        more_options_{r.more_options.to_text()},
+        more_options_{required(r.more_options.to_text())},
         nvrtc_{r.nvrtc},
         driver_generation_{r.driver_generation},
         device_{r.device} {}

@@ -18,6 +18,7 @@ struct compile_request {
   sequence<text> folders = {};        ///< the user's include folders, in their order
   sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
   text compiler = {};                 ///< NVRTC's version and build; empty where there is none
+  sequence<text> variables = {};      ///< those of the environment that NVRTC obeys
 };
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
@@ -120,6 +121,7 @@ inline result<> settle(compile_request& request, const compile_options& options,
   library_facts facts;
   GPU_TRY(get_nvrtc_facts(facts, where));
   request.compiler = facts.identity;
+  request.variables = library_variables<nvrtc::detail::library>();
   const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;
 
   option_chooser<Builder> chooser(where);
@@ -133,8 +135,10 @@ inline result<> settle(compile_request& request, const compile_options& options,
   GPU_TRY(settle(request.architecture, facts, where));
   Builder target;
   write_architecture(target, request.architecture);
-  chooser.choose("--gpu-architecture", target.finish());
-  if (chooser.find(option_number("--std")) == nullptr) chooser.choose("--std", text("c++20", 5));
+  chooser.choose("--gpu-architecture", required(target.finish()));
+  if (chooser.find(option_number("--std")) == nullptr) {
+    chooser.choose("--std", required(text("c++20")));
+  }
   GPU_TRY(chooser.finish(request.options, request.folders));
   if (options.toolkit_headers) request.found_folders = found_headers(facts.library).folders;
   return {};

@@ -52,8 +52,10 @@ class source {
     }
     out << "\"\n" << contents;
     if (contents.empty() || contents[contents.size() - 1] != '\n') out << '\n';
-    pieces_.push_back(out.finish());
-    parts_.push_back({name.to_text(), contents.to_text(), first_line});
+    source_part added{detail::required(name.to_text()), detail::required(contents.to_text()),
+                      first_line};
+    pieces_.push_back(detail::required(out.finish()));
+    parts_.push_back(detail::move(added));
     return *this;
   }
   template <class Builder = detail::text_builder>
@@ -76,7 +78,7 @@ class source {
   template <class Builder = detail::text_builder> text whole() const {
     Builder out;
     for (const text& piece : pieces_) out << piece;
-    return out.finish();
+    return detail::required(out.finish());
   }
   const sequence<source_part>& parts() const noexcept { return parts_; }
 

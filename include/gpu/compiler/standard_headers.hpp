@@ -123,7 +123,7 @@ template <class Builder = text_builder> inline text libcuxx_header(string_ref na
   Builder counterpart;
   if (of_c) counterpart << 'c';
   counterpart << name.substring(0, of_c ? name.size() - 2 : name.size());
-  const text there = counterpart.finish();
+  const text there = required(counterpart.finish());
   Builder out;
   out << "#pragma once\n";
   if (there == "cmath") out << "#undef INFINITY\n#undef NAN\n";  // it has its own
@@ -142,7 +142,7 @@ template <class Builder = text_builder> inline text libcuxx_header(string_ref na
            "#define offsetof(type, member) __INTADDR__(&(static_cast<type*>(nullptr)->member))\n";
   }
   if (there == "cmath") out << "#include <math.h>\n";
-  return out.finish();
+  return required(out.finish());
 }
 
 /// The text of the standard header `name`, or an empty text where there is none of that name.
@@ -151,7 +151,7 @@ template <class Builder = text_builder> inline text standard_header(string_ref n
     if (name == known) return libcuxx_header(name);
   }
   for (const plain_header& known : plain_headers) {
-    if (name == known.name) return text(known.source);
+    if (name == known.name) return required(text(known.source));
   }
   return {};
 }

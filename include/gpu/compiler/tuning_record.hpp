@@ -60,6 +60,7 @@ template <class Builder = text_builder> class basic_tuning_record {
     }
     const entry_name name(key_, 'm');
     const text sealed = seal(entry_kind::measurement, key_, out.finish());
+    if (sealed.lost()) return;
     if (folder.write(name.characters, sealed, trouble)) note_stored(folder, sealed.size(), limit_);
   }
 

@@ -23,8 +23,8 @@ enum class errc : int {
   not_supported,       ///< the driver or the device lacks this one feature
   no_nvrtc,            ///< no NVRTC library was found
   nvrtc_too_old,       ///< there is an NVRTC, but older than the library can use
-  process_forked,      ///< the driver was in use before fork(); a child cannot go on with it
-  process_exiting,     ///< process exit has begun; the driver is left alone
+  process_forked,      ///< driver or compiler was in use at fork(); a child cannot go on with it
+  process_exiting,     ///< process exit has begun; the driver and the compiler are left alone
   invalid_argument,    ///< a value that can never be right
   index_out_of_range,  ///< a device, element or parameter index past the end
   size_mismatch,       ///< two ranges that have to have the same length have not

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <gpu/core/traits.hpp>
 
+#include <new>
+
 namespace gpu {
 
 namespace detail {
@@ -15,7 +17,8 @@ class text_builder;
 
 /// An immutable, reference-counted, zero-terminated string. Copying costs one atomic increment.
 /// **Threads**: copies of one text may be used and destroyed in different threads.
-/// **Errors**: where memory runs out while a text is made, the text is empty.
+/// **Errors**: a text for which the host has no memory is `lost`. It is not empty: it says so in
+/// words, as its copies do.
 class text {
  public:
   text() noexcept = default;
@@ -24,7 +27,10 @@ class text {
   text(const char* characters, std::size_t size) noexcept {
     if (size == 0) return;
     block_ = allocate(size);
-    if (block_ == nullptr) return;
+    if (block_ == nullptr) {
+      *this = lost_text();
+      return;
+    }
     __builtin_memcpy(characters_of(block_), characters, size);
     finish(size);
   }
@@ -40,7 +46,7 @@ class text {
   }
   ~text() {
     if (block_ != nullptr && __atomic_sub_fetch(&block_->owners, 1u, __ATOMIC_ACQ_REL) == 0) {
-      __builtin_free(block_);
+      ::operator delete(block_);
     }
   }
 
@@ -51,6 +57,10 @@ class text {
   bool empty() const noexcept { return size() == 0; }
   const char* begin() const noexcept { return c_str(); }
   const char* end() const noexcept { return c_str() + size(); }
+
+  /// Whether the host had no memory for the characters. What the text has instead is a sentence
+  /// for people: a program that needs the characters themselves has to ask.
+  bool lost() const noexcept { return block_ != nullptr && block_->lost != 0; }
 
   /// Whether `part` occurs in the text.
   bool contains(const char* part) const noexcept {
@@ -76,14 +86,29 @@ class text {
 
   struct block {
     std::uint32_t owners;
+    std::uint32_t lost;
     std::size_t size;
   };
+  /// What all texts share that were lost. It owns itself, so that it is never freed.
+  struct lost_block {
+    block start;
+    char characters[48];
+  };
+  static lost_block lost_;
+
   static char* characters_of(block* b) noexcept { return reinterpret_cast<char*>(b + 1); }
+  static text lost_text() noexcept {
+    text made;
+    made.block_ = &lost_.start;
+    __atomic_fetch_add(&made.block_->owners, 1u, __ATOMIC_RELAXED);
+    return made;
+  }
   static block* allocate(std::size_t size) noexcept {
-    return static_cast<block*>(__builtin_malloc(sizeof(block) + size + 1));
+    return static_cast<block*>(::operator new(sizeof(block) + size + 1, std::nothrow));
   }
   void finish(std::size_t size) noexcept {
     block_->owners = 1;
+    block_->lost = 0;
     block_->size = size;
     characters_of(block_)[size] = '\0';
   }
@@ -91,15 +116,18 @@ class text {
   block* block_ = nullptr;
 };
 
+inline constinit text::lost_block text::lost_{{1, 1, 47},
+                                              "(the host had no memory left for this sentence)"};
+
 namespace detail {
 
-/// Puts a text together piece by piece. Where memory runs out, what follows is left out.
+/// Puts a text together piece by piece. If memory runs out for one of them, the whole is lost.
 class text_builder {
  public:
   text_builder() noexcept = default;
   text_builder(const text_builder&) = delete;
   text_builder& operator=(const text_builder&) = delete;
-  ~text_builder() { __builtin_free(block_); }
+  ~text_builder() { ::operator delete(block_); }
 
   text_builder& operator<<(const char* string) noexcept {
     return string == nullptr ? *this : append(string, __builtin_strlen(string));
@@ -121,7 +149,7 @@ class text_builder {
   }
 
   text_builder& append(const char* characters, std::size_t count) noexcept {
-    if (count == 0 || !reserve(size_ + count)) return *this;
+    if (count == 0 || lost_ || !reserve(size_ + count)) return *this;
     __builtin_memcpy(text::characters_of(block_) + size_, characters, count);
     size_ += count;
     return *this;
@@ -129,15 +157,22 @@ class text_builder {
 
   std::size_t size() const noexcept { return size_; }
 
+  /// Has the text be lost, since something that belongs in it was.
+  void lose() noexcept { lost_ = true; }
+
   /// The text so far; the builder is empty afterwards.
   text finish() noexcept {
     text result;
-    if (block_ != nullptr) {
+    if (lost_) {
+      ::operator delete(block_);
+      result = text::lost_text();
+    } else if (block_ != nullptr) {
       result.block_ = block_;
-      block_ = nullptr;
       result.finish(size_);
     }
+    block_ = nullptr;
     size_ = capacity_ = 0;
+    lost_ = false;
     return result;
   }
 
@@ -154,9 +189,16 @@ class text_builder {
   bool reserve(std::size_t size) noexcept {
     if (size <= capacity_) return true;
     const std::size_t capacity = size * 2 + 64;
-    void* grown = __builtin_realloc(block_, sizeof(text::block) + capacity + 1);
-    if (grown == nullptr) return false;
-    block_ = static_cast<text::block*>(grown);
+    text::block* const grown = text::allocate(capacity);
+    if (grown == nullptr) {
+      lost_ = true;
+      return false;
+    }
+    if (block_ != nullptr) {
+      __builtin_memcpy(text::characters_of(grown), text::characters_of(block_), size_);
+      ::operator delete(block_);
+    }
+    block_ = grown;
     capacity_ = capacity;
     return true;
   }
@@ -164,7 +206,17 @@ class text_builder {
   text::block* block_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  bool lost_ = false;  ///< a piece is missing
 };
+
+/// Returns `made`, whose characters the program cannot do without. If they were lost, does what
+/// operator new does where memory has run out, as `sequence` would: mostly, throws
+/// `std::bad_alloc`.
+inline text required(text made) {
+  if (made.lost()) [[unlikely]]
+    ::operator delete(::operator new(static_cast<std::size_t>(-1) / 2));
+  return made;
+}
 
 }  // namespace detail
 }  // namespace gpu

@@ -31,13 +31,16 @@ result<> read_figure(device of, CUdevice_attribute which, Number& value,
   return {};
 }
 
-/// Adds to `lacking` what keeps a device from meeting the requirements, or nothing.
+/// Sets `meets` to whether a device meets the requirements, and adds to `lacking` what it lacks.
 template <class Builder>
-result<> find_lacking(const device_requirements& wanted, device candidate, Builder& lacking,
-                      source_location where) noexcept {
+result<> check_device(const device_requirements& wanted, device candidate, bool& meets,
+                      Builder& lacking, source_location where) noexcept {
+  meets = true;
   const auto at_least = [&](const char* what, std::size_t has, std::size_t wants,
                             const char* unit) {
-    if (has < wants) lacking << ", " << what << ' ' << has << unit << " of " << wants;
+    if (has >= wants) return;
+    meets = false;
+    lacking << ", " << what << ' ' << has << unit << " of " << wants;
   };
   compute_capability has;
   std::size_t memory = 0, shared = 0, multiprocessors = 0;
@@ -49,6 +52,7 @@ result<> find_lacking(const device_requirements& wanted, device candidate, Build
   GPU_TRY(
       driver::call<&driver::entry_points::device_total_mem>(where, &memory, candidate.native()));
   if (has < wanted.compute_capability) {
+    meets = false;
     lacking << ", compute capability " << has.major << '.' << has.minor << " of "
             << wanted.compute_capability.major << '.' << wanted.compute_capability.minor;
   }
@@ -71,7 +75,9 @@ result<> find_lacking(const device_requirements& wanted, device candidate, Build
   for (const ability& asked : abilities) {
     int able = 1;
     if (asked.wanted) GPU_TRY(read_figure(candidate, asked.attribute, able, where));
-    if (able == 0) lacking << ", no " << asked.name;
+    if (able != 0) continue;
+    meets = false;
+    lacking << ", no " << asked.name;
   }
   return {};
 }
@@ -106,8 +112,9 @@ result<device> choose_device(const device_requirements& wanted = {},
   for (int index = 0; index < count; ++index) {
     const device candidate = GPU_TRY(device::get(index, where));
     Builder lacking;
-    GPU_TRY(detail::find_lacking(wanted, candidate, lacking, where));
-    if (lacking.size() != 0) {
+    bool meets = false;
+    GPU_TRY(detail::check_device(wanted, candidate, meets, lacking, where));
+    if (!meets) {
       shortcomings << "; device " << index << " (" << GPU_TRY(candidate.name(where)) << ')'
                    << lacking.finish();
       continue;

@@ -5,6 +5,7 @@
 #include <gpu/driver/current_context.hpp>
 #include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/primary_context.hpp>
+#include <gpu/driver/refusals.hpp>
 
 namespace gpu {
 
@@ -70,12 +71,14 @@ template <class Self> class device_operations {
   }
 
   /// Such as "NVIDIA H200". (cuDeviceGetName)
+  /// **Errors**: also `errc::out_of_host_memory`.
   template <class Text = text>
   result<Text> name(source_location where = source_location::current()) const noexcept {
     char characters[256] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_name>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return Text(characters);
+    return detail::copied_text<Text>(characters, __builtin_strlen(characters), "gpu::device::name",
+                                     where);
   }
 
   /// All memory of the device, in bytes. (cuDeviceTotalMem)
@@ -140,12 +143,14 @@ template <class Self> class device_operations {
   }
 
   /// Such as "0000:3b:00.0". (cuDeviceGetPCIBusId)
+  /// **Errors**: also `errc::out_of_host_memory`.
   template <class Text = text>
   result<Text> pci_bus_id(source_location where = source_location::current()) const noexcept {
     char characters[32] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_pci_bus_id>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return Text(characters);
+    return detail::copied_text<Text>(characters, __builtin_strlen(characters),
+                                     "gpu::device::pci_bus_id", where);
   }
 
  private:

@@ -92,7 +92,7 @@ class driver_log {
     std::size_t size = capacity;
     GPU_TRY(driver::call<&driver::entry_points::logs_dump_to_memory>(where, from, room.characters,
                                                                      &size, 0u));
-    return Text(room.characters, size);
+    return detail::copied_text<Text>(room.characters, size, function, where);
   }
 
   template <class Result>

@@ -3,6 +3,7 @@
 /// A call of the program's code by the driver: the callable with the place it came from, and what
 /// contains its failures; and how a graph keeps an object alive.
 
+#include <gpu/core/traits.hpp>
 #include <gpu/driver/calls.hpp>
 
 #include <new>  // also std::exception, for less than <exception> costs
@@ -55,6 +56,9 @@ void run_contained(Work work, const char* function, source_location where) noexc
 
 /// A callable that the driver calls through a pointer. `Function` takes nothing.
 template <class Function> struct host_call {
+  static_assert(noexcept(declval<Function&>().~Function()),
+                "gpu: the destructor of a host function may throw, in a thread of the driver's, "
+                "where nothing could catch it; make it noexcept");
   Function function;
   const char* given_to;  ///< the function of `gpu` that the program gave it to
   source_location where;

@@ -58,7 +58,8 @@ inline constexpr launch_label host_function_label{"a host function", -1};
 /// calls it at each launch, and keeps it alive as long as it may.
 /// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`; `errc::callback_threw` where
 /// copying the callable threw, and was not for want of memory; the driver's. What the callable
-/// throws, and the error of a `result` that it returns, goes to the error reporter.
+/// throws, and the error of a `result` that it returns, goes to the error reporter. A callable
+/// whose destructor may throw does not compile.
 /// **Capture**: allowed. **Threads**: any. Neither the callable nor its destructor may use CUDA, or
 /// wait for work that is queued. (cuStreamAddCallback, which is called on faults too; in a capture
 /// cuLaunchHostFunc)

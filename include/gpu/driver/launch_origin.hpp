@@ -9,6 +9,8 @@
 
 #include <gpu/driver/process_state.hpp>
 
+#include <new>
+
 namespace gpu::detail {
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
@@ -121,12 +123,12 @@ template <class Ring> struct launch_history {
   }
 };
 
-/// The sentence about the launches that may have caused a fault seen on `stream`, or an empty text.
-template <class Builder = text_builder, class Ring = launch_ring>
-[[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
+/// The sentence about the launches of a history that may have caused a fault seen on `stream`, or
+/// an empty text.
+template <class Builder, class History>
+[[gnu::cold, gnu::noinline]] inline text origins_in(const History& history,
+                                                    CUstream stream) noexcept {
   constexpr std::size_t most_listed = 8;
-  const launch_history<Ring> history(launches());
-  stream = recorded_stream(stream);
   const CUdevice device = history.device_of(stream);
   Builder out;
   std::size_t listed = 0, unlisted = 0, times = 0;
@@ -167,6 +169,17 @@ template <class Builder = text_builder, class Ring = launch_ring>
   if (!history.complete) out << " (or one before the latest " << launch_ring::size << ')';
   out << '.';
   return out.finish();
+}
+
+/// The same of what was launched until now; empty, too, if there is no memory for a history, which
+/// is too large for the stack of a small thread.
+template <class Builder = text_builder, class Ring = launch_ring>
+[[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
+  const auto* const history = new (std::nothrow) launch_history<Ring>(launches());
+  if (history == nullptr) return {};
+  text sentence = origins_in<Builder>(*history, recorded_stream(stream));
+  delete history;
+  return sentence;
 }
 
 /// An error of the driver's, on its way to the program; names the launches, copies and fills that

@@ -22,7 +22,6 @@ extern "C" {
 int gpu_c_open(const char* path, int flags, ...) noexcept __asm__("open");
 int gpu_c_close(int file) noexcept __asm__("close");
 int gpu_c_fcntl(int file, int command, ...) noexcept __asm__("fcntl");
-int gpu_c_ftruncate(int file, off_t size) noexcept __asm__("ftruncate");
 ssize_t gpu_c_read(int file, void* bytes, std::size_t count) noexcept __asm__("read");
 char* gpu_c_strerror(int number) noexcept __asm__("strerror");
 ssize_t gpu_c_write(int file, const void* bytes, std::size_t count) noexcept __asm__("write");
@@ -38,6 +37,7 @@ char* gpu_c_dlerror() noexcept __asm__("dlerror");
 int gpu_c_dladdr(const void* address, void* found) noexcept __asm__("dladdr");
 void* gpu_c_mmap(void* address, std::size_t bytes, int protection, int flags, int file,
                  off_t offset) noexcept __asm__("mmap");
+[[gnu::weak]] char* gpu_c_secure_getenv(const char* name) noexcept __asm__("secure_getenv");
 int gpu_c_memfd_create(const char* name, unsigned flags) noexcept __asm__("memfd_create");
 }
 
@@ -56,7 +56,10 @@ inline constexpr int load_now = 2;                   // RTLD_NOW | RTLD_LOCAL
 inline constexpr int load_if_loaded = 4;             // RTLD_NOLOAD
 inline constexpr int load_for_good = 0x1000;         // RTLD_NODELETE
 inline constexpr int map_read_write = 3;             // PROT_READ | PROT_WRITE
+inline constexpr int map_no_access = 0;              // PROT_NONE
 inline constexpr int map_private = 2;                // MAP_PRIVATE
+inline constexpr int map_here = 0x10;                // MAP_FIXED
+inline constexpr int map_no_file = 0x20;             // MAP_ANONYMOUS
 inline constexpr unsigned memory_close_on_exec = 1;  // MFD_CLOEXEC
 
 /// A mutex that is unlocked where all its bytes are zero, so that it can lie in shared memory.
@@ -104,7 +107,11 @@ template <class Function> void pin_library_of(Function* function) noexcept {
   }
 }
 
-inline const char* environment_variable(const char* name) noexcept { return std::getenv(name); }
+/// Null in a program that runs with more rights than its user, who must not choose what it loads
+/// and where it writes. Not every C library knows that of a program.
+inline const char* environment_variable(const char* name) noexcept {
+  return &gpu_c_secure_getenv != nullptr ? gpu_c_secure_getenv(name) : std::getenv(name);
+}
 
 /// As snprintf, through the compiler: <cstdio> costs more than it is worth here.
 inline void format_into(char* line, std::size_t size, const char* format, auto... values) noexcept {
@@ -159,22 +166,40 @@ struct named_memory_request {
   void* memory;
 };
 
+/// How far named memory lies behind the mapping that has the name: as much as a page at most.
+inline constexpr std::size_t name_bytes = 65536;
+
 template <class Request>
 int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* data) noexcept {
   auto* request = static_cast<Request*>(data);
   char mapped_name[128];
   format_into(mapped_name, sizeof mapped_name, "/memfd:%s ", request->name);
-  request->memory = find_named_memory(mapped_name);
-  if (request->memory != nullptr) return 1;
+  if (void* const found = find_named_memory(mapped_name)) {
+    request->memory = static_cast<char*>(found) + name_bytes;
+    return 1;
+  }
   const int file = gpu_c_memfd_create(request->name, memory_close_on_exec);
   if (file < 0) return 1;
-  if (gpu_c_ftruncate(file, static_cast<off_t>(request->bytes)) == 0) {
-    void* memory = gpu_c_mmap(nullptr, request->bytes, map_read_write, map_private, file, 0);
-    if (reinterpret_cast<std::intptr_t>(memory) != -1) request->memory = memory;  // MAP_FAILED
+  const auto failed = [](void* memory) { return reinterpret_cast<std::intptr_t>(memory) == -1; };
+  void* const all = gpu_c_mmap(nullptr, name_bytes + request->bytes, map_read_write,
+                               map_private | map_no_file, -1, 0);
+  if (!failed(all) &&
+      !failed(gpu_c_mmap(all, name_bytes, map_no_access, map_private | map_here, file, 0))) {
+    request->memory = static_cast<char*>(all) + name_bytes;
   }
   gpu_c_close(file);
   return 1;
 }
+
+/// A lock that `fork` takes, too: a child has no thread that would give back what this one guards.
+/// The handlers are registered before main, and so before any thread has the lock.
+template <class Mutex = mutex> struct fork_gate {
+  static void shut() noexcept { gpu_c_mutex_lock(&lock.native); }
+  static void open() noexcept { gpu_c_mutex_unlock(&lock.native); }
+
+  inline static Mutex lock{};
+  inline static const int registered = gpu_c_atfork(&shut, &open, &open);
+};
 
 /// Zeroed memory that is the same for every caller in the process that asks for `name`, whichever
 /// shared library it sits in and however that was built and loaded; null where the system has no
@@ -183,10 +208,15 @@ int find_or_make_named_memory(struct dl_phdr_info*, std::size_t, void* data) noe
 /// An inline variable does not give that: hidden visibility, RTLD_LOCAL and an executable that does
 /// not export its symbols each make a second copy. A mapping's name is seen by the whole process.
 /// The dynamic linker's lock, held while dl_iterate_phdr calls back, keeps two libraries from
-/// making the mapping at once. `MAP_PRIVATE` keeps a forked child's copy apart from its parent's.
+/// making the mapping at once, and `fork_gate` keeps a forked child from finding that lock taken.
+/// `MAP_PRIVATE` keeps a forked child's copy apart from its parent's. The file that has the name
+/// stays empty, so that no limit on the size of files matters, and the memory lies behind its
+/// mapping.
 template <class Request = named_memory_request>
 void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
   Request request{name, bytes, nullptr};
+  static_cast<void>(fork_gate<>::registered);
+  const scoped_lock held(fork_gate<>::lock);
   ::dl_iterate_phdr(&find_or_make_named_memory<Request>, &request);
   return request.memory;
 }

@@ -52,6 +52,7 @@ struct process_state : process_front {
   error_reporter reporter;       // null: print to stderr
   bool (*leave_event)(CUevent);  // to graphs that need it; null while none does
   mutex loading;
+  bool is_loading;                // by a thread that has the lock
   driver::entry_points unloaded;  // in force before the first use
   driver::entry_points loaded;
   driver::entry_points forked;
@@ -83,10 +84,18 @@ inline constinit process_front unknown_process{&driver::detail::null_entry_point
 /// Beside the variable that guards itself, whose test is longer.
 inline constinit process_front* known_process = &unknown_process;
 
+template <class State> void leave_driver_to_parent() noexcept;
+
+/// No thread waits for another here, for a forked child has none that could go on.
 template <class State> [[gnu::cold, gnu::noinline]] State* process_state_on_first_use() noexcept {
-  static State* const state = find_process_state<State>();
-  __atomic_store_n(&known_process, state, __ATOMIC_RELEASE);
-  return state;
+  State* const state = find_process_state<State>();
+  pin_library_of(&leave_driver_to_parent<State>);
+  on_fork_in_child(&leave_driver_to_parent<State>);
+  process_front* known = &unknown_process;
+  __atomic_compare_exchange_n(&known_process, &known, state, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  process_front* const front = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE);
+  return front->state;
 }
 
 /// The state of the process; the same object in all its shared libraries.
@@ -116,14 +125,19 @@ const driver::entry_points* put_in_force(State& state, const driver::entry_point
   return before != &state.unloaded ? before : nullptr;
 }
 
-/// Where the parent had no driver that could be used, the child has none for the same reason.
+/// Where the parent had no driver that could be used, the child has none for the same reason; where
+/// it had not looked for one, the child may.
 template <class State> void leave_driver_to_parent() noexcept {
-  State& state = state_of_process<State>();
-  state.objects = {};  // another thread of the parent may have been at it
-  const driver::entry_points* table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
+  process_front* const front = __atomic_load_n(&known_process, __ATOMIC_ACQUIRE);
+  State* const state = front->state;
+  if (state == nullptr) return;
+  state->objects = {};  // another thread of the parent may have been at it
+  state->loading = {};
+  const driver::entry_points* table = __atomic_load_n(&state->table, __ATOMIC_ACQUIRE);
+  if (table == &state->unloaded && !state->is_loading) return;
   if (table->unavailable != errc{} || table->start_failure != CUDA_SUCCESS) return;
-  state.forked.unavailable = errc::process_forked;
-  put_in_force(state, &state.forked);
+  state->forked.unavailable = errc::process_forked;
+  put_in_force(*state, &state->forked);
 }
 
 template <class State> void leave_driver_alone() noexcept {
@@ -137,8 +151,6 @@ template <class State> void leave_driver_alone() noexcept {
 template <class State> void set_process_hooks(State& state) noexcept {
   if (state.hooks_set) return;
   state.hooks_set = true;
-  pin_library_of(&leave_driver_alone<State>);
-  on_fork_in_child(&leave_driver_to_parent<State>);
   on_process_exit(&leave_driver_alone<State>);
 }
 
@@ -211,8 +223,10 @@ template <class Table = driver::entry_points>
   const scoped_lock lock(state.loading);
   table = __atomic_load_n(&state.table, __ATOMIC_ACQUIRE);
   if (table == &state.unloaded) {
+    state.is_loading = true;
     load_entry_points(state.loaded, state.detail, sizeof state.detail);
     start_driver(state.loaded);
+    state.is_loading = false;
     set_process_hooks(state);
     table = &state.loaded;
     put_in_force(state, table);

@@ -52,6 +52,16 @@ template <class Builder = text_builder>
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
 
+/// A text of these characters.
+/// **Errors**: `errc::out_of_host_memory`.
+template <class Text>
+result<Text> copied_text(const char* characters, std::size_t size, const char* function,
+                         source_location where) noexcept {
+  Text made(characters, size);
+  if (made.lost()) return fail(out_of_host_memory_error(function, size, where));
+  return made;
+}
+
 /// `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, as its name tells.
 template <class Enum, class Builder = text_builder>
 result<> require_enumerator(Enum value, const char* type, const char* function,

@@ -26,7 +26,7 @@ template <class... Parameters> class kernel_node {
   kernel_node(const launch_config& config, const kernel<Parameters...>& kernel,
               Arguments&&... arguments) noexcept
       : config_{config},
-        kernel_{detail::kernel_access::record(kernel)},
+        kernel_{kernel},
         arguments_{static_cast<Arguments&&>(arguments)...},
         owners_{arguments...} {
     static_assert(sizeof...(Arguments) == sizeof...(Parameters),
@@ -43,11 +43,12 @@ template <class... Parameters> class kernel_node {
   template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {
-    if (kernel_ == &detail::no_kernel)
+    if (!kernel_)
       return detail::fail(detail::empty_handle_error("gpu::kernel_node", "kernel", where));
+    detail::kernel_record* const record = detail::kernel_access::record(kernel_);
     const detail::prepared_launch launch{stream_ref::legacy_default(context),
                                          config_,
-                                         kernel_,
+                                         record,
                                          arguments_.pointers(),
                                          where,
                                          owners_.list,
@@ -62,8 +63,8 @@ template <class... Parameters> class kernel_node {
       to.cluster = &cluster_;
     }
     CUDA_KERNEL_NODE_PARAMS_v3& node = to.native.kernel;
-    node.kern = kernel_->native;
-    to.code = kernel_->live.code;
+    node.kern = record->native;
+    to.code = record->live.code;
     node.ctx = context.native();
     node.gridDimX = config_.grid.x;
     node.gridDimY = config_.grid.y;
@@ -77,7 +78,7 @@ template <class... Parameters> class kernel_node {
   }
 
   launch_config config_;
-  detail::kernel_record* kernel_;
+  kernel<Parameters...> kernel_;
   detail::argument_pack<Parameters...> arguments_;
   detail::noted_owners<sizeof...(Parameters)> owners_;
   CUlaunchAttribute cluster_;

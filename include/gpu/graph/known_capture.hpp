@@ -18,11 +18,12 @@ struct known_capture : open_capture {
 /// Takes back what was launched on `stream` from `first` on, which a capture kept from running.
 template <class Ring>
 void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept {
-  const launch_history<Ring> history(ring);
-  for (std::size_t i = 0; i < history.count; ++i) {
-    const launch_record& each = history.records[i];
-    if (each.ticket >= first && each.label != nullptr && each.stream == stream)
-      forget_launch(ring, each.ticket);
+  const std::uint64_t next = launches_so_far(ring);
+  if (next > first + launch_ring::size) first = next - launch_ring::size;
+  launch_record each;
+  for (std::uint64_t ticket = first; ticket < next; ++ticket) {
+    if (read_record(ring, ticket, each) && each.label != nullptr && each.stream == stream)
+      forget_launch(ring, ticket);
   }
 }
 

@@ -75,7 +75,11 @@ result<> find_runtime_kernel(const void* function, kernel_record*& record,
     return known.native == native && string_ref(known.name) == called;
   });
   if (record != nullptr) return {};
-  owned_kernel_record made = GPU_TRY(read_kernel(native, called.to_text(), where));
+  const text own_name = called.to_text();
+  if (own_name.lost()) {
+    return fail(out_of_host_memory_error("gpu::launch", called.size(), where));
+  }
+  owned_kernel_record made = GPU_TRY(read_kernel(native, own_name, where));
   record = made.release();
   runtime_kernels().add(record);
   return {};

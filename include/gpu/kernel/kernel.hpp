@@ -17,8 +17,9 @@ namespace detail {
 struct kernel_access;
 }
 
-/// What typed and untyped kernels have in common. A name, not an owner: valid while the module
-/// lives, also after the module was moved. Default constructed it is empty.
+/// What typed and untyped kernels have in common. A kernel shares the code of its module with it,
+/// and keeps it loaded: the module may be destroyed first. Copies are the same kernel, and a move
+/// is a copy. Default constructed it is empty.
 class kernel_handle {
  public:
   constexpr kernel_handle() noexcept = default;
@@ -26,8 +27,8 @@ class kernel_handle {
   constexpr explicit operator bool() const noexcept { return record_ != &detail::no_kernel; }
   /// One `CUkernel` serves every device; null where the handle is empty.
   CUkernel native() const noexcept { return record_->native; }
-  /// The name in the module, mangled unless the kernel is `extern "C"`; valid while the module
-  /// lives.
+  /// The name in the module, mangled unless the kernel is `extern "C"`; valid while this or another
+  /// handle of the kernel lives.
   const char* name() const noexcept { return record_->name.c_str(); }
 
   friend constexpr bool operator==(const kernel_handle& a, const kernel_handle& b) noexcept {
@@ -35,12 +36,14 @@ class kernel_handle {
   }
 
  protected:
-  constexpr explicit kernel_handle(detail::kernel_record* record) noexcept : record_{record} {}
+  explicit kernel_handle(detail::kernel_record* record) noexcept
+      : record_{record}, code_{record->live.code} {}
 
  private:
   friend struct detail::kernel_access;
 
   detail::kernel_record* record_ = &detail::no_kernel;
+  detail::object_owner<> code_;
 };
 
 /// What typed and untyped kernels can both be asked.
@@ -93,8 +96,7 @@ class kernel : public kernel_operations<kernel<Parameters...>> {
 
  private:
   friend struct detail::kernel_access;
-  constexpr explicit kernel(detail::kernel_record* record) noexcept
-      : kernel_operations<kernel>(record) {}
+  explicit kernel(detail::kernel_record* record) noexcept : kernel_operations<kernel>(record) {}
 };
 
 /// A kernel whose parameters nobody has stated. Made by `module::kernel(name)`; `launch` compares
@@ -105,7 +107,7 @@ class untyped_kernel : public kernel_operations<untyped_kernel> {
 
  private:
   friend struct detail::kernel_access;
-  constexpr explicit untyped_kernel(detail::kernel_record* record) noexcept
+  explicit untyped_kernel(detail::kernel_record* record) noexcept
       : kernel_operations<untyped_kernel>(record) {}
 };
 
@@ -132,7 +134,7 @@ template <class... Parameters> struct kernel_parameters<void(Parameters...)> {
 
 /// The way of `module` and `launch` to the record behind a handle.
 struct kernel_access {
-  template <class Kernel> static constexpr Kernel make(kernel_record* record) noexcept {
+  template <class Kernel> static Kernel make(kernel_record* record) noexcept {
     return Kernel{record};
   }
   static constexpr kernel_record* record(const kernel_handle& kernel) noexcept {

@@ -45,8 +45,7 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
 
 }  // namespace detail
 
-/// How a `module` is loaded and what it can be asked: a temporary one nothing, since kernels and
-/// variables end with it.
+/// How a `module` is loaded and what it can be asked.
 /// **Threads**: any number may look up kernels and variables at once. **Capture**: is not affected
 /// by that, and goes on.
 template <class Self> class module_operations {
@@ -130,7 +129,7 @@ template <class Self> class module_operations {
   /// with a zero byte; `errc::empty_handle`.
   template <kernel_parameter... Parameters>
   result<gpu::kernel<Parameters...>> kernel(
-      string_ref name, source_location where = source_location::current()) const& noexcept {
+      string_ref name, source_location where = source_location::current()) const noexcept {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
@@ -150,23 +149,22 @@ template <class Self> class module_operations {
   ///         GPU_TRY(code.kernel<axpy_signature>("axpy"));
   template <class Function>
     requires detail::is_function<Function>
-  auto kernel(string_ref name, source_location where = source_location::current()) const& noexcept {
+  auto kernel(string_ref name, source_location where = source_location::current()) const noexcept {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
 
   /// The kernel of that name, whatever it takes; its first launch compares the arguments' sizes.
-  result<untyped_kernel> kernel(
-      string_ref name, source_location where = source_location::current()) const& noexcept {
+  result<untyped_kernel> kernel(string_ref name,
+                                source_location where = source_location::current()) const noexcept {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     return detail::kernel_access::make<untyped_kernel>(record);
   }
-  template <class...>
-  void kernel(string_ref, source_location = {}) const&& = delete;  // it ends with the module
 
   /// The `__device__` or `__constant__` variable of that name as `T`s: one for a variable of type
   /// `T`, several for an array. Each context has its own copy of it; a device stands for its
-  /// primary context. The span ends with the module. (cuLibraryGetGlobal)
+  /// primary context. The span does not keep the code loaded: a kernel of the module or the module
+  /// itself has to. (cuLibraryGetGlobal)
   /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` where it is not a whole number of `T`;
   /// `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
   template <class T>
@@ -186,20 +184,19 @@ template <class Self> class module_operations {
     return global<T>(name, context_ref::from_native(context, on), where);
   }
   template <class T, class On>
-  void global(string_ref, const On&, source_location = {}) const&& = delete;
+  void global(string_ref, const On&, source_location = {}) const&& = delete;  // it ends with this
 
   /// The `__managed__` variable of that name, which the host reads and writes at the same address
-  /// as all devices: not while a kernel that uses it runs. It ends with the module.
-  /// (cuLibraryGetManaged)
+  /// as all devices: not while a kernel that uses it runs. It keeps the code loaded, as a kernel
+  /// does. (cuLibraryGetManaged)
   /// **Errors**: as `global`.
   template <class T, class Variable = managed_variable<T>>
   result<Variable> managed(string_ref name,
-                           source_location where = source_location::current()) const& noexcept {
+                           source_location where = source_location::current()) const noexcept {
     detail::global_place place;
     GPU_TRY(detail::find_managed(state(), name, sizeof(T), place, where));
-    return Variable(place.address, place.bytes / sizeof(T));
+    return Variable(place.address, place.bytes / sizeof(T), detail::object_owner<>(state()));
   }
-  template <class T> void managed(string_ref, source_location = {}) const&& = delete;
 
  private:
   friend Self;
@@ -221,9 +218,9 @@ template <class Self> class module_operations {
 };
 
 /// Owns loaded device code. It belongs to no context: a kernel of it runs on every device that the
-/// image has code for. Move-only; empty after a move; kernels stay valid when it moves and end with
-/// it. The code is unloaded with the last of the module and the graphs, executable ones too, that
-/// have kernels of it; while there is a `stream_capture`, when that is over.
+/// image has code for. Move-only; empty after a move. The code is unloaded with the last of the
+/// module, the kernels and managed variables that were looked up in it, and the graphs, executable
+/// ones too, that have kernels of it; while there is a `stream_capture`, when that is over.
 class module : public module_operations<module> {
  public:
   /// Empty.
@@ -244,7 +241,7 @@ class module : public module_operations<module> {
     return made;
   }
   /// Gives the library up; the caller unloads it, after the graphs that have its kernels. Kernels
-  /// looked up here end all the same.
+  /// and managed variables that were looked up here are valid until then.
   template <class Library = CUlibrary> [[nodiscard]] Library release() noexcept {
     if (!handle_) return nullptr;
     handle_.get()->forget_kernels();

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// What a module owns, together with the graphs that have its kernels: the driver's library, the
-/// records of its kernels, and the names by which instances of templates can be asked for.
+/// What a module owns, together with its kernels and the graphs that have them: the driver's
+/// library, the records of its kernels, and the names by which instances of templates can be asked
+/// for.
 
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -44,7 +45,7 @@ struct module_state : shared_object {
     }
   }
 
-  /// The name that the driver knows for `written`.
+  /// The name that the driver knows for `written`. It may be lost.
   text lowered(string_ref written) const noexcept {
     for (const module_name* n = names; n != nullptr; n = n->next) {
       if (string_ref(n->written) == written) return n->lowered;
@@ -55,8 +56,13 @@ struct module_state : shared_object {
   /// Whether there was memory for it.
   bool add_name(string_ref written, string_ref lowered) noexcept {
     auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
-    if (name != nullptr) names = name;
-    return name != nullptr;
+    if (name == nullptr) return false;
+    if (name->written.lost() || name->lowered.lost()) {
+      delete name;
+      return false;
+    }
+    names = name;
+    return true;
   }
 
  private:
@@ -71,10 +77,7 @@ struct module_state : shared_object {
 };
 
 struct drop_module {
-  template <class State> void operator()(State* state) const noexcept {
-    drop_share<shared_object>(*state);
-    end_unwanted();
-  }
+  template <class State> void operator()(State* state) const noexcept { let_go(*state); }
 };
 
 using owned_module_state = unique_handle<module_state*, drop_module>;
@@ -130,7 +133,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   const bool is_ptx = kind_of_image(image) == image_kind::ptx;
   if (is_ptx) {
     terminated = text(image.characters(), image.size());
-    if (terminated.empty()) {
+    if (terminated.lost()) {
       return fail(out_of_host_memory_error("gpu::module::load", image.size(), where));
     }
     bytes = terminated.data();
@@ -185,6 +188,7 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
 template <class Builder = text_builder>
 inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
                             source_location where) noexcept {
+  if (name.lost()) return fail(out_of_host_memory_error("gpu::module::kernel", 0, where));
   record = state.kernels.find([&](const kernel_record& known) { return known.name == name; });
   if (record != nullptr) return {};
   CUkernel native = nullptr;

@@ -9,12 +9,15 @@
 namespace gpu {
 
 /// A `__managed__` variable of a module: `T`s that the host and all devices have at one address.
-/// Names them; they end with the module.
+/// Copies are the same variable. It keeps the module's code loaded; its spans and pointers do not.
 template <class T> class managed_variable {
  public:
   constexpr managed_variable() noexcept = default;
-  explicit managed_variable(CUdeviceptr address, std::size_t count) noexcept
-      : data_{reinterpret_cast<T*>(static_cast<std::uintptr_t>(address))}, size_{count} {}
+  explicit managed_variable(CUdeviceptr address, std::size_t count,
+                            const detail::object_owner<>& code = {}) noexcept
+      : data_{reinterpret_cast<T*>(static_cast<std::uintptr_t>(address))},
+        size_{count},
+        code_{code} {}
 
   /// The same elements as a kernel takes them.
   device_span<T> span() const noexcept {
@@ -33,6 +36,7 @@ template <class T> class managed_variable {
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  detail::object_owner<> code_;
 };
 
 namespace detail {
@@ -75,6 +79,7 @@ inline result<> find_global(module_state* state, string_ref name, context_ref co
   GPU_TRY(require_whole_name(function, name, where));
   GPU_TRY(require(context, function, where));
   const text lowered = state->lowered(name);
+  if (lowered.lost()) return fail(out_of_host_memory_error(function, name.size(), where));
   const result<> found = driver::call_in<&driver::entry_points::library_get_global>(
       context.native(), where, &place.address, &place.bytes, state->library, lowered.c_str());
   return check_variable(found, function, "__device__ or __constant__", name, element, place, where);
@@ -88,6 +93,7 @@ inline result<> find_managed(module_state* state, string_ref name, std::size_t e
   if (state == nullptr) return fail(empty_handle_error(function, "module", where));
   GPU_TRY(require_whole_name(function, name, where));
   const text lowered = state->lowered(name);
+  if (lowered.lost()) return fail(out_of_host_memory_error(function, name.size(), where));
   const result<> found = driver::call_in_any<&driver::entry_points::library_get_managed>(
       where, &place.address, &place.bytes, state->library, lowered.c_str());
   return check_variable(found, function, "__managed__", name, element, place, where);

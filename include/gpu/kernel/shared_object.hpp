@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// Objects with several owners, such as the code of kernels, which a module owns and each graph
-/// that has kernels of it.
+/// Objects with several owners, such as the code of kernels, which a module owns, each kernel that
+/// was looked up in it and each graph that has kernels of it.
 
+#include <gpu/core/utility.hpp>
 #include <gpu/driver/process_state.hpp>
 
 namespace gpu::detail {
@@ -66,6 +67,35 @@ template <class Object = shared_object> void end_unwanted() noexcept {
     each = next;
   }
 }
+
+/// Gives a share up, and ends what nobody needs any more.
+template <class Object> [[gnu::cold, gnu::noinline]] void let_go(Object& object) noexcept {
+  drop_share<shared_object>(object);
+  end_unwanted();
+}
+
+/// Owns a share in an object, or in nothing. Each copy owns one of its own, and a move is a copy.
+template <class Object = shared_object> class object_owner {
+ public:
+  constexpr object_owner() noexcept = default;
+  /// Takes a share in an object that somebody has a share in.
+  explicit object_owner(Object* shared) noexcept : object_{shared} { take_share(); }
+  object_owner(const object_owner& other) noexcept : object_{other.object_} { take_share(); }
+  object_owner& operator=(object_owner other) noexcept {
+    swap_values(object_, other.object_);
+    return *this;
+  }
+  constexpr ~object_owner() {
+    if (object_ != nullptr) let_go(*object_);
+  }
+
+ private:
+  void take_share() noexcept {
+    if (object_ != nullptr) object_->take_share();
+  }
+
+  Object* object_ = nullptr;
+};
 
 /// A capture that is going on, of which unwanted objects may be nodes; one of a list.
 struct open_capture {

@@ -200,8 +200,10 @@ class caching_pinned_allocator {
       const detail::fork_safe_lock held(cache_->growing);
       if (!held) return detail::fail(fork_error(where));
       if (Block* block = take_anywhere()) return block;
-      cache_->waiting.collect();
-      if (Block* block = take_anywhere()) return block;
+      Block* freed = nullptr;
+      if (cache_->waiting.collect_until([&] { return (freed = take_anywhere()) != nullptr; })) {
+        return freed;
+      }
       const std::size_t misses = cache_->misses;
       const result<Block*> grown = grow<Block>(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;

@@ -59,18 +59,21 @@ class waiting_blocks {
     return marked;
   }
 
-  /// Gives back the blocks whose streams have got so far. (cuEventQuery)
-  template <class Answer = bool> void collect() noexcept {
+  /// Gives back blocks whose streams have got so far, until `served()` is true, which is asked
+  /// after each of them; returns whether it was. A stream that gave a block back is the first to be
+  /// asked the next time, so that one that is busy for long is not asked each time. (cuEventQuery)
+  template <class Served> bool collect_until(Served served) noexcept {
     const fork_safe_lock held(lock_);
-    if (!held) return;
+    if (!held) return false;
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
-      const result<Answer> done = driver::query<&driver::entry_points::event_query>(
+      const result<bool> done = driver::query<&driver::entry_points::event_query>(
           CUDA_ERROR_NOT_READY, source_location{}, oldest.event);
       if (!done.has_value() || !*done) {
         stream = &oldest.next_stream;
         continue;
       }
+      const bool has_more = oldest.next != nullptr;
       *stream = after(oldest);
       oldest.block->give_back(*oldest.block);
       if (oldest.stream.context() == context_) {
@@ -78,7 +81,12 @@ class waiting_blocks {
       } else {
         drop(&oldest);
       }
+      if (served()) {
+        if (has_more) move_to_front(*stream);
+        return true;
+      }
     }
+    return false;
   }
 
   /// Gives back all blocks, after a wait for their streams, and keeps no events.
@@ -139,6 +147,12 @@ class waiting_blocks {
       added.last = &added;
       added.next_stream = exchange(first_, &added);
     }
+  }
+
+  /// Takes a stream out of the list where `link` points to it, and makes it the first.
+  void move_to_front(waiting_block*& link) noexcept {
+    waiting_block* moved = exchange(link, link->next_stream);
+    moved->next_stream = exchange(first_, moved);
   }
 
   /// What takes the place of the oldest of a stream: the one after it, or another stream's.

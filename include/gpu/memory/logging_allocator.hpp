@@ -46,7 +46,7 @@ text describe_allocation(const stream_ref& stream, std::size_t count, std::size_
 /// **Threads**: as the allocator and the log.
 template <class Allocator> class logging_allocator {
  public:
-  /// Gets a line, with its end, and the pointer that was given with it.
+  /// Gets a line, with its end, and the pointer that was given with it. Must not throw.
   using log = void (*)(const text& line, void* data);
 
   /// Writes to the standard error stream, or to a log of one's own.

@@ -175,7 +175,7 @@ class call_trace {
 /// program that does not call it traces nothing. A list of events ends with the process, unless a
 /// signal ends that; chrome://tracing reads it either way.
 inline bool use_call_trace_if_asked() {
-  const char* path = std::getenv("GPU_TRACE");
+  const char* path = gpu::detail::environment_variable("GPU_TRACE");
   if (path == nullptr || *path == '\0') return false;
   const std::string_view name = path;
   std::FILE* file = std::fopen(path, "we");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -216,6 +217,47 @@ TEST_CASE("leaks are printed with a heading, and nothing is where there are none
   INFO(printed);
   CHECK(printed.find("gpu cpu driver: 1 objects were not given back:\n  event at 0x") == 0);
   CHECK(printed.find("code_calls_test.cpp:" + std::to_string(line)) != std::string::npos);
+}
+
+TEST_CASE("code that is compiled as it stands has no fused products", "[cpu]") {
+  // a * b - c where c is the rounded product: 0, or what the rounding took off.
+  const std::string kernel = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .u64 %p; .reg .f32 %a, %b, %m;
+  ld.param.u64 %p, [p]; ld.global.f32 %a, [%p]; ld.global.f32 %b, [%p+4];
+  mul.f32 %m, %a, %a; sub.f32 %m, %m, %b; st.global.f32 [%p+8], %m; ret; })";
+  const struct {
+    std::vector<CUjit_option> names;
+    std::uintptr_t value;
+    bool fused;
+  } cases[] = {{{}, 0, true},
+               {{CU_JIT_OPTIMIZATION_LEVEL}, 4, true},
+               {{CU_JIT_OPTIMIZATION_LEVEL}, 0, false},
+               {{CU_JIT_GENERATE_DEBUG_INFO}, 0, true},
+               {{CU_JIT_GENERATE_DEBUG_INFO}, 1, false}};
+  for (const auto& each : cases) {
+    driver_fixture f;
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    void* value = reinterpret_cast<void*>(each.value);
+    auto names = each.names;
+    REQUIRE(f.cu.module_load_data_ex(&module, kernel.c_str(), static_cast<unsigned>(names.size()),
+                                     names.data(), &value) == CUDA_SUCCESS);
+    REQUIRE(f.cu.module_get_function(&function, module, "k") == CUDA_SUCCESS);
+    const float a = 1.0f + 0x1p-12f, product = 1.0f + 0x1p-11f;
+    float values[3] = {a, product, -1};
+    CUdeviceptr p = 0;
+    REQUIRE(f.cu.mem_alloc(&p, sizeof values) == CUDA_SUCCESS);
+    REQUIRE(f.cu.memcpy_htod(p, values, sizeof values) == CUDA_SUCCESS);
+    void* parameters[] = {&p};
+    REQUIRE(f.cu.launch_kernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) ==
+            CUDA_SUCCESS);
+    REQUIRE(f.cu.memcpy_dtoh(values, p, sizeof values) == CUDA_SUCCESS);
+    CHECK(values[2] == (each.fused ? 0x1p-24f : 0.0f));
+  }
 }
 
 }  // namespace code_calls_test

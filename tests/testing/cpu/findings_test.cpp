@@ -68,6 +68,9 @@ __global__ void pointer(int* p, int n) {
 __global__ void mask(int* p, int n) {
   p[threadIdx.x & 1] = __shfl_sync(1, n, 0);  // mask
 }
+__global__ void partial(int* p, int n) {
+  if (threadIdx.x < 8) p[threadIdx.x & 1] = n + __shfl_down_sync(0xff, threadIdx.x, 16);  // partial
+}
 __global__ void endless(int* p, int n) {
   while (*(volatile int*)p == n) {}  // endless
 }
@@ -189,9 +192,10 @@ TEST_CASE("each finding has the code of a driver and says where it is", "[cpu]")
       {"pointer", 12, CUDA_ERROR_INVALID_PC, 1, {"call"}},
       {"mask",
        1,
-       CUDA_ERROR_ILLEGAL_INSTRUCTION,
+       CUDA_SUCCESS,
        32,
        {"the member mask 0x1 does not name the executing lane", "thread (1,0,0)"}},
+      {"partial", 1, CUDA_SUCCESS, 32, {"reads lane 16, which does not take part", "mask 0xff"}},
       {"endless", 1, CUDA_ERROR_LAUNCH_TIMEOUT, 1, {"more than 100000 instructions"}},
       {"apart", 1, CUDA_ERROR_LAUNCH_TIMEOUT, 64, {"barrier 1 waits for 64 threads; 32 arrived"}},
       {"trapped", 1, CUDA_ERROR_LAUNCH_FAILED, 32, {"trap", "thread (3,0,0)"}},

@@ -69,6 +69,15 @@ constexpr const char* kernels = R"(
   ret;
 }
 
+.visible .entry outside(.param .u64 p) {
+  .reg .u32 %t; .reg .u64 %p;
+  ld.param.u64 %p, [p];
+  mov.u32 %t, %tid.x;
+  shfl.sync.down.b32 %t, %t, 1, 31, -1;
+  st.global.u32 [%p], %t;
+  ret;
+}
+
 .visible .entry meets(.param .u64 p) {
   .reg .u64 %p; .reg .u32 %x; .reg .pred %c;
   ld.param.u64 %p, [p];
@@ -131,9 +140,11 @@ TEST_CASE("what is only reported is a fault where that is chosen, with the code 
        CUDA_ERROR_LAUNCH_FAILED,
        "byte 0 of s, written by thread (0,0,0) with no barrier in between"},
       {"stale", 1, &checks::uninitialised_reads, &checks::uninitialised_reads_are_faults,
-       CUDA_ERROR_LAUNCH_FAILED, "reads 4 bytes at 0x8: byte 4 of later"},
+       CUDA_ERROR_LAUNCH_FAILED, "reads 4 bytes at 0x408: byte 4 of later"},
       {"apart", 64, &checks::barrier_divergence, &checks::barrier_divergence_is_a_fault,
-       CUDA_ERROR_LAUNCH_TIMEOUT, "barrier that not all threads reach in kernel apart"}};
+       CUDA_ERROR_LAUNCH_TIMEOUT, "barrier that not all threads reach in kernel apart"},
+      {"outside", 20, &checks::mask_misuse, &checks::mask_misuse_is_a_fault,
+       CUDA_ERROR_ILLEGAL_INSTRUCTION, "lane outside of the member mask in kernel outside"}};
   for (const auto& each : findings) {
     CAPTURE(each.kernel);
     gpu::testing::cpu_driver_options options = test::without_places();

@@ -155,4 +155,35 @@ FIRST: add.u32 %r3, %r3, %r1;
   for (u32 i = 0; i < 20; ++i) CHECK(result[i] == i * (i + 1) / 2);
 }
 
+TEST_CASE("an atomic on one side does not hide a race on shared memory", "[machine]") {
+  const std::string atomic = "atom.shared.add.u32 %r2, [v], 1;", load = "ld.shared.u32 %r2, [v];",
+                    store = "st.shared.u32 [v], 77;";
+  const std::string watched = "ld.volatile.shared.u32 %r2, [v];",
+                    relaxed = "st.relaxed.cta.shared.u32 [v], 77;";
+  // Reports of a kernel in which one warp does `first` and the next one `second`.
+  const auto races = [](const std::string& first, const std::string& second) {
+    workbench bench(R"(
+.visible .entry k() {
+  .shared .align 4 .u32 v; .reg .b32 %r<3>; .reg .pred %p<3>;
+  mov.u32 %r1, %tid.x; st.shared.u32 [v], 0; bar.sync 0;
+  setp.eq.u32 %p1, %r1, 1; setp.eq.u32 %p2, %r1, 33; @%p2 bra SECOND; @!%p1 bra END;
+  )" + first +
+                    " bra END;\nSECOND: " + second + "\nEND: ret; }");
+    std::size_t found = 0;
+    for (const fault& f : bench.run_well("k", {}, {64, 1, 1}).reports)
+      found += f.kind == fault_kind::shared_race;
+    return found;
+  };
+  for (const std::string& plain : {load, store}) {
+    CAPTURE(plain);
+    CHECK(races(atomic, plain) == 1);
+    CHECK(races(plain, atomic) == 1);
+  }
+  CHECK(races(store, load) == 1);
+  CHECK(races(atomic, atomic) == 0);
+  // These pass unseen, as the documentation says.
+  CHECK(races(store, watched) == 0);
+  CHECK(races(relaxed, load) == 0);
+}
+
 }  // namespace atomics_test

@@ -82,7 +82,8 @@ TEST_CASE("warp-synchronous exchange needs a warp barrier", "[machine]") {
   .shared .align 4 .b8 room[128];
   .reg .b64 %rd<4>; .reg .b32 %r<8>;
   ld.param.u64 %rd1, [out];
-  mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1; shl.b32 %r2, %r1, 2;
+  mov.u32 %r1, %tid.x; mad.wide.u32 %rd2, %r1, 4, %rd1;
+  mov.u32 %r5, room; mad.lo.u32 %r2, %r1, 4, %r5;
   st.shared.u32 [%r2], %r1;
 )") + (good ? "bar.warp.sync -1;" : "") +
                     R"(
@@ -182,7 +183,8 @@ TEST_CASE("named barriers pass from producers to consumers", "[machine]") {
 .visible .entry k(.param .u64 out) {
   .shared .align 4 .b8 room[128];
   .reg .b64 %rd<4>; .reg .b32 %r<8>; .reg .pred %p;
-  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31; shl.b32 %r3, %r2, 2;
+  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 31;
+  mov.u32 %r5, room; mad.lo.u32 %r3, %r2, 4, %r5;
   setp.ge.u32 %p, %r1, 32;
   @%p bra CONSUMER;
   mul.lo.u32 %r4, %r2, 3; st.shared.u32 [%r3], %r4;

@@ -128,18 +128,134 @@ TEST_CASE("lanes that have exited are not waited for", "[machine]") {
   CHECK(each_lane("vote.sync.ballot.b32 %d, 1, -1;", 5)[0] == 31);
 }
 
-TEST_CASE("a mask that leaves out the caller is a fault, one never met a deadlock", "[machine]") {
+TEST_CASE("a shuffle from a lane that is elsewhere gives 0 and is reported", "[machine]") {
+  // Lanes 0 to 7 add up what eight lanes have in five steps, as for a whole warp.
   workbench bench(R"(
-.visible .entry outside() { .reg .b32 %r; shfl.sync.idx.b32 %r, 1, 0, 31, 0xfffffffe; ret; }
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %l, %d, %v; .reg .pred %p;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %l, %laneid; mad.wide.u32 %rd2, %l, 4, %rd1; add.u32 %v, %l, 1;
+  setp.ge.u32 %p, %l, 8; @%p bra END;
+  shfl.sync.down.b32 %d, %v, 16, 31, 0xff; add.u32 %v, %v, %d;
+  shfl.sync.down.b32 %d, %v, 8, 31, 0xff; add.u32 %v, %v, %d;
+  shfl.sync.down.b32 %d, %v, 4, 31, 0xff; add.u32 %v, %v, %d;
+  shfl.sync.down.b32 %d, %v, 2, 31, 0xff; add.u32 %v, %v, %d;
+  shfl.sync.down.b32 %d, %v, 1, 31, 0xff; add.u32 %v, %v, %d;
+  st.global.u32 [%rd2], %v;
+END:
+  ret; })");
+  const address out = bench.allocate(32 * 4);
+  const outcome result = bench.run_well("k", {2, 1, 1}, {32, 1, 1}, out);
+  CHECK(bench.download<u32>(out, 8)[0] == 36);
+  REQUIRE(result.reports.size() == 5);  // each instruction once; the last ones for lanes 4 to 7
+  for (const fault& f : result.reports) CHECK(f.kind == fault_kind::mask_misuse);
+  CHECK(result.reports[0].text.find("reads lane 16, which does not take part (member mask 0xff): "
+                                    "hardware gives 0") != std::string::npos);
+  bench.what.check.mask_misuse = false;
+  CHECK(bench.run_well("k", {}, {32, 1, 1}, out).reports.empty());
+  bench.what.check.mask_misuse_is_a_fault = true;
+  const outcome faulty = bench.run("k", {}, {32, 1, 1}, out);
+  REQUIRE(faulty.error);
+  CHECK(faulty.error->kind == fault_kind::mask_misuse);
+  CHECK(faulty.error->thread[0] == 0);
+}
+
+TEST_CASE("a shuffle from outside is reported where something is computed with it", "[machine]") {
+  workbench bench(R"(
+.visible .entry chosen(.param .u64 out) {  // where the lane is not inside, the own value
+  .reg .b64 %rd<3>; .reg .b32 %l, %d, %v; .reg .pred %p;
+  ld.param.u64 %rd1, [out]; mov.u32 %l, %laneid; mad.wide.u32 %rd2, %l, 4, %rd1;
+  add.u32 %v, %l, 1; setp.lt.u32 %p, %l, 19;
+  shfl.sync.down.b32 %d, %v, 1, 31, 0xfffff; selp.u32 %d, %d, %v, %p;
+  st.global.u32 [%rd2], %d; ret; }
+.visible .entry late() {  // in a function, and not at once
+  .reg .b32 %l, %d; .reg .pred %p;
+  mov.u32 %l, %laneid; setp.eq.u32 %p, %l, 0; @%p bra NEVER;
+  shfl.sync.idx.b32 %d, %l, 1, 31, 0xfffffffe;
+  shfl.sync.idx.b32 %d, %l, 0, 31, 0xfffffffe; add.u32 %d, %d, 1;
+  setp.eq.u32 %p, %d, 1; @%p bra END;
+  trap;
+END: ret;
+NEVER: ret; }
+.visible .entry across(.param .u64 out) {  // masks that differ, at one instruction
+  .reg .b64 %rd<3>; .reg .b32 %l, %d, %m; .reg .pred %p;
+  ld.param.u64 %rd1, [out]; mov.u32 %l, %laneid; mad.wide.u32 %rd2, %l, 4, %rd1;
+  setp.lt.u32 %p, %l, 16; selp.b32 %m, 0xffff, 0xffff0000, %p;
+  shfl.sync.bfly.b32 %l, %l, 16, 31, %m; st.global.u32 [%rd2], %l; ret; })");
+  const address out = bench.allocate(32 * 4);
+  CHECK(bench.run_well("chosen", {}, {20, 1, 1}, out).reports.empty());
+  CHECK(bench.download<u32>(out, 1)[0] == 2);
+  CHECK(bench.run_well("late", {}, {32, 1, 1}).reports.size() == 1);
+  const outcome across = bench.run_well("across", {}, {32, 1, 1}, out);
+  REQUIRE(across.reports.size() == 1);
+  CHECK(across.reports[0].text.find("reads lane 16, which takes part under another mask "
+                                    "(member mask 0xffff)") != std::string::npos);
+  const auto swapped = bench.download<u32>(out, 32);
+  for (u32 i = 0; i < 32; ++i) CHECK(swapped[i] == (i ^ 16));
+}
+
+TEST_CASE("lanes that their mask leaves out take part and are reported", "[machine]") {
+  const std::string kernel = R"(
+.visible .entry k(.param .u64 out) {
+  .reg .b64 %rd<3>; .reg .b32 %l, %d;
+  ld.param.u64 %rd1, [out]; mov.u32 %l, %laneid; mad.wide.u32 %rd2, %l, 4, %rd1;
+  INSTRUCTION st.global.u32 [%rd2], %d; ret; })";
+  const struct {
+    const char* instruction;
+    u32 of_lane_9;
+  } collectives[] = {{"shfl.sync.idx.b32 %d, %l, 31, 31, 0xff;", 31},
+                     {"vote.sync.ballot.b32 %d, 1, 0xff;", 0xffffffff},
+                     {"match.any.sync.b32 %d, 5, 0xff;", 0xffffffff},
+                     {"redux.sync.add.u32 %d, %l, 0xff;", 496}};
+  for (const auto& each : collectives) {
+    CAPTURE(each.instruction);
+    std::string text = kernel;
+    text.replace(text.find("INSTRUCTION"), 11, each.instruction);
+    workbench bench(text);
+    const address out = bench.allocate(32 * 4);
+    const outcome result = bench.run_well("k", {}, {32, 1, 1}, out);
+    CHECK(bench.download<u32>(out, 32)[9] == each.of_lane_9);
+    REQUIRE(result.reports.size() == 1);
+    CHECK(result.reports[0].thread[0] == 8);
+    CHECK(result.reports[0].text.find("the member mask 0xff does not name the executing lane") !=
+          std::string::npos);
+    bench.what.check.mask_misuse_is_a_fault = true;
+    CHECK(bench.run("k", {}, {32, 1, 1}, out).error->kind == fault_kind::mask_misuse);
+  }
+}
+
+TEST_CASE("a lane that its mask leaves out is a fault where the warp is not together",
+          "[machine]") {
+  workbench bench(R"(
+.visible .entry branch() {
+  .reg .b32 %r; .reg .pred %p; mov.u32 %r, %laneid; setp.lt.u32 %p, %r, 3;
+  @%p bra END;
+  shfl.sync.idx.b32 %r, 1, 0, 31, 0xfffffff0;
+END: bar.warp.sync -1; ret; }
+.visible .entry masks() {
+  .reg .b32 %r, %m; .reg .pred %p; mov.u32 %r, %laneid; setp.lt.u32 %p, %r, 3;
+  selp.b32 %m, 0xf8, 7, %p;
+  shfl.sync.idx.b32 %r, 1, 0, 31, %m; ret; }
+.visible .entry returned() {
+  .reg .b32 %r; .reg .pred %p; mov.u32 %r, %laneid; setp.lt.u32 %p, %r, 3;
+  @%p bra END;
+  shfl.sync.idx.b32 %r, 1, 0, 31, 0xfffffff0;
+END: ret; })");
+  const outcome branch = bench.run("branch", {}, {32, 1, 1});
+  REQUIRE(branch.error);
+  CHECK(branch.error->kind == fault_kind::illegal_instruction);
+  CHECK(branch.error->thread[0] == 3);
+  CHECK(bench.run("masks", {}, {32, 1, 1}).error->kind == fault_kind::illegal_instruction);
+  CHECK(bench.run_well("returned", {}, {32, 1, 1}).reports.size() == 1);
+}
+
+TEST_CASE("a mask that is never met is a deadlock", "[machine]") {
+  workbench bench(R"(
 .visible .entry never() {
   .reg .b32 %r; .reg .pred %p; mov.u32 %r, %laneid; setp.eq.u32 %p, %r, 3;
   @%p bra ELSE;
   bar.warp.sync -1; ret;
 ELSE: bar.warp.sync 0x18; ret; })");
-  const auto outside = bench.run("outside", {}, {32, 1, 1});
-  REQUIRE(outside.error);
-  CHECK(outside.error->kind == fault_kind::illegal_instruction);
-  CHECK(outside.error->thread[0] == 0);
   const auto never = bench.run("never", {}, {32, 1, 1});
   REQUIRE(never.error);
   CHECK(never.error->kind == fault_kind::barrier_divergence);

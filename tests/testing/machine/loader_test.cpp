@@ -75,7 +75,7 @@ TEST_CASE("a kernel knows what a driver asks for", "[machine]") {
   CHECK(bench.module->kernels().size() == 2);
   CHECK(bench.module->find_kernel("none") == nullptr);
   CHECK(kernel->static_shared_bytes == 100);
-  CHECK(kernel->dynamic_shared_begin == 128);
+  CHECK(kernel->dynamic_shared_begin == 1024 + 128);
   CHECK(kernel->local_bytes == 48);
   CHECK(kernel->constant_bytes == 64);
   CHECK(kernel->max_threads_per_block == 256);
@@ -102,7 +102,7 @@ TEST_CASE("dynamic shared memory begins behind the static", "[machine]") {
   const address out = bench.allocate(20);
   bench.what.dynamic_shared_bytes = 64;
   bench.run_well("k", {}, {}, out);
-  CHECK(bench.download<u32>(out, 5) == std::vector<u32>{1, 2, 3, 64, 96});
+  CHECK(bench.download<u32>(out, 5) == std::vector<u32>{1, 2, 3, 64, 128});
   bench.what.dynamic_shared_bytes = 60;
   CHECK(bench.run("k", {}, {}, out).error->kind == fault_kind::shared_out_of_bounds);
 }

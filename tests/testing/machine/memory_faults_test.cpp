@@ -78,7 +78,7 @@ TEST_CASE("every kind of bad address is told from the others", "[machine]") {
                                   "device allocation of 32 bytes") == 0);
   CHECK(skewed.error->detail.find("made by the test") != std::string::npos);
   CHECK(skewed.error->text.find("\n  source ") == std::string::npos);  // its line is not known
-  const outcome offset = bench.run("shared", {}, {}, address{2});
+  const outcome offset = bench.run("shared", {}, {}, address{1024 + 2});
   REQUIRE(kind_of(offset) == fault_kind::misaligned);
   CHECK(offset.error->detail == "the address must be a multiple of 4");
   CHECK(kind_of(bench.run("vector", {}, {}, a + 4)) == fault_kind::misaligned);
@@ -109,17 +109,17 @@ TEST_CASE("memory of another context is out of reach until peers are allowed", "
 
 TEST_CASE("shared and local memory have ends", "[machine]") {
   workbench bench(kernels);
-  CHECK(kind_of(bench.run("shared", {}, {}, address{60})) == fault_kind::none);
-  const outcome just_beyond = bench.run("shared", {}, {}, address{64});
+  CHECK(kind_of(bench.run("shared", {}, {}, address{1024 + 60})) == fault_kind::none);
+  const outcome just_beyond = bench.run("shared", {}, {}, address{1024 + 64});
   REQUIRE(kind_of(just_beyond) == fault_kind::shared_out_of_bounds);
   CHECK(just_beyond.error->detail ==
         "the block has 64 bytes of shared memory, and this is 0 bytes past the end of room");
-  const outcome beyond = bench.run("shared", {}, {}, address{68});
+  const outcome beyond = bench.run("shared", {}, {}, address{1024 + 68});
   CHECK(kind_of(beyond) == fault_kind::shared_out_of_bounds);
   CHECK(beyond.error->detail ==
         "the block has 64 bytes of shared memory, and this is 4 bytes past the end of room");
   bench.what.dynamic_shared_bytes = 4;
-  CHECK(kind_of(bench.run("shared", {}, {}, address{64})) == fault_kind::none);
+  CHECK(kind_of(bench.run("shared", {}, {}, address{1024 + 64})) == fault_kind::none);
   CHECK(kind_of(bench.run("local", {}, {}, address{60})) == fault_kind::none);
   CHECK(kind_of(bench.run("local", {}, {}, address{64})) == fault_kind::local_out_of_bounds);
   CHECK(kind_of(bench.run("local", {}, {}, ~address{3})) == fault_kind::local_out_of_bounds);
@@ -137,7 +137,7 @@ TEST_CASE("reads of memory never written are reported once, or are faults", "[ma
   CHECK(bench.run("load", {}, {}, a).reports.empty());
   const outcome generic = bench.run("shared_unwritten", {}, {});
   REQUIRE(generic.reports.size() == 1);
-  CHECK(generic.reports[0].where == 8);
+  CHECK(generic.reports[0].where == 1024 + 8);
   CHECK(generic.reports[0].detail == "byte 8 of room");
   bench.what.check.uninitialised_reads_are_faults = true;
   CHECK(kind_of(bench.run("load", {}, {}, a)) == fault_kind::none);

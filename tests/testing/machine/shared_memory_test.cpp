@@ -11,7 +11,7 @@ namespace {
 /// Threads 0 and 1 are of one warp, 40 is of another.
 struct fixture {
   shared_memory shared;
-  fixture() { shared.reset(64, true, true); }
+  fixture() { shared.reset(0, 64, true, true); }
   bool write(std::uint16_t thread, std::uint32_t block = 0, std::uint16_t warp = 0,
              bool unchanged = false) {
     return shared.note_write(0, 4, {block, warp, thread}, unchanged).race;

@@ -86,8 +86,12 @@ TEST_CASE("texture instructions that are not executed are refused as such", "[pt
   for (const char* statement : ptx_test::unsupported_image_statements) {
     CAPTURE(statement);
     const ptx::parse_result result = ptx_test::parse_kernel(statement);
-    REQUIRE_FALSE(result);
-    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
+    REQUIRE(result);
+    const auto& refused = result.value.functions[0].refused;
+    REQUIRE(refused);
+    CHECK(refused->reason == ptx::refusal::unsupported_instruction);
+    const std::string text = statement;
+    CHECK(refused->text.find(text.substr(0, text.find(' '))) == 0);
   }
 }
 
@@ -117,14 +121,22 @@ TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
                                     "multimem.red.global.add.f32 [%rd1];"};
   for (const std::string statement : statements) {
     CAPTURE(statement);
-    const ptx::parse_result result = ptx_test::parse_kernel(statement);
-    REQUIRE_FALSE(result);
-    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
-    CHECK(result.error->line == 6);
+    // Twice, and a statement behind that is executed.
+    const ptx::parse_result result =
+        ptx_test::parse_kernel(statement + "\n" + statement + "\nmov.u32 %r1, 1;");
+    REQUIRE(result);
+    const ptx::function& f = result.value.functions[0];
+    CHECK(f.instructions.size() == 2);
+    REQUIRE(f.refused);
+    CHECK(f.refused->reason == ptx::refusal::unsupported_instruction);
+    CHECK(f.refused->line == 6);
     const std::string name = statement.substr(0, statement.find_first_of("; "));
-    CHECK(result.error->text.find(name) == 0);
+    CHECK(f.refused->text.find(name) == 0);
   }
-  CHECK(ptx_test::refusal_of(ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];")) ==
+  const ptx::parse_result red = ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];");
+  REQUIRE(red);
+  REQUIRE(red.value.functions[0].refused);
+  CHECK(red.value.functions[0].refused->text ==
         "multimem.red.global.add.f32: accesses to multicast memory are not executed on the CPU");
 }
 

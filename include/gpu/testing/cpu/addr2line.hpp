@@ -26,10 +26,17 @@ namespace gpu::testing::cpu {
 /// addr2line for one program file. Where there is no such tool, no address has lines.
 class addr2line {
  public:
+  /// Where the tool is: in a folder of the system's, never in one that PATH names.
+  static const char* tool_path() noexcept {
+    const char* const usual = "/usr/bin/addr2line";
+    const char* const own = "/usr/local/bin/addr2line";
+    return ::access(usual, X_OK) != 0 && ::access(own, X_OK) == 0 ? own : usual;
+  }
+
   explicit addr2line(const std::string& file) : owner_{::getpid()} {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
-    std::string words[] = {"addr2line", "-a", "-i", "-e", file};
+    std::string words[] = {tool_path(), "-a", "-i", "-e", file};
     char* arguments[] = {words[0].data(), words[1].data(), words[2].data(),
                          words[3].data(), words[4].data(), nullptr};
     ::posix_spawn_file_actions_t actions;
@@ -38,7 +45,7 @@ class addr2line {
     ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const bool runs =
-        ::posix_spawnp(&tool_, words[0].c_str(), &actions, nullptr, arguments, environ) == 0;
+        ::posix_spawn(&tool_, words[0].c_str(), &actions, nullptr, arguments, environ) == 0;
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     socket_ = ends[0];
@@ -54,8 +61,9 @@ class addr2line {
     close();
   }
 
-  /// A forked process shares the connection, and has to have a tool of its own.
-  bool is_of_this_process() const noexcept { return owner_ == ::getpid(); }
+  /// Whether it can be asked: not in a forked process, which shares the connection; not after
+  /// memory ran out in the middle of an answer; not if the tool could not be started.
+  bool can_be_asked() const noexcept { return socket_ >= 0 && !asking_ && is_of_this_process(); }
 
   /// file:line of an address, the innermost inlined function first.
   std::vector<std::string> lines(std::uintptr_t address) {
@@ -66,6 +74,7 @@ class addr2line {
                   end.data());
     std::vector<std::string> found;
     std::string line;
+    asking_ = true;
     if (!send(question) || !receive(line)) return found;  // the address again
     while (receive(line) && line != end) {
       if (const std::size_t note = line.find(" (discriminator"); note != std::string::npos)
@@ -73,10 +82,13 @@ class addr2line {
       found.push_back(std::move(line));
     }
     receive(line);
+    asking_ = false;
     return found;
   }
 
  private:
+  bool is_of_this_process() const noexcept { return owner_ == ::getpid(); }
+
   bool send(std::string_view text) {
     while (socket_ >= 0 && !text.empty()) {
       const ::ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
@@ -114,6 +126,7 @@ class addr2line {
   ::pid_t owner_;
   ::pid_t tool_ = 0;
   int socket_ = -1;
+  bool asking_ = false;  // from a question to the end of its answer
   std::string unread_;
 };
 
@@ -124,7 +137,7 @@ inline std::vector<std::string> lines_of(const std::string& file, std::uintptr_t
   static auto& tools = *new std::map<std::string, std::unique_ptr<addr2line>>;
   const std::lock_guard lock(mutex);
   std::unique_ptr<addr2line>& tool = tools[file];
-  if (!tool || !tool->is_of_this_process()) tool = std::make_unique<addr2line>(file);
+  if (!tool || !tool->can_be_asked()) tool = std::make_unique<addr2line>(file);
   return tool->lines(address);
 }
 

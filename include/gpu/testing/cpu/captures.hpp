@@ -83,6 +83,8 @@ inline void abandon_capture(driver_state& driver, stream_state& stream) {
 inline CUresult begin_capture(call& c, const stream_ptr& stream, graph_ptr graph,
                               CUstreamCaptureMode mode, bool into_existing) {
   auto made = std::make_shared<capture_state>();
+  made->streams = {stream};
+  c.driver.captures.push_back(made);
   made->graph = std::move(graph);
   made->graph->captured_into = true;
   made->mode = mode;
@@ -90,10 +92,8 @@ inline CUresult begin_capture(call& c, const stream_ptr& stream, graph_ptr graph
   made->origin = stream.get();
   made->thread = std::this_thread::get_id();
   made->into_existing = into_existing;
-  made->streams = {stream};
-  stream->capture = made;
+  stream->capture = std::move(made);
   stream->capture_after.clear();
-  c.driver.captures.push_back(std::move(made));
   return CUDA_SUCCESS;
 }
 
@@ -113,7 +113,11 @@ namespace gpu::testing::cpu::entry {
 inline CUresult stream_begin_capture(call& c, CUstream handle, CUstreamCaptureMode mode) {
   stream_ptr stream;
   if (const CUresult bad = check_begin(c, handle, mode, stream)) return bad;
-  return begin_capture(c, stream, make_graph(c.driver), mode, false);
+  const graph_ptr graph = make_graph(c.driver);
+  rollback dropped([&] { destroy_graph(c.driver, graph); });
+  const CUresult begun = begin_capture(c, stream, graph, mode, false);
+  dropped.keep();
+  return begun;
 }
 
 inline CUresult stream_begin_capture_to_graph(call& c, CUstream handle, CUgraph graph_handle,
@@ -146,22 +150,23 @@ inline CUresult stream_end_capture(call& c, CUstream handle, CUgraph* graph) {
   const bool wrong_thread = capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
                             capture->thread != std::this_thread::get_id();
   // Whatever is wrong, the capture is over afterwards.
+  const graph_ptr made = capture->graph;
+  rollback ended([&] {
+    end_capture(c.driver, capture);
+    if (!capture->into_existing) destroy_graph(c.driver, made);
+  });
   CUresult answer = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                     : wrong_thread       ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
                                          : CUDA_SUCCESS;
   for (const stream_ptr& each : capture->streams)
     if (answer == CUDA_SUCCESS && !is_joined(*stream, *each, capture->let_go))
       answer = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
-  const graph_ptr made = capture->graph;
-  const bool into_existing = capture->into_existing;
+  if (answer != CUDA_SUCCESS) return answer;
+  made->place = c.driver.place();
+  ended.keep();
   end_capture(c.driver, capture);
-  if (answer == CUDA_SUCCESS) {
-    *graph = made->handle;
-    made->place = c.driver.place();
-  } else if (!into_existing) {
-    destroy_graph(c.driver, made);
-  }
-  return answer;
+  *graph = made->handle;
+  return CUDA_SUCCESS;
 }
 
 inline CUresult stream_is_capturing(call& c, CUstream handle, CUstreamCaptureStatus* status) {

@@ -2,6 +2,7 @@
 /// \file
 /// From an image in memory or in a file to code that a context can run.
 
+#include <gpu/driver/read_file.hpp>
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/jit_options.hpp>
@@ -12,9 +13,12 @@
 
 #include <cuda.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,6 +84,7 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
   const auto begin = std::chrono::steady_clock::now();
   ptx::parse_result parsed = parse_code(text);
   if (!parsed) return refuse_code(driver, options, *parsed.error);
+  if (options.unoptimised()) parsed.value.debug = true;
   machine::load_result loaded =
       machine::load(std::move(parsed.value), driver.memory,
                     {.owner = owner, .name = "module", .managed_of = managed_of});
@@ -100,20 +105,14 @@ inline CUresult make_code(driver_state& driver, const std::string& text, const j
 /// The contents of a file, with zeros behind them so that whoever looks for an end finds one.
 inline CUresult read_file(const char* name, std::vector<char>& contents) {
   if (name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  std::FILE* file = std::fopen(name, "rbe");
-  if (file == nullptr) return CUDA_ERROR_FILE_NOT_FOUND;
-  char part[65536];
-  bool read_all = false;
-  for (;;) {
-    const std::size_t count = std::fread(part, 1, sizeof part, file);
-    if (count == 0) {
-      read_all = std::ferror(file) == 0;
-      break;
-    }
-    contents.insert(contents.end(), part, part + count);
-  }
-  std::fclose(file);
-  if (!read_all) return CUDA_ERROR_OPERATING_SYSTEM;
+  const int file = ::open(name, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return CUDA_ERROR_FILE_NOT_FOUND;
+  text whole;
+  const int failure = gpu::detail::read_whole(file, whole);
+  ::close(file);
+  if (failure == ENOMEM) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (failure != 0) return CUDA_ERROR_OPERATING_SYSTEM;
+  contents.assign(whole.begin(), whole.end());
   contents.insert(contents.end(), 64, '\0');
   return CUDA_SUCCESS;
 }

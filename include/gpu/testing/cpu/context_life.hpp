@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu/device_attributes.hpp>
 #include <gpu/testing/cpu/driver_state.hpp>
 #include <gpu/testing/cpu/graph_accounts.hpp>
+#include <gpu/testing/cpu/rollback.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -33,7 +34,6 @@ inline void let_in(driver_state& driver, const context_state& context,
 /// Fills a context with what a new one has.
 inline void begin_context(call& c, const context_ptr& context) {
   context->owner = c.driver.next_owner();
-  context->alive = true;
   context->fault = 0;
   context->fault_told = false;
   for (std::size_t i = 0; i < context->limits.size(); ++i)
@@ -60,6 +60,7 @@ inline void begin_context(call& c, const context_ptr& context) {
       c.driver.memory.allow(context->owner, block.owner);
   for (const auto& [base, mapping] : c.driver.virtual_memory.mappings)
     let_in(c.driver, *context, mapping);
+  context->alive = true;
 }
 
 /// Gives back the host memory that a block lies in.

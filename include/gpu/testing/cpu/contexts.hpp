@@ -34,9 +34,12 @@ inline CUresult ctx_create(call& c, CUcontext* context, CUctxCreateParams* param
   made->device = device;
   made->flags = flags;
   made->place = c.driver.place();
-  *context = c.driver.contexts.add(made);
   begin_context(c, made);
-  stack_of_thread(c.driver).contexts.push_back(*context);
+  auto& stack = stack_of_thread(c.driver).contexts;
+  stack.push_back(nullptr);
+  rollback popped([&stack] { stack.pop_back(); });
+  *context = stack.back() = c.driver.contexts.add(made);
+  popped.keep();
   return CUDA_SUCCESS;
 }
 

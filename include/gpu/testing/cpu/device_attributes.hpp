@@ -3,6 +3,8 @@
 /// What the simulated devices say about themselves: the figures of a device of compute capability
 /// 9.0 with 132 multiprocessors.
 
+#include <gpu/testing/machine/memory_layout.hpp>
+
 #include <cuda.h>
 
 #include <cstdint>
@@ -18,7 +20,7 @@ inline constexpr int registers_per_multiprocessor = 65536;
 inline constexpr int shared_per_multiprocessor = 233472;
 inline constexpr int shared_per_block = 48 * 1024;
 inline constexpr int shared_per_block_optin = 232448;
-inline constexpr int shared_reserved_per_block = 1024;
+inline constexpr int shared_reserved_per_block = machine::reserved_shared_bytes;
 inline constexpr int threads_per_block = 1024;
 inline constexpr int parameter_bytes_per_kernel = 32764;
 inline constexpr int largest_policy_window = 128 << 20;  // bytes

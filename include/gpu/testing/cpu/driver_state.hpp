@@ -6,6 +6,7 @@
 #include <gpu/testing/cpu/objects.hpp>
 #include <gpu/testing/cpu/options.hpp>
 #include <gpu/testing/cpu/places.hpp>
+#include <gpu/testing/cpu/rollback.hpp>
 #include <gpu/testing/cpu/virtual_memory_objects.hpp>
 #include <gpu/testing/machine/thread_pool.hpp>
 
@@ -16,11 +17,9 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -129,8 +128,10 @@ struct driver_state {
   node_ptr make_node(graph_state& graph, node_work what, std::vector<node_dependency> after) {
     auto made = std::make_shared<graph_node_state>(
         graph_node_state{nullptr, &graph, std::move(what), std::move(after)});
-    (void)graph_nodes.add(made);
     graph.nodes.push_back(made);
+    rollback dropped([&graph] { graph.nodes.pop_back(); });
+    (void)graph_nodes.add(made);
+    dropped.keep();
     return made;
   }
 
@@ -176,15 +177,7 @@ inline void set_fault(context_state& context, CUresult code) {
 /// memory for it makes one.
 template <class Work> void do_work(context_state& context, const Work& work) {
   if (context.fault.load() != 0) return;
-#if defined(__cpp_exceptions)
-  try {
-    work();
-  } catch (const std::bad_alloc&) {
-    set_fault(context, CUDA_ERROR_OUT_OF_MEMORY);
-  }
-#else
-  work();
-#endif
+  if (!machine::within_memory(work)) set_fault(context, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 /// One call of an entry point: the driver, locked.
@@ -266,6 +259,8 @@ struct call {
   CUresult enqueue(const stream_ptr& stream, const operation_ptr& what) {
     if (const CUresult bad = refuse_implicit(*stream)) return bad;
     if (stream->capture) return capture(stream, std::move(*what));
+    // Nobody waits for what is never done.
+    rollback enqueued([&what] { what->drop(); });
     context_state& context = *stream->context;
     if (stream->is_default) {
       for (const stream_ptr& each : context.streams)
@@ -273,7 +268,9 @@ struct call {
     } else if (stream->blocking() && context.default_stream->last()) {
       what->after.push_back(context.default_stream->last());
     }
-    driver.work.enqueue(stream, what, lock);
+    what->fault = {stream->context, &context.fault};
+    if (!driver.work.enqueue(stream, what, lock)) return CUDA_ERROR_OPERATING_SYSTEM;
+    enqueued.keep();
     drop_finished_streams(context);
     return CUDA_SUCCESS;
   }
@@ -281,8 +278,10 @@ struct call {
   /// Adds what a captured stream does next to its graph.
   CUresult capture(const stream_ptr& stream, node_work what) {
     if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    std::vector<node_dependency>& after = stream->capture_after;
-    after = {{driver.make_node(*stream->capture->graph, std::move(what), after)}};
+    std::vector<node_dependency> next(1);
+    next[0].node =
+        driver.make_node(*stream->capture->graph, std::move(what), stream->capture_after);
+    stream->capture_after = std::move(next);
     return CUDA_SUCCESS;
   }
   CUresult capture(const stream_ptr& stream, operation what) {
@@ -386,11 +385,12 @@ struct call {
   stream_ptr thread_stream(const context_ptr& context) {
     stream_ptr& stream = context->thread_streams[std::this_thread::get_id()];
     if (!stream) {
-      stream = std::make_shared<stream_state>();
-      stream->handle = CU_STREAM_PER_THREAD;
-      stream->context = context;
-      stream->id = ++driver.last_stream_id;
-      context->streams.push_back(stream);
+      auto made = std::make_shared<stream_state>();
+      made->handle = CU_STREAM_PER_THREAD;
+      made->context = context;
+      made->id = ++driver.last_stream_id;
+      context->streams.push_back(made);
+      stream = std::move(made);
     }
     return stream;
   }

@@ -48,8 +48,8 @@ inline CUresult join_capture(const stream_ptr& stream, const event_state& event)
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   }
   if (!stream->capture) {
-    stream->capture = capture;
     capture->streams.push_back(stream);
+    stream->capture = capture;
   }
   join_nodes(stream->capture_after, event.captured_after);
   return CUDA_SUCCESS;
@@ -100,9 +100,9 @@ inline CUresult event_record_with_flags(call& c, CUevent handle, CUstream stream
     if (stream->capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (flags != CU_EVENT_RECORD_DEFAULT)
       return capture_event(c, stream, event, CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+    event->captured_after = stream->capture_after;
     event->recorded = nullptr;
     event->capture = stream->capture;
-    event->captured_after = stream->capture_after;
     return CUDA_SUCCESS;
   }
   // "External" is for captured streams.
@@ -138,7 +138,7 @@ inline CUresult event_synchronize(call& c, CUevent handle) {
     const auto queue = std::make_shared<work_queue>();
     const auto what = std::make_shared<operation>();
     wait_for(c.driver, *event, event->context, *what);
-    c.driver.work.enqueue(queue, what, c.lock);
+    if (!c.driver.work.enqueue(queue, what, c.lock)) return CUDA_ERROR_OPERATING_SYSTEM;
     c.driver.work.finish(what, c.lock);
     c.driver.work.close(*queue);
   } else {

@@ -52,9 +52,10 @@ inline std::shared_ptr<exec_body> make_body(const graph_state& graph) {
 /// Makes `body` the work of `exec`, taken from `graph`; its nodes go by the names in `sources`.
 inline void set_body(call& c, graph_exec_state& exec, const graph_state& graph,
                      std::shared_ptr<exec_body> body) {
+  const graph_ptr snapshot = clone_graph(c.driver, graph);
   if (exec.snapshot) destroy_graph(c.driver, exec.snapshot);
   exec.body = std::move(body);
-  exec.snapshot = clone_graph(c.driver, graph);
+  exec.snapshot = snapshot;
   exec.snapshot->owned_by_node = true;
 }
 
@@ -228,9 +229,11 @@ inline CUresult graph_instantiate_with_params(call& c, CUgraphExec* exec, CUgrap
   auto made = std::make_shared<graph_exec_state>();
   made->flags = params->flags;
   made->place = c.driver.place();
-  set_body(c, *made, *graph, std::move(body));
   for (const node_ptr& each : graph->nodes) made->sources.push_back(each->handle);
+  set_body(c, *made, *graph, std::move(body));
+  rollback dropped([&] { destroy_graph(c.driver, made->snapshot); });
   *exec = c.driver.graph_execs.add(made);
+  dropped.keep();
   params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
   return CUDA_SUCCESS;
 }

@@ -125,11 +125,12 @@ inline CUresult describe_conditional(call& c, CUDA_CONDITIONAL_NODE_PARAMS& from
                                                                   : from.size > 0;
   if (!right_size || from.type > CU_GRAPH_COND_TYPE_SWITCH) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = node_context(c, from.ctx, to.context)) return bad;
+  std::shared_ptr<conditional_value> condition;
   for (const auto& each : graph.conditions)
-    if (each->handle == from.handle) to.condition = each;
-  if (!to.condition || to.condition->has_node || to.condition->context != to.context)
+    if (each->handle == from.handle) condition = each;
+  if (!condition || condition->has_node || condition->context != to.context)
     return CUDA_ERROR_INVALID_VALUE;
-  to.condition->has_node = true;
+  to.bodies.reserve(from.size);
   to.condition_type = from.type;
   for (unsigned i = 0; i < from.size; ++i) {
     to.bodies.push_back(make_graph(c.driver));
@@ -137,6 +138,8 @@ inline CUresult describe_conditional(call& c, CUDA_CONDITIONAL_NODE_PARAMS& from
     to.bodies.back()->conditions = graph.conditions;  // for what is nested
     to.body_handles.push_back(to.bodies.back()->handle);
   }
+  condition->has_node = true;
+  to.condition = std::move(condition);
   return CUDA_SUCCESS;
 }
 
@@ -243,6 +246,18 @@ inline bool moves_child(const CUgraphNodeParams* from) {
          number_of(from->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
 }
 
+/// Takes back what `describe` made for a node that is not to be: graphs, memory, and that a child
+/// or a condition has a node.
+inline void undescribe(driver_state& driver, node_work& what) {
+  if (what.child && what.child->moved) {
+    what.child->moved = what.child->owned_by_node = false;
+    what.child.reset();
+  }
+  if (what.condition) what.condition->has_node = false;
+  drop_graphs(driver, what);
+  drop_allocation(driver, what);
+}
+
 /// Changes what a node does to something of the same kind.
 inline CUresult redescribe(call& c, CUgraphNodeParams* from, const graph_state& graph,
                            node_work& what) {
@@ -274,8 +289,11 @@ inline CUresult graph_add_node(call& c, CUgraphNode* node, CUgraph handle, const
       return CUDA_ERROR_INVALID_VALUE;
   if (graph->conditional_body && !fits_body(params->type)) return CUDA_ERROR_NOT_SUPPORTED;
   if (graph->owned_by_node && is_memory_node(params->type)) return CUDA_ERROR_NOT_SUPPORTED;
+  rollback dropped([&] { undescribe(c.driver, what); });
   if (const CUresult bad = describe(c, *params, *graph, what)) return bad;
-  const node_ptr made = c.driver.make_node(*graph, std::move(what), std::move(nodes));
+  const node_ptr made = c.driver.make_node(*graph, {}, std::move(nodes));
+  made->what = std::move(what);
+  dropped.keep();
   if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
     params->conditional.phGraph_out = made->what.body_handles.data();
   *node = made->handle;

@@ -31,15 +31,18 @@ struct exec_body;
 using graph_ptr = std::shared_ptr<graph_state>;
 using node_ptr = std::shared_ptr<graph_node_state>;
 
-/// An object of the program's that graphs keep alive: destroyed with the last reference.
+/// An object of the program's that graphs keep alive: destroyed with the last reference. Until it
+/// is `owned` it is the program's, which destroys it if the call fails that was to hand it over.
 struct user_object {
   void* data = nullptr;
   CUhostFn destroy = nullptr;
+  bool owned = false;
 
   user_object(void* what, CUhostFn how) : data{what}, destroy{how} {}
   user_object(const user_object&) = delete;
   user_object& operator=(const user_object&) = delete;
   ~user_object() {
+    if (!owned) return;
     const host_function_scope inside;
     destroy(data);
   }

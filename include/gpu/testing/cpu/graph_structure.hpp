@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,8 +48,9 @@ inline CUresult find_nodes(call& c, const graph_state& graph, const CUgraphNode*
   return CUDA_SUCCESS;
 }
 
-inline graph_ptr make_graph(driver_state& driver) {
+inline graph_ptr make_graph(driver_state& driver, std::string place = {}) {
   auto made = std::make_shared<graph_state>();
+  made->place = std::move(place);
   (void)driver.graphs.add(made);
   return made;
 }
@@ -109,12 +111,17 @@ inline void drop_allocation(driver_state& driver, node_work& what) {
 
 inline void destroy_graph(driver_state& driver, const graph_ptr& graph);
 
+/// Destroys the graphs inside of a node.
+inline void drop_graphs(driver_state& driver, const node_work& what) {
+  if (what.child) destroy_graph(driver, what.child);
+  for (const graph_ptr& each : what.bodies) destroy_graph(driver, each);
+}
+
 inline void end_node(driver_state& driver, const node_ptr& node) {
   (void)driver.graph_nodes.take(node->handle);
   node->graph = nullptr;
   node->after.clear();
-  if (node->what.child) destroy_graph(driver, node->what.child);
-  for (const graph_ptr& each : node->what.bodies) destroy_graph(driver, each);
+  drop_graphs(driver, node->what);
   drop_allocation(driver, node->what);
 }
 
@@ -129,32 +136,42 @@ inline graph_ptr clone_graph(driver_state& driver, const graph_state& from);
 
 inline node_work clone_work(driver_state& driver, const node_work& from) {
   node_work copy = from;
+  // What is copied only as a pointer is not the copy's to destroy.
+  copy.child = nullptr;
+  copy.bodies.clear();
+  rollback dropped([&] { drop_graphs(driver, copy); });
   if (from.child) {
     copy.child = clone_graph(driver, *from.child);
     copy.child->owned_by_node = true;
   }
   copy.body_handles.clear();
-  for (graph_ptr& each : copy.bodies) {
-    each = clone_graph(driver, *each);
-    each->owned_by_node = each->conditional_body = true;
-    copy.body_handles.push_back(each->handle);
+  copy.bodies.reserve(from.bodies.size());
+  for (const graph_ptr& each : from.bodies) {
+    copy.bodies.push_back(clone_graph(driver, *each));
+    copy.bodies.back()->owned_by_node = copy.bodies.back()->conditional_body = true;
+    copy.body_handles.push_back(copy.bodies.back()->handle);
   }
+  dropped.keep();
   return copy;
 }
 
 inline graph_ptr clone_graph(driver_state& driver, const graph_state& from) {
   graph_ptr copy = make_graph(driver);
+  rollback dropped([&] { destroy_graph(driver, copy); });
   copy->original = from.handle;
   copy->kept = from.kept;
   copy->conditions = from.conditions;
   std::map<const graph_node_state*, node_ptr> twin;
   for (const node_ptr& each : from.nodes) {
-    twin[each.get()] = driver.make_node(*copy, clone_work(driver, each->what), {});
-    twin[each.get()]->original = each->handle;
+    node_ptr& node = twin[each.get()];
+    node = driver.make_node(*copy, {}, {});
+    node->what = clone_work(driver, each->what);
+    node->original = each->handle;
   }
   for (const node_ptr& each : from.nodes)
     for (const node_dependency& before : each->after)
       twin[each.get()]->after.push_back({twin[before.node.get()], before.edge});
+  dropped.keep();
   return copy;
 }
 
@@ -178,9 +195,7 @@ namespace gpu::testing::cpu::entry {
 
 inline CUresult graph_create(call& c, CUgraph* graph, unsigned flags) {
   if (graph == nullptr || flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  const graph_ptr made = make_graph(c.driver);
-  made->place = c.driver.place();
-  *graph = made->handle;
+  *graph = make_graph(c.driver, c.driver.place())->handle;
   return CUDA_SUCCESS;
 }
 
@@ -198,8 +213,9 @@ inline CUresult graph_clone(call& c, CUgraph* clone, CUgraph handle) {
   if (clone == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_graph(c, handle, graph)) return bad;
   if (allocates(*graph)) return CUDA_ERROR_NOT_SUPPORTED;
+  std::string place = c.driver.place();
   const graph_ptr made = clone_graph(c.driver, *graph);
-  made->place = c.driver.place();
+  made->place = std::move(place);
   *clone = made->handle;
   return CUDA_SUCCESS;
 }

@@ -69,6 +69,7 @@ inline CUresult user_object_create(call& c, CUuserObject* object, void* data, CU
   made->count = count;
   made->place = c.driver.place();
   *object = c.driver.user_objects.add(made);
+  made->object->owned = true;
   return CUDA_SUCCESS;
 }
 
@@ -93,10 +94,11 @@ inline CUresult graph_retain_user_object(call& c, CUgraph graph_handle, CUuserOb
   if (const CUresult bad = find_graph(c, graph_handle, graph)) return bad;
   const auto found = c.driver.user_objects.find(handle);
   if (!found) return CUDA_ERROR_INVALID_VALUE;
-  kept_object kept{handle, found->object, count};
+  graph->kept.push_back({handle, found->object, count});
+  rollback dropped([&graph] { graph->kept.pop_back(); });
   if (flags == CU_GRAPH_USER_OBJECT_MOVE)
     if (const CUresult bad = drop_references(c, handle, count)) return bad;
-  graph->kept.push_back(std::move(kept));
+  dropped.keep();
   return CUDA_SUCCESS;
 }
 

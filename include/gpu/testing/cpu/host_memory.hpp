@@ -107,7 +107,9 @@ inline CUresult mem_host_register(call& c, void* host, std::size_t bytes, unsign
                                       .counts = false,
                                       .site = block.place});
   if (!mapped) return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  rollback unmapped([&c, host] { (void)c.driver.memory.free(address_of(host)); });
   c.driver.blocks_of_memory.emplace(block.base, std::move(block));
+  unmapped.keep();
   return CUDA_SUCCESS;
 }
 

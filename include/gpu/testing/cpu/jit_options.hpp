@@ -37,6 +37,14 @@ struct jit_options {
     }
     return false;
   }
+  /// Whether the compiler is to leave the code as it stands: level 0, or for a debugger.
+  bool unoptimised() const noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && value_at(i) == 0) return true;
+      if (names[i] == CU_JIT_GENERATE_DEBUG_INFO && value_at(i) != 0) return true;
+    }
+    return false;
+  }
   /// The architecture to compile for, or `otherwise`; 90 for 90a and 90f.
   std::uint32_t target(std::uint32_t otherwise) const noexcept {
     for (unsigned i = 0; i < count; ++i) {

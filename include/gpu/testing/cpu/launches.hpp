@@ -13,6 +13,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -67,6 +68,7 @@ inline CUresult code_of(machine::fault_kind kind) {
     case fault_kind::invalid_call_target:
       return CUDA_ERROR_INVALID_PC;
     case fault_kind::illegal_instruction:
+    case fault_kind::mask_misuse:
       return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case fault_kind::assertion:
       return CUDA_ERROR_ASSERT;
@@ -103,7 +105,7 @@ inline CUresult check_shape(const machine::executable& kernel, const kernel_sett
   if (static_cast<std::int64_t>(order.shared) > dynamic_shared_limit(kernel, settings))
     return CUDA_ERROR_INVALID_VALUE;
   const int threads = static_cast<int>(block.count());
-  const int resident = resident_blocks(kernel, threads, order.shared);
+  const int resident = blocks_without_registers(kernel, threads, order.shared);
   if (block.count() > kernel.max_threads_per_block || resident == 0)
     return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   const auto together = static_cast<std::uint64_t>(resident) * multiprocessors;
@@ -189,6 +191,10 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   if (const CUresult bad = find_function(c, handle, context, function)) return bad;
   if (function->context != context->handle) return CUDA_ERROR_INVALID_HANDLE;
   const machine::executable& kernel = *function->kernel;
+  if (!kernel.refused.empty()) {
+    c.driver.report(kernel.refused);
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
   if (const CUresult bad = check_shape(kernel, *function->settings, order)) return bad;
   auto asked = std::make_shared<kernel_launch>();
   if (const CUresult bad = pack_parameters(*kernel.entry, pointers, extra, asked->parameters))
@@ -231,8 +237,12 @@ inline CUresult prepare_launch(call& c, const context_ptr& context, CUfunction h
   return CUDA_SUCCESS;
 }
 
-/// Remembers that a kernel may use the heap or printf's buffer, whose sizes are fixed from then on.
+/// Remembers that a kernel may use the heap or printf's buffer, whose sizes are fixed from then on,
+/// and gives the threads of the context the stack that it needs, as a device's driver does.
 inline void note_runtime_use(context_state& context, const machine::executable& kernel) {
+  std::size_t& stack = context.limits[CU_LIMIT_STACK_SIZE];
+  const std::size_t needed = (std::size_t{kernel.local_bytes} + 15) / 16 * 16;
+  if (kernel.depth_is_known) stack = std::max(stack, needed);
   context.heap_used = context.heap_used || kernel.uses_heap;
   context.printf_used = context.printf_used || kernel.uses_printf;
 }

@@ -42,9 +42,11 @@ inline std::optional<std::uint64_t> place_block(call& c, memory_block block, std
                                               .counts = false,
                                               .site = block.place});
   if (!base) return std::nullopt;
+  rollback freed([&] { (void)c.driver.memory.free(*base); });
   block.base = *base;
   block.id = next_handle_number();
   c.driver.blocks_of_memory.emplace(*base, std::move(block));
+  freed.keep();
   return base;
 }
 
@@ -58,6 +60,7 @@ inline CUresult allocate(call& c, const context_ptr& context, std::uint64_t byte
     reclaim(c, device);
     if (!charge_device(c.driver, device, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  rollback credited([&] { device.used -= charge; });
   memory_block block;
   block.size = bytes;
   block.charged = charge;
@@ -65,10 +68,8 @@ inline CUresult allocate(call& c, const context_ptr& context, std::uint64_t byte
   block.context = context;
   block.device = device.ordinal;
   const auto placed = place_block(c, std::move(block), context->owner);
-  if (!placed) {
-    device.used -= charge;
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
+  if (!placed) return CUDA_ERROR_OUT_OF_MEMORY;
+  credited.keep();
   base = *placed;
   return CUDA_SUCCESS;
 }
@@ -82,20 +83,23 @@ inline void* place_host_block(call& c, memory_block block, machine::memory_kind 
   const std::uint64_t bytes = (block.size + page - 1) / page * page;
   void* host = std::aligned_alloc(page, static_cast<std::size_t>(bytes));
   if (host == nullptr) return nullptr;
+  bool mapped = false;
+  rollback freed([&] {
+    if (mapped) (void)c.driver.memory.free(address_of(host));
+    std::free(host);
+  });
   block.base = address_of(host);
   block.id = next_handle_number();
   block.place = c.driver.place();
-  const bool mapped = c.driver.memory.map_host(host, {.size = block.size,
-                                                      .kind = kind,
-                                                      .owner = owner,
-                                                      .tracked = false,
-                                                      .counts = false,
-                                                      .site = block.place});
-  if (!mapped) {
-    std::free(host);
-    return nullptr;
-  }
+  mapped = c.driver.memory.map_host(host, {.size = block.size,
+                                           .kind = kind,
+                                           .owner = owner,
+                                           .tracked = false,
+                                           .counts = false,
+                                           .site = block.place});
+  if (!mapped) return nullptr;
   c.driver.blocks_of_memory.emplace(block.base, std::move(block));
+  freed.keep();
   return host;
 }
 

@@ -14,24 +14,30 @@
 
 namespace gpu::testing::cpu {
 
-/// Blocks that fit: limited by their number, by threads, registers and shared memory, each of which
-/// is given out in units as the hardware does.
-inline int resident_blocks(const machine::executable& kernel, int block_size,
-                           std::size_t dynamic_shared) {
-  constexpr int register_unit = 256;  // of a warp, within a quarter of the multiprocessor
-  constexpr int parts = 4;
+/// Blocks that fit beside each other if registers do not matter: limited by their number, by
+/// threads and by shared memory, which is given out in units as the hardware does.
+inline int blocks_without_registers(const machine::executable& kernel, int block_size,
+                                    std::size_t dynamic_shared) {
   constexpr std::size_t shared_unit = 128;
   const int warps = (block_size + 31) / 32;
-  const int warp_registers =
-      (registers_of(kernel) * 32 + register_unit - 1) / register_unit * register_unit;
-  int blocks = blocks_per_multiprocessor;
-  blocks = std::min(blocks, threads_per_multiprocessor / (warps * 32));
-  blocks = std::min(blocks, registers_per_multiprocessor / parts / warp_registers * parts / warps);
+  const int blocks = std::min(blocks_per_multiprocessor, threads_per_multiprocessor / (warps * 32));
   std::size_t shared = kernel.static_shared_bytes + dynamic_shared + shared_reserved_per_block;
   shared = (shared + shared_unit - 1) / shared_unit * shared_unit;
   if (shared > static_cast<std::size_t>(shared_per_block_optin) + shared_reserved_per_block)
     return 0;
   return std::min(blocks, static_cast<int>(shared_per_multiprocessor / shared));
+}
+
+/// Blocks that fit, with the registers that a thread is estimated to need.
+inline int resident_blocks(const machine::executable& kernel, int block_size,
+                           std::size_t dynamic_shared) {
+  constexpr int register_unit = 256;  // of a warp, within a quarter of the multiprocessor
+  constexpr int parts = 4;
+  const int warps = (block_size + 31) / 32;
+  const int warp_registers =
+      (registers_of(kernel) * 32 + register_unit - 1) / register_unit * register_unit;
+  return std::min(blocks_without_registers(kernel, block_size, dynamic_shared),
+                  registers_per_multiprocessor / parts / warp_registers * parts / warps);
 }
 
 /// The same, and none where the function may not have so much shared memory as things stand.

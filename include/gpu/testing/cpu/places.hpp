@@ -35,8 +35,11 @@ class place_table {
     const int count = ::backtrace(stack.data(), frames_kept);
     const std::vector<void*> frames(stack.begin(), stack.begin() + count);
     const std::lock_guard lock(mutex_);
-    const auto [found, added] = numbers_.emplace(frames, stacks_.size() + 1);
-    if (added) stacks_.push_back(frames);
+    auto found = numbers_.find(frames);
+    if (found == numbers_.end()) {
+      stacks_.push_back(frames);
+      found = numbers_.emplace(frames, stacks_.size()).first;
+    }
     return std::string(marker) + std::to_string(found->second);
   }
 

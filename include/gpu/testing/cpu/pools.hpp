@@ -47,8 +47,8 @@ inline pool_ptr make_pool(driver_state& driver, const CUmemLocation& location,
   if (type == CU_MEM_ALLOCATION_TYPE_PINNED && location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     pool->device = location.id;
   pool->owner = driver.next_owner();
-  (void)driver.pools.add(pool);
   set_reach(driver, *pool, pool->device, true);
+  (void)driver.pools.add(pool);
   return pool;
 }
 
@@ -121,6 +121,7 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
     reclaim(c, device != nullptr ? *device : *stream->context->device);
     if (!charge_pool(c.driver, *pool, charge)) return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  rollback credited([&] { credit_pool(c.driver, pool, charge); });
   memory_block block;
   block.size = bytes;
   block.charged = charge;
@@ -138,13 +139,14 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
     base = place_shared_block(c, std::move(block), *pool);
     pool->next_offset += in_pages(bytes);
   }
-  if (!base) {
-    credit_pool(c.driver, pool, charge);
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-  *pointer = *base;
+  if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
+  credited.keep();
+  rollback freed([&] { free_block(c.driver, *base); });
   // The allocation takes its place in the order, so that whoever asks the stream sees it.
-  return c.enqueue(stream, std::make_shared<operation>());
+  if (const CUresult bad = c.enqueue(stream, std::make_shared<operation>())) return bad;
+  freed.keep();
+  *pointer = *base;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace gpu::testing::cpu
@@ -185,14 +187,19 @@ inline CUresult mem_free_async(call& c, CUdeviceptr pointer, CUstream handle) {
       found->second.from == memory_block::origin::managed ||
       found->second.from == memory_block::origin::imported || found->second.free_enqueued)
     return bad ? bad : CUDA_ERROR_INVALID_VALUE;
-  found->second.free_enqueued = true;
   auto what = std::make_shared<operation>();
   what->work = [&driver = c.driver, pointer] {  // also when the context has a fault
     const std::lock_guard guard(driver.mutex);
     free_block(driver, pointer);
   };
-  c.enqueue(stream, what);
-  return bad;
+  found->second.free_enqueued = true;
+  rollback kept([&] {
+    if (what->queue) return;  // it will be done
+    if (memory_block* block = c.driver.find_block(pointer)) block->free_enqueued = false;
+  });
+  const CUresult refused = c.enqueue(stream, what);
+  if (!refused) kept.keep();
+  return bad ? bad : refused;
 }
 
 inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProps* properties) {
@@ -217,10 +224,11 @@ inline CUresult mem_pool_create(call& c, CUmemoryPool* pool, const CUmemPoolProp
   } else if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
     return CUDA_ERROR_NOT_SUPPORTED;  // there is no fabric
   }
+  std::string place = c.driver.place();
   const pool_ptr made = make_pool(c.driver, properties->location, properties->allocType);
   made->file = std::move(file);
   made->maximum = properties->maxSize;
-  made->place = c.driver.place();
+  made->place = std::move(place);
   *pool = made->handle;
   return CUDA_SUCCESS;
 }

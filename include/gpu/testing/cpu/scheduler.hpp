@@ -2,7 +2,12 @@
 /// \file
 /// The order in which enqueued work is done: queues, what waits for what, and who does it when.
 
+#include <gpu/testing/machine/host_limits.hpp>
+
+#include <cuda.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -11,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,10 +47,18 @@ struct operation {
   bool reads_mapped_host_memory = false;          // a kernel
   /// The kind of a graph's node that stands for it (a CUgraphNodeType); -1: a capture refuses it.
   int node_type = -1;
-  std::shared_ptr<kernel_launch> kernel;  // of a kernel
-  bool wanted = false;                    // somebody waits for it
+  std::shared_ptr<kernel_launch> kernel;    // of a kernel
+  std::shared_ptr<std::atomic<int>> fault;  // of its context, for work that the host cannot do
+  bool wanted = false;                      // somebody waits for it
+  bool listed = false;                      // in a list of what is to be wanted
+  operation* next_listed = nullptr;
   progress state = progress::waiting;
   std::chrono::steady_clock::time_point finished{};
+
+  /// Lets nobody wait for it if it did not get into a queue.
+  void drop() noexcept {
+    if (!queue) state = progress::done;
+  }
 };
 
 using operation_ptr = std::shared_ptr<operation>;
@@ -74,24 +86,30 @@ class scheduler {
 
   bool deferred() const noexcept { return deferred_; }
 
-  /// Puts work at the end of a queue, to be done after what precedes it and `what->after`.
-  void enqueue(const std::shared_ptr<work_queue>& queue, const operation_ptr& what,
+  /// Puts work at the end of a queue, to be done after what precedes it and `what->after`. False
+  /// where the queue needs a thread and the system has none.
+  bool enqueue(const std::shared_ptr<work_queue>& queue, const operation_ptr& what,
                driver_lock& lock) {
-    what->queue = queue;
-    queue->pending.push_back(what);
-    if (what->proceed) some_may_wait_ = true;
-    if (!std::exchange(queue->known, true)) {
+    if (threads_ && !queue->has_thread && !start_thread(queue)) return false;
+    if (!queue->known) {
       std::erase_if(queues_, [](const auto& each) { return each.expired(); });
       queues_.push_back(queue);
+      queue->known = true;
     }
-    if (threads_ && !queue->has_thread) start_thread(queue);
-    if (deferred_) return;
+    queue->pending.push_back(what);
+    what->queue = queue;
+    if (what->proceed) some_may_wait_ = true;
+    if (deferred_) return true;
     what->wanted = true;
-    if (threads_) return changed_.notify_all();
+    if (threads_) {
+      changed_.notify_all();
+      return true;
+    }
     advance(what, lock);
     // Work that was held up may have waited for what was done now.
     while (some_may_wait_ && do_any(lock)) {
     }
+    return true;
   }
 
   /// Does what can be done now of the work and of what comes before it.
@@ -165,7 +183,7 @@ class scheduler {
 
  private:
   struct worker {
-    std::thread thread;
+    machine::host_thread thread;
     std::shared_ptr<bool> ended;  // belongs to the driver's lock
   };
 
@@ -240,9 +258,12 @@ class scheduler {
     what->give_up = nullptr;
     ++running_;
     lock.unlock();
-    if (work) work();
+    const bool done = !work || machine::within_memory(work);
     work = nullptr;  // what it kept alive may go, and may take its time
     lock.lock();
+    int none = 0;
+    if (!done && what->fault)
+      what->fault->compare_exchange_strong(none, int{CUDA_ERROR_OUT_OF_MEMORY});
     --running_;
     what->state = operation::progress::done;
     what->finished = last_done_ = std::chrono::steady_clock::now();
@@ -252,19 +273,22 @@ class scheduler {
     changed_.notify_all();
   }
 
-  /// Marks the work and all that it waits for.
+  /// Marks the work and all that it waits for. Takes no memory: it could not be half done.
   void want(const operation_ptr& what) {
-    std::vector<operation_ptr> open{what};
-    while (!open.empty()) {
-      const operation_ptr next = std::move(open.back());
-      open.pop_back();
-      if (next->wanted || next->state == operation::progress::done) continue;
-      for (const operation_ptr& each : next->queue->pending) {
-        if (!each->wanted) {
-          each->wanted = true;
-          open.insert(open.end(), each->after.begin(), each->after.end());
-        }
-        if (each == next) break;
+    operation* open = nullptr;
+    const auto list = [&open](operation& each) {
+      if (each.listed || each.wanted || each.state == operation::progress::done) return;
+      each.listed = true;
+      each.next_listed = std::exchange(open, &each);
+    };
+    list(*what);
+    while (open != nullptr) {
+      operation& next = *std::exchange(open, open->next_listed);
+      next.listed = false;
+      for (const operation_ptr& each : next.queue->pending) {
+        if (!std::exchange(each->wanted, true))
+          for (const operation_ptr& before : each->after) list(*before);
+        if (each.get() == &next) break;
       }
     }
     changed_.notify_all();
@@ -281,8 +305,7 @@ class scheduler {
     if (news) changed_.notify_all();
   }
 
-  void start_thread(const std::shared_ptr<work_queue>& queue) {
-    queue->has_thread = true;
+  bool start_thread(const std::shared_ptr<work_queue>& queue) {
     for (std::size_t i = 0; i < workers_.size();) {
       if (*workers_[i].ended) {
         workers_[i].thread.join();  // it has given up the lock for good
@@ -292,7 +315,11 @@ class scheduler {
       }
     }
     auto ended = std::make_shared<bool>(false);
-    workers_.push_back({std::thread([this, queue, ended] { serve(queue, *ended); }), ended});
+    workers_.reserve(workers_.size() + 1);
+    machine::host_thread thread;
+    queue->has_thread = thread.start([this, queue, ended] { serve(queue, *ended); });
+    if (queue->has_thread) workers_.push_back({std::move(thread), std::move(ended)});
+    return queue->has_thread;
   }
 
   void serve(std::shared_ptr<work_queue> queue, bool& ended) {

@@ -3,6 +3,7 @@
 /// Memory of CPU drivers that several processes can have: a nameless file, which is handed over by
 /// its descriptor, and says in its first page what it holds.
 
+#include <gpu/driver/file_size_signal.hpp>
 #include <gpu/testing/cpu/handles.hpp>
 #include <gpu/testing/machine/storage.hpp>
 
@@ -48,6 +49,7 @@ class shared_file {
 
   /// A new file; null where the system has no more.
   static std::shared_ptr<shared_file> create(const shared_header& header) {
+    const gpu::detail::file_size_signal_blocked blocked;
     auto made = std::make_shared<shared_file>(::memfd_create("gpu-memory", MFD_CLOEXEC), header);
     if (made->descriptor_ < 0 || !made->grow(header.bytes)) return nullptr;
     if (::pwrite(made->descriptor_, &header, sizeof header, 0) != sizeof header) return nullptr;
@@ -101,6 +103,7 @@ class shared_file {
   }
   /// Makes room for `bytes` of memory, which cost nothing until they are touched.
   bool grow(std::uint64_t bytes) noexcept {
+    const gpu::detail::file_size_signal_blocked blocked;
     return ::ftruncate(descriptor_, static_cast<::off_t>(page + bytes)) == 0;
   }
   std::shared_ptr<machine::storage> map(std::uint64_t offset, std::uint64_t bytes) const {

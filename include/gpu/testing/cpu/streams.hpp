@@ -41,7 +41,9 @@ inline CUresult stream_create_with_priority(call& c, CUstream* stream, unsigned 
   made->id = ++c.driver.last_stream_id;
   made->place = c.driver.place();
   context->streams.push_back(made);
+  rollback dropped([&context] { context->streams.pop_back(); });
   *stream = c.driver.streams.add(made);
+  dropped.keep();
   return CUDA_SUCCESS;
 }
 

@@ -110,27 +110,27 @@ inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_h
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
 
-/// Does a call on a driver; once for each function, whatever the number of slots. An enumerator
-/// that does not exist is handed on as it is: the function answers it with the driver's error.
+/// Does a call on an initialised driver. An enumerator that does not exist is handed on as it is:
+/// the function answers it with the driver's error.
 template <auto Function, class... Arguments>
-[[gnu::noinline]] __attribute__((no_sanitize("enum"))) CUresult
-run_call(driver_state* driver, const Arguments&... arguments) {
-  if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
-  if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
-  call c{*driver, driver_lock(driver->mutex)};
-  if (!always_allowed<Function> && !driver->initialised) return CUDA_ERROR_NOT_INITIALIZED;
+__attribute__((no_sanitize("enum"))) CUresult answer_call(driver_state& driver,
+                                                          const Arguments&... arguments) {
+  call c{driver, driver_lock(driver.mutex)};
+  if (!always_allowed<Function> && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
   if constexpr (unsafe_in_capture<Function>) {
     if (const CUresult bad = c.refuse_unsafe_call()) return bad;
   }
-#if defined(__cpp_exceptions)
-  try {
-    return Function(c, arguments...);
-  } catch (const std::bad_alloc&) {
-    return CUDA_ERROR_OUT_OF_MEMORY;
-  }
-#else
   return Function(c, arguments...);
-#endif
+}
+
+/// Does a call on a driver; once for each function, whatever the number of slots.
+template <auto Function, class... Arguments>
+[[gnu::noinline]] CUresult run_call(driver_state* driver, const Arguments&... arguments) {
+  if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
+  if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  CUresult answer = CUDA_SUCCESS;
+  const auto run = [&] { answer = answer_call<Function, Arguments...>(*driver, arguments...); };
+  return machine::within_memory(run) ? answer : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /// The entry point of a slot for a function `CUresult f(call&, arguments...)`.

@@ -18,6 +18,7 @@
 
 #include <gpu/testing/machine/allocation.hpp>
 #include <gpu/testing/machine/fault.hpp>
+#include <gpu/testing/machine/host_limits.hpp>
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/machine/storage.hpp>
 
@@ -112,11 +113,12 @@ class address_space {
       if (covering(base)) return free_status::not_the_base;
       return freed_at(base) ? free_status::already_freed : free_status::unknown_address;
     }
+    if (users_ != 0) retired_.push_back(found->second.memory);
     generation_.fetch_add(1, std::memory_order_release);
     if (found->second.counts) used_ -= found->second.size;
-    if (users_ != 0) retired_.push_back(found->second.memory);
     found->second.memory.reset();
-    freed_.push_back(std::move(found->second));
+    // It helps a report, and no more.
+    (void)within_memory([&] { freed_.push_back(std::move(found->second)); });
     if (freed_.size() > remembered_frees) freed_.pop_front();
     live_.erase(found);
     return free_status::freed;

@@ -1,6 +1,7 @@
 // Sets up a block and runs its warps in turns.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -34,7 +35,9 @@ inline void start_warp(warp& w, block_state& block, std::uint32_t index) {
   w.frames.clear();
   w.stack_top = {};
   w.local.start(looks_for_unwritten(what.check));
-  w.stack_limit = (kernel.local_bytes + 15) / 16 * 16 + what.limit.stack_bytes;
+  w.stack_limit = kernel.depth_is_known
+                      ? (kernel.local_bytes + 15) / 16 * 16 + what.limit.stack_bytes
+                      : std::max(what.limit.stack_bytes, kernel.start->stack_bytes);
   const std::uint32_t first = index * warp_size;
   const std::uint32_t lanes = block.threads - first < warp_size ? block.threads - first : warp_size;
   w.live = w.initial = lanes == warp_size ? all_lanes : (1u << lanes) - 1;
@@ -67,9 +70,12 @@ inline void start_block(block_state& block, grid_state& grid, std::uint64_t line
   block.views = {};
   block.multiprocessor =
       static_cast<std::uint32_t>(linear % (what.multiprocessors ? what.multiprocessors : 1));
-  block.shared.reset(std::size_t{kernel.dynamic_shared_begin} + what.dynamic_shared_bytes,
+  block.shared.reset(kernel.uses_reserved_shared ? 0 : reserved_shared_bytes,
+                     std::size_t{kernel.dynamic_shared_begin} + what.dynamic_shared_bytes,
                      what.check.shared_races || what.check.shared_races_are_faults,
                      looks_for_unwritten(what.check));
+  if (kernel.uses_reserved_shared && block.shared.tracks())
+    block.shared.note_unordered(0, used_reserved_shared_bytes);  // the system begins with zeros
   const std::uint32_t warps = (block.threads + warp_size - 1) / warp_size;
   block.warps.resize(warps);
   for (std::uint32_t i = 0; i < warps; ++i) {

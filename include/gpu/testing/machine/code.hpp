@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -38,8 +39,9 @@ enum class action : std::uint8_t {
 
 /// Executes one instruction for the lanes in the mask, which is never empty.
 using handler = action (*)(warp&, const decoded&, lane_mask);
-/// Executes one instruction of a collective for all groups of lanes that take part in it.
-using collective_handler = void (*)(warp&, std::span<const party>, lane_mask);
+/// Executes one instruction of a collective for all groups of lanes that take part in it. False: a
+/// fault.
+using collective_handler = bool (*)(warp&, std::span<const party>, lane_mask);
 
 inline constexpr std::uint32_t no_slot = 0xffff'ffffu;
 
@@ -88,6 +90,7 @@ struct lowered_function {
   };
   const ptx::function* source = nullptr;
   std::vector<decoded> code;
+  std::deque<ptx::instruction> made;  // instructions that are not of the source
   std::vector<std::uint32_t> lists;
   std::vector<lowered_call> calls;
   std::vector<place> parameters;  // of a device function
@@ -97,6 +100,8 @@ struct lowered_function {
   std::vector<std::byte> constants;  // already spread over the lanes
   std::uint32_t frame_bytes = 0;     // local memory of a frame, per lane
   std::uint32_t local_begin = 0;     // in it: parameters and results lie before, variables after
+  std::uint32_t stack_bytes = 0;     // that a frame takes of a device's stack at least,
+  std::uint32_t call_bytes = 0;      // and so many more while it calls another function
   std::vector<std::uint32_t> variables;  // offsets in it, by index in the source
 };
 
@@ -108,20 +113,23 @@ using lowered_functions = std::vector<std::unique_ptr<const lowered_function>>;
 struct executable {
   const ptx::module* module = nullptr;  // alive as long as the executable
   const ptx::function* entry = nullptr;
-  const lowered_function* start = nullptr;  // the lowered entry
+  const lowered_function* start = nullptr;  // the lowered entry; null if `refused`
+  std::string refused;                      // why the kernel cannot be launched, or empty
   std::shared_ptr<const lowered_functions> common;
   /// The entry, and the functions that name shared variables, which lie elsewhere in each kernel.
   std::map<std::uint64_t, std::unique_ptr<const lowered_function>> own;
   /// By offset; those without a size lie behind the others.
   std::map<std::uint64_t, const ptx::variable*> shared_variables;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t dynamic_shared_begin = 0;  // static_shared_bytes, aligned as the variables need it
+  std::uint32_t dynamic_shared_begin = 0;  // behind the reserved and static bytes, aligned
   std::uint32_t local_bytes = 0;           // per thread, of the entry and the deepest direct chain
+  bool depth_is_known = true;              // no call is recursive, or goes to an address
   std::uint32_t constant_bytes = 0;        // of .const variables in the module
   std::uint32_t registers = 0;             // per thread, an estimate
   std::uint32_t max_threads_per_block = 1024;
-  bool uses_heap = false;    // what it may call calls malloc or free
-  bool uses_printf = false;  // the same of vprintf
+  bool uses_heap = false;             // what it may call calls malloc or free
+  bool uses_printf = false;           // the same of vprintf
+  bool uses_reserved_shared = false;  // it may touch the shared memory that the system reserves
 
   /// The function of that index in the module; null where the kernel cannot reach it.
   const lowered_function* function(std::uint64_t index) const {

@@ -13,9 +13,6 @@
 
 namespace gpu::testing::machine::detail {
 
-/// A call costs at least this much of the stack, for what a real frame saves besides its variables.
-inline constexpr std::uint32_t least_frame = 16;
-
 /// Makes the frame's registers the current ones.
 inline void bind(warp& w, frame& f) {
   w.top = &f;
@@ -23,20 +20,31 @@ inline void bind(warp& w, frame& f) {
   w.registers = f.registers.data();
 }
 
+/// What the lanes have of alloca in the running function, at most.
+inline std::uint32_t alloca_bytes(const warp& w, const frame& f, lane_mask lanes) {
+  std::uint32_t most = 0;
+  for_lanes(lanes, [&](unsigned lane) {
+    const std::uint32_t begin = f.base[lane] + f.function->frame_bytes;
+    if (w.stack_top[lane] > begin) most = std::max(most, w.stack_top[lane] - begin);
+  });
+  return most;
+}
+
+/// Whether the stack that a device has for a thread suffices for another frame.
+inline bool has_room(warp& w, const frame& f, lane_mask lanes) {
+  if (w.block->grid->what->kernel->depth_is_known || f.stack_bytes <= w.stack_limit) return true;
+  (void)fail(w, fault_kind::stack_overflow, static_cast<unsigned>(std::countr_zero(lanes)),
+             std::to_string(f.depth) + " nested calls need at least " +
+                 std::to_string(f.stack_bytes) + " bytes of stack, and a thread has " +
+                 std::to_string(w.stack_limit) +
+                 ": raise the stack limit of the context (CU_LIMIT_STACK_SIZE)");
+  return false;
+}
+
 /// A frame with zeroed registers for the lanes, on top of their stacks; null when a stack is full.
 inline frame* push_frame(warp& w, const lowered_function& function, frame* caller,
                          lane_mask lanes) {
-  const std::uint32_t size = function.frame_bytes + (caller ? least_frame : 0);
-  for (lane_mask left = lanes; left != 0; left &= left - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const std::uint32_t base = (w.stack_top[lane] + 15) / 16 * 16;
-    if (base > w.stack_limit || size > w.stack_limit - base) {
-      (void)fail(w, fault_kind::stack_overflow, lane,
-                 "calls and local variables need more than the " + std::to_string(w.stack_limit) +
-                     " bytes of stack; raise the stack limit");
-      return nullptr;
-    }
-  }
+  const std::uint32_t size = function.frame_bytes;
   std::unique_ptr<frame> f;
   if (w.spare.empty()) {
     f = std::make_unique<frame>();
@@ -47,6 +55,12 @@ inline frame* push_frame(warp& w, const lowered_function& function, frame* calle
   f->function = &function;
   f->caller = caller;
   f->depth = caller ? caller->depth + 1 : 0;
+  f->stack_bytes = function.stack_bytes;
+  if (caller != nullptr) {
+    f->stack_bytes +=
+        caller->stack_bytes + caller->function->call_bytes + alloca_bytes(w, *caller, lanes);
+    if (!has_room(w, *f, lanes)) return nullptr;
+  }
   f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
   f->registers.resize(function.register_bytes);
   std::fill_n(f->registers.begin(), function.constant_begin, std::byte{});

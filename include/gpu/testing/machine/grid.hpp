@@ -96,6 +96,25 @@ inline address make_workspace(const launch& what, address_space& memory) {
   return *base;
 }
 
+/// Frees the workspace, however the grid ends.
+struct workspace_end {
+  grid_state& grid;
+  ~workspace_end() {
+    if (grid.workspace == 0) return;
+    (void)within_memory([this] { (void)grid.memory->free(grid.workspace); });
+  }
+};
+
+/// Ends the grid where its worker ends by an exception: other blocks may wait for those of this
+/// one.
+struct worker_end {
+  grid_state& grid;
+  bool done = false;
+  ~worker_end() {
+    if (!done) grid.stop.store(true, std::memory_order_relaxed);
+  }
+};
+
 }  // namespace detail
 
 inline std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool) {
@@ -104,11 +123,15 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   grid.what = &what;
   grid.memory = &memory;
   if (what.cooperative) grid.workspace = detail::make_workspace(what, memory);
+  const detail::workspace_end freed{grid};
   const std::uint64_t blocks = what.grid.count();
   detail::block_source source(blocks, what.cooperative ? blocks : what.limit.resident_blocks);
   const unsigned wanted = blocks < pool.threads() ? static_cast<unsigned>(blocks) : pool.threads();
-  pool.run(wanted, [&] { detail::work_on(grid, source); });
-  if (grid.workspace != 0) (void)memory.free(grid.workspace);
+  pool.run(wanted, [&] {
+    detail::worker_end end{grid};
+    detail::work_on(grid, source);
+    end.done = true;
+  });
   return std::move(grid.first);
 }
 

@@ -36,6 +36,10 @@ struct checks {
   /// arrived.
   bool barrier_divergence = true;              // reported through `hooks::report`
   bool barrier_divergence_is_a_fault = false;  // and the grid ends
+  /// Shuffles that read lanes that the mask does not name or that do not take part, where something
+  /// is computed with the value, and lanes that their own mask does not name.
+  bool mask_misuse = true;              // reported through `hooks::report`
+  bool mask_misuse_is_a_fault = false;  // and ends the grid
 
   bool operator==(const checks&) const = default;
 };
@@ -49,8 +53,8 @@ struct limits {
   std::uint64_t instructions_per_thread = std::uint64_t{1} << 24;
   /// How long a grid runs before `hooks::report` is told, once, where it is; 0 = never.
   std::chrono::milliseconds told_after{10'000};
-  /// Local memory per thread beyond what the kernel declares itself, for calls
-  /// (CU_LIMIT_STACK_SIZE).
+  /// The stack of a thread whose kernel calls functions recursively or by their addresses
+  /// (CU_LIMIT_STACK_SIZE). Another kernel has what it needs, and so much for alloca.
   std::uint32_t stack_bytes = 1024;
   /// Blocks that are started before earlier ones have ended. Not for cooperative launches, where
   /// all are.
@@ -88,8 +92,8 @@ struct launch {
 
 /// Runs a grid to its end on the threads of the pool and the calling one.
 /// Result: the first fault, which ended the grid, or nothing.
-/// Precondition: the driver has checked the launch: non-zero extents within the device's limits,
-/// parameters as long as the kernel's parameter block.
+/// Precondition: the driver has checked the launch: a kernel that is not refused, non-zero extents
+/// within the device's limits, parameters as long as the kernel's parameter block.
 /// Threads: several launches may run at once, also of one executable and on one pool.
 std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
 

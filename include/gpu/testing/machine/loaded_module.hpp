@@ -100,9 +100,10 @@ struct load_result {
 };
 
 /// Places the module's variables in `memory` with their initial values, and lowers every kernel
-/// with all that it may call.
-/// Errors: an instruction or construct that this machine does not execute, a function or variable
-/// that is declared but nowhere defined, or too little memory: nothing stays behind then.
+/// with all that it may call. A kernel that may reach an instruction that this machine does not
+/// execute is there, and says in `executable::refused` why it cannot be launched.
+/// Errors: a function or variable that is declared but nowhere defined, more memory than a device
+/// has for a kernel, or too little memory: nothing stays behind then.
 load_result load(ptx::module source, address_space& memory, const load_options& options = {});
 
 }  // namespace gpu::testing::machine

@@ -41,9 +41,9 @@ struct module_loader {
       load_result failed;
       auto kernel = detail::lower_kernel(places, f, common, failed.diagnostic);
       if (!kernel) {
-        const bool symbol = failed.diagnostic.text.find("nowhere defined") != std::string::npos;
-        failed.why =
-            symbol ? load_result::failure::unresolved_symbol : load_result::failure::unsupported;
+        failed.why = failed.diagnostic.reason == ptx::refusal::too_large
+                         ? load_result::failure::unsupported
+                         : load_result::failure::unresolved_symbol;
         return failed;
       }
       out.executables_.push_back(std::move(kernel));

@@ -7,29 +7,40 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <gpu/testing/machine/contraction.hpp>
 #include <gpu/testing/machine/lower_instruction.hpp>
+#include <gpu/testing/machine/stack_need.hpp>
 
 namespace gpu::testing::machine::detail {
 
-/// The diagnostic for an instruction.
+/// The diagnostic for an instruction: malformed if it names what is nowhere defined.
 inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
-                                          const std::string& trouble) {
+                                          const lowering_context& c) {
   ptx::diagnostic d;
   d.line = i.line;
   d.column = 1;
-  d.text = trouble.empty() ? "this instruction is not supported by the CPU driver" : trouble;
+  d.text = c.trouble.empty() ? "this instruction is not supported by the CPU driver" : c.trouble;
   d.text += ": " + std::string(module.text_of(i));
+  d.reason = c.undefined ? ptx::refusal::malformed : ptx::refusal::unsupported_instruction;
   return d;
+}
+
+/// Says why a kernel cannot be launched: for what `function`, which it may call, has.
+inline std::string describe_refused(const ptx::module& module, std::uint32_t kernel,
+                                    std::uint32_t function, const ptx::diagnostic& why) {
+  std::string text = "kernel " + module.functions[kernel].name + " cannot be launched here: ";
+  if (function != kernel) text += "function " + module.functions[function].name + ", ";
+  return text + "PTX line " + std::to_string(why.line) + ": " + why.text;
 }
 
 /// What a device of compute capability 9.0 has, and NVIDIA's assembler allows.
 inline constexpr std::uint64_t most_local_bytes = 512u << 10;
 inline constexpr std::uint64_t most_static_shared_bytes = 48u << 10;
 inline constexpr std::uint64_t most_constant_bytes = 64u << 10;
+inline constexpr std::uint32_t most_warps = 64;  // of a multiprocessor
 
 inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, std::uint64_t needed,
                                      std::uint64_t most) {
@@ -38,6 +49,7 @@ inline ptx::diagnostic refuse_memory(const ptx::function& f, const char* what, s
   d.column = 1;
   d.text = f.name + " declares " + std::to_string(needed) + " bytes of " + what +
            "; there are at most " + std::to_string(most);
+  d.reason = ptx::refusal::too_large;
   return d;
 }
 
@@ -65,19 +77,32 @@ inline std::unique_ptr<lowered_function> lower_function(const symbol_places& pla
                                                         std::uint32_t index, ptx::diagnostic& why) {
   const ptx::module& module = *places.module;
   const ptx::function& source = module.functions[index];
+  if (source.refused) {
+    why = *source.refused;
+    return nullptr;
+  }
   lowering_context c(places, source, index);
   if (c.frame_bytes > most_local_bytes) {
     why = refuse_memory(source, "local memory of a thread", c.frame_bytes, most_local_bytes);
     return nullptr;
   }
+  c.out.stack_bytes = frame_on_stack(source);
+  c.out.call_bytes = kept_during_calls(module, source);
+  const contraction contracted(source, module.debug);
   std::vector<std::uint32_t> begins;  // of each parsed instruction in the code
   for (std::uint32_t n = 0; n < source.instructions.size(); ++n) {
     const ptx::instruction& i = source.instructions[n];
     begins.push_back(static_cast<std::uint32_t>(c.out.code.size()));
     c.current = n;
     c.trouble.clear();
-    if (!lower_instruction(c, i, module)) {
-      why = refuse_instruction(module, i, c.trouble);
+    if (contracted.drops(n)) continue;
+    const contraction::fusion fused = contracted.of(n);
+    const bool good =
+        fused.product == ptx::no_index
+            ? lower_instruction(c, i, module)
+            : lower_contracted(c, i, source.instructions[fused.product], fused.second);
+    if (!good) {
+      why = refuse_instruction(module, i, c);
       return nullptr;
     }
     if (i.when.reg != ptx::no_index) {
@@ -154,12 +179,13 @@ inline bool names_shared(const ptx::module& module, const ptx::function& f) {
                      [&](std::uint32_t v) { return shared(module.variables[v]); });
 }
 
-/// Gives every shared variable of the kernel's functions a place. Result: the bytes that those
-/// without a size come after, which may be more than there are.
+/// Gives every shared variable of the kernel's functions an address behind what the system
+/// reserves. Result: the bytes that those without a size come after, which may be more than there
+/// are.
 inline std::uint64_t place_shared(const ptx::module& module,
                                   const std::set<std::uint32_t>& functions, symbol_places& places,
                                   executable& out) {
-  std::uint64_t at = 0;
+  std::uint64_t at = reserved_shared_bytes;
   std::uint32_t dynamic_alignment = 16;
   const auto visit = [&](const ptx::variable& v, auto assign, bool dynamic) {
     if (v.space != ptx::state_space::shared || v.unsized != dynamic) return;
@@ -182,8 +208,9 @@ inline std::uint64_t place_shared(const ptx::module& module,
       for (const std::uint32_t v : used)
         if (module.variables[v].unsized && module.variables[v].alignment > dynamic_alignment)
           dynamic_alignment = module.variables[v].alignment;
-      out.static_shared_bytes = static_cast<std::uint32_t>(at);
-      if (at > most_static_shared_bytes) return at;
+      const std::uint64_t bytes = at - reserved_shared_bytes;
+      if (bytes > most_static_shared_bytes) return bytes;
+      out.static_shared_bytes = static_cast<std::uint32_t>(bytes);
       bool any = false;
       for (const std::uint32_t v : used)
         any = any || (module.variables[v].space == ptx::state_space::shared &&
@@ -202,35 +229,6 @@ inline std::uint64_t place_shared(const ptx::module& module,
   return out.static_shared_bytes;
 }
 
-/// The most local memory that a chain of direct calls takes; recursion counts once.
-inline std::uint64_t deepest_stack(const executable& e) {
-  struct node {
-    std::uint64_t deepest = 0;
-    std::size_t next_call = 0;
-  };
-  std::unordered_map<const lowered_function*, node> nodes;
-  // A path of its own instead of recursion: the chain may be as long as the text.
-  std::vector<const lowered_function*> path{e.start};
-  while (!path.empty()) {
-    const lowered_function& f = *path.back();
-    node& here = nodes[&f];
-    if (here.next_call < f.calls.size()) {
-      const std::uint32_t callee = f.calls[here.next_call++].function;
-      const lowered_function* next = callee == ptx::no_index ? nullptr : e.function(callee);
-      if (next != nullptr && nodes.count(next) == 0) path.push_back(next);
-      continue;
-    }
-    std::uint64_t below = 0;
-    for (const lowered_call& call : f.calls)
-      if (const lowered_function* callee =
-              call.function == ptx::no_index ? nullptr : e.function(call.function))
-        below = std::max(below, nodes[callee].deepest);
-    here.deepest = f.frame_bytes + below;
-    path.pop_back();
-  }
-  return nodes[e.start].deepest;
-}
-
 /// Which parts of the device runtime the functions of a kernel call.
 inline void note_runtime(const ptx::module& module, const std::set<std::uint32_t>& functions,
                          executable& out) {
@@ -245,18 +243,39 @@ inline void note_runtime(const ptx::module& module, const std::set<std::uint32_t
   }
 }
 
-/// What a compiler would need in registers, from what the function declares.
-inline std::uint32_t estimate_registers(const ptx::function& f) {
+/// Whether one of the functions asks where the shared memory is that the system reserves.
+inline bool names_reserved_shared(const ptx::module& module,
+                                  const std::set<std::uint32_t>& functions) {
+  const auto names = [](const ptx::operand& o) {
+    return o.kind == ptx::operand_kind::special &&
+           o.special >= ptx::special_register::reserved_smem_offset_begin &&
+           o.special <= ptx::special_register::reserved_smem_offset_1;
+  };
+  return std::any_of(functions.begin(), functions.end(), [&](std::uint32_t f) {
+    const std::vector<ptx::operand>& operands = module.functions[f].operands;
+    return std::any_of(operands.begin(), operands.end(), names);
+  });
+}
+
+/// Estimates the registers of a thread from what the kernel declares: never more than lets the
+/// largest block of the kernel run, and as many blocks as `.minnctapersm` asks for.
+inline std::uint32_t estimate_registers(const ptx::function& f, std::uint32_t threads_per_block) {
   std::uint64_t words = 0;
   for (const ptx::type t : f.registers)
     words += t == ptx::type::pred ? 0 : (ptx::size_of(t) + 3) / 4;
   const std::uint64_t estimate = words / 4 + 8;  // most live for a short time
-  const std::uint64_t most = f.max_registers ? f.max_registers : 255;
-  return static_cast<std::uint32_t>(estimate < most ? estimate : most);
+  const std::uint64_t blocks = std::max(f.min_blocks_per_multiprocessor, 1u);
+  const std::uint64_t warps =
+      std::min((std::uint64_t{threads_per_block} + 31) / 32 * blocks, std::uint64_t{most_warps});
+  // A quarter of the multiprocessor has 16,384 registers for its warps, in units of 256.
+  const std::uint64_t fits = 16384 / ((warps + 3) / 4) / 256 * 8;
+  const std::uint64_t most = f.max_registers ? std::min(f.max_registers, 255u) : 255;
+  return static_cast<std::uint32_t>(std::min({estimate, fits, most}));
 }
 
 /// Lowers a kernel with everything it may call. What other kernels may use as it is goes to
-/// `common`. Null, with the diagnostic: not supported.
+/// `common`. A kernel that may reach an instruction that this machine does not execute has no code,
+/// and says why. Null, with the diagnostic: the module cannot be loaded.
 inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint32_t entry,
                                                 const std::shared_ptr<lowered_functions>& common,
                                                 ptx::diagnostic& why) {
@@ -267,6 +286,7 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   out->common = common;
   const std::set<std::uint32_t> functions = reachable_functions(module, entry);
   note_runtime(module, functions, *out);
+  out->uses_reserved_shared = names_reserved_shared(module, functions);
   const std::uint64_t shared = place_shared(module, functions, places, *out);
   if (shared > most_static_shared_bytes) {
     why = refuse_memory(*out->entry, "static shared memory", shared, most_static_shared_bytes);
@@ -276,20 +296,26 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
     const bool mine = f == entry || names_shared(module, module.functions[f]);
     if (!mine && (*common)[f] != nullptr) continue;
     std::unique_ptr<lowered_function> lowered = lower_function(places, f, why);
-    if (!lowered) return nullptr;
+    if (!lowered) {
+      if (why.reason != ptx::refusal::unsupported_instruction) return nullptr;
+      if (out->refused.empty()) out->refused = describe_refused(module, entry, f, why);
+      continue;
+    }
     (mine ? out->own[f] : (*common)[f]) = std::move(lowered);
   }
-  out->start = out->function(entry);
-  const std::uint64_t local = deepest_stack(*out);
-  if (local > most_local_bytes) {
-    why = refuse_memory(*out->entry, "local memory of a thread", local, most_local_bytes);
+  if (out->refused.empty()) out->start = out->function(entry);
+  const stack_need need = out->start != nullptr ? stack_need_of(*out) : stack_need{};
+  if (need.local_bytes > most_local_bytes) {
+    why =
+        refuse_memory(*out->entry, "local memory of a thread", need.local_bytes, most_local_bytes);
     return nullptr;
   }
-  out->local_bytes = static_cast<std::uint32_t>(local);
-  out->registers = estimate_registers(*out->entry);
+  out->local_bytes = static_cast<std::uint32_t>(need.local_bytes);
+  out->depth_is_known = need.depth_is_known;
   const auto threads = [](const ptx::dimensions& d) { return d.x * d.y * d.z; };
   if (const std::uint32_t n = threads(out->entry->max_threads)) out->max_threads_per_block = n;
   if (const std::uint32_t n = threads(out->entry->required_threads)) out->max_threads_per_block = n;
+  out->registers = estimate_registers(*out->entry, out->max_threads_per_block);
   for (const ptx::variable& v : module.variables)
     if (v.space == ptx::state_space::constant)
       out->constant_bytes += static_cast<std::uint32_t>(v.size);

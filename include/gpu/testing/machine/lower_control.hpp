@@ -43,6 +43,7 @@ inline bool lower_call(lowering_context& c, const ptx::instruction& i, const ptx
       run = runtime_function(callee);
       if (run == nullptr) {
         c.trouble = "the function " + callee.name + " is declared but nowhere defined";
+        c.undefined = true;
         return false;
       }
     }

@@ -214,6 +214,39 @@ inline handler select_plain(const ptx::instruction& i) {
   return select_bits(i);
 }
 
+/// A sum with the product that it takes in: a multiply-add, of a negated operand if something is
+/// subtracted.
+inline bool lower_contracted(lowering_context& c, const ptx::instruction& sum,
+                             const ptx::instruction& product, bool second) {
+  const auto terms = c.source.operands_of(sum), factors = c.source.operands_of(product);
+  const std::uint32_t result = c.operand_slot(terms[0]), b = c.operand_slot(factors[2]);
+  std::uint32_t a = c.operand_slot(factors[1]), addend = c.operand_slot(terms[second ? 1 : 2]);
+  if (sum.op == ptx::opcode::sub) {
+    std::uint32_t& subtracted = second ? a : addend;
+    ptx::instruction& negation = c.out.made.emplace_back(sum);
+    negation.op = ptx::opcode::neg;
+    negation.with.sat = false;
+    const std::uint32_t negative = c.scratch(ptx::size_of(sum.types[0]));
+    decoded& d = c.emit(select_plain(negation));
+    d.slots[0] = negative;
+    d.slots[1] = subtracted;
+    d.source = &negation;
+    subtracted = negative;
+  }
+  ptx::instruction& fused = c.out.made.emplace_back(sum);
+  fused.op = ptx::opcode::fma;
+  const handler run = select_plain(fused);
+  if (run == nullptr) return false;
+  decoded& d = c.emit(run);
+  d.slots[0] = result;
+  d.slots[1] = a;
+  d.slots[2] = b;
+  d.slots[3] = addend;
+  d.result_size = static_cast<std::uint8_t>(ptx::size_of(terms[0].value_type));
+  d.source = &fused;
+  return true;
+}
+
 /// Appends the decoded form of one instruction. False: it is not supported.
 inline bool lower_instruction(lowering_context& c, const ptx::instruction& i,
                               const ptx::module& module) {

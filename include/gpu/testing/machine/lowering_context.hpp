@@ -53,6 +53,7 @@ class lowering_context {
   lowered_function out;
   std::uint64_t frame_bytes = 0;  // local memory of a frame, which may be more than there is
   std::string trouble;            // why an instruction cannot be lowered, when there is more to say
+  bool undefined = false;         // and that is a name that is nowhere defined
 
   /// The slot of a register.
   std::uint32_t slot_of(std::uint32_t reg) const { return slots_[reg]; }

@@ -85,9 +85,13 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
 
 [[gnu::cold, gnu::noinline]] inline located refuse_shared(warp& w, unsigned lane, address offset,
                                                           std::uint32_t size, access_kind access) {
-  std::string text =
-      "the block has " + std::to_string(w.block->shared.size()) + " bytes of shared memory";
-  if (const std::string name = name_shared(w, offset); !name.empty())
+  std::string text = "the block has " +
+                     std::to_string(w.block->shared.end() - reserved_shared_bytes) +
+                     " bytes of shared memory";
+  if (offset < reserved_shared_bytes)
+    text += ", and this is " + std::to_string(reserved_shared_bytes - offset) +
+            " bytes before the first of them";
+  else if (const std::string name = name_shared(w, offset); !name.empty())
     text += ", and this is " + name;
   return refuse(w, fault_kind::shared_out_of_bounds, lane, offset, size, access, std::move(text));
 }
@@ -95,7 +99,7 @@ inline located locate_global(warp& w, const decoded& d, unsigned lane, address a
 inline located locate_shared(warp& w, unsigned lane, address offset, std::uint32_t size,
                              access_kind access) {
   shared_memory& shared = w.block->shared;
-  if (offset > shared.size() || size > shared.size() - offset)
+  if (offset < shared.begin() || offset > shared.end() || size > shared.end() - offset)
     return refuse_shared(w, lane, offset, size, access);
   return {shared.bytes() + offset, nullptr, true, false};
 }

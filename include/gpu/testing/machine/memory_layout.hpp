@@ -16,6 +16,11 @@ inline constexpr address device_window = 0x0001'0000'0000'0000;
 inline constexpr address device_window_end = 0x0002'0000'0000'0000;
 /// The shared memory of the block that a thread belongs to: the same window for every block.
 inline constexpr address shared_window = 0x0004'0000'0000'0000;
+/// The first bytes of the shared memory of each block belong to the system, as on an H200; the
+/// variables of a kernel come after them.
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;
+/// So many of them are in use: the barriers and the scratch memory of cooperative groups.
+inline constexpr std::uint32_t used_reserved_shared_bytes = 288;
 /// The local memory (stack) of a thread: the same window for every thread.
 inline constexpr address local_window = 0x0005'0000'0000'0000;
 /// The parameters of the running kernel.

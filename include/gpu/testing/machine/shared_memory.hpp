@@ -23,15 +23,18 @@ struct moment {
 /// by one thread at a time.
 class shared_memory {
  public:
-  /// Starts over with `size` bytes that were never written.
-  void reset(std::size_t size, bool races, bool writes) {
-    bytes_.assign(size, std::byte{});
+  /// Starts over with `end` bytes that were never written, of which those from `begin` on may be
+  /// touched.
+  void reset(std::size_t begin, std::size_t end, bool races, bool writes) {
+    bytes_.assign(end, std::byte{});
+    begin_ = begin;
     races_ = races;
     tracks_ = races || writes;
-    records_.assign(tracks_ ? size : 0, record{});
+    records_.assign(tracks_ ? end - begin : 0, record{});
   }
 
-  std::size_t size() const noexcept { return bytes_.size(); }
+  std::size_t begin() const noexcept { return begin_; }
+  std::size_t end() const noexcept { return bytes_.size(); }
   std::byte* bytes() noexcept { return bytes_.data(); }
   bool tracks() const noexcept { return tracks_; }
 
@@ -47,7 +50,7 @@ class shared_memory {
   finding note_read(std::size_t offset, std::size_t size, const moment& now) {
     finding found;
     for (std::size_t i = offset; i < offset + size; ++i) {
-      record& r = records_[i];
+      record& r = record_of(i);
       if (r.writer == nobody || r.on_its_way) {
         if (!found.unwritten) found.offset = i;
         found.unwritten = true;
@@ -85,13 +88,13 @@ class shared_memory {
   /// Notes that an asynchronous copy will write there. The write itself is noted as any other.
   void note_departure(std::size_t offset, std::size_t size) {
     if (!tracks_) return;
-    for (std::size_t i = offset; i < offset + size; ++i) records_[i].on_its_way = true;
+    for (std::size_t i = offset; i < offset + size; ++i) record_of(i).on_its_way = true;
   }
   /// Notes that the copy was done.
   void note_arrival(std::size_t offset, std::size_t size, const moment& now) {
     if (!tracks_) return;
     for (std::size_t i = offset; i < offset + size; ++i) {
-      record& r = records_[i];
+      record& r = record_of(i);
       r.on_its_way = false;
       r.writer = now.thread;
       r.write_block = now.block_epoch;
@@ -101,13 +104,13 @@ class shared_memory {
   }
   /// The thread whose asynchronous copy of that byte is not done, or `several` where there is none.
   std::uint16_t copies(std::size_t offset) const {
-    return records_[offset].on_its_way ? records_[offset].writer : several;
+    return record_of(offset).on_its_way ? record_of(offset).writer : several;
   }
 
   /// Notes a volatile or relaxed access, which conflicts with nothing.
   void note_unordered(std::size_t offset, std::size_t size) {
     for (std::size_t i = offset; i < offset + size; ++i)
-      if (records_[i].writer == nobody) records_[i].writer = somebody;
+      if (record_of(i).writer == nobody) record_of(i).writer = somebody;
   }
 
   static constexpr std::uint16_t several = 0xfffe;
@@ -131,7 +134,7 @@ class shared_memory {
   finding note_change(std::size_t offset, std::size_t size, const moment& now, bool unchanged,
                       bool atomic) {
     for (std::size_t i = offset; i < offset + size; ++i) {
-      record& r = records_[i];
+      record& r = record_of(i);
       if (races_ && !unchanged) {
         if (!(atomic && r.write_atomic) && conflicts(r.writer, r.write_block, r.write_warp, now))
           return {true, false, true, r.writer, i};
@@ -154,6 +157,9 @@ class shared_memory {
     return {};
   }
 
+  record& record_of(std::size_t offset) { return records_[offset - begin_]; }
+  const record& record_of(std::size_t offset) const { return records_[offset - begin_]; }
+
   static bool same_warp(std::uint16_t a, std::uint16_t b) noexcept { return a / 32 == b / 32; }
 
   static bool conflicts(std::uint16_t other, std::uint32_t block, std::uint16_t warp,
@@ -163,7 +169,8 @@ class shared_memory {
   }
 
   std::vector<std::byte> bytes_;
-  std::vector<record> records_;
+  std::vector<record> records_;  // from `begin_` on
+  std::size_t begin_ = 0;
   bool races_ = false;
   bool tracks_ = false;
 };

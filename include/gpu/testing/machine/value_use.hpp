@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include <gpu/testing/machine/register_use.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
 namespace gpu::testing::machine::detail {
@@ -96,7 +97,7 @@ class value_use {
     }
     if (!is_arithmetic(i.op)) return true;
     bool decided = false;
-    each_register(operands[0],
+    each_register(function_, operands[0],
                   [&](std::uint32_t result) { decided = decided || follow(n, result, true); });
     return decided;
   }
@@ -120,34 +121,10 @@ class value_use {
     });
   }
 
-  static bool is_arithmetic(ptx::opcode op) {
-    using enum ptx::opcode;
-    return op <= mov_unpack || op == cvt || op == cvt_pack || (op >= vadd && op <= vset4);
-  }
-
-  static bool has_result(ptx::opcode op) {
-    using enum ptx::opcode;
-    return is_arithmetic(op) || op == mov_address || op == ld || op == ldu || op == shfl ||
-           op == atom || op == cvta || op == mapa || op == isspacep || op == vote ||
-           op == activemask || op == redux || (op >= tex && op <= istypep) || op == suld ||
-           op == suq;
-  }
-
-  template <class F> void each_register(const ptx::operand& o, F f) const {
-    using ptx::operand_kind;
-    if (o.kind == operand_kind::reg ||
-        (o.kind == operand_kind::address && o.index != ptx::no_index))
-      f(o.index);
-    if (o.kind == operand_kind::vector || o.kind == operand_kind::pair ||
-        o.kind == operand_kind::image)
-      for (const ptx::operand& e : function_.elements_of(o))
-        if (e.kind == operand_kind::reg) f(e.index);
-  }
-
   bool names(std::span<const ptx::operand> operands, std::uint32_t reg) const {
     bool found = false;
     for (const ptx::operand& o : operands)
-      each_register(o, [&](std::uint32_t named) { found = found || named == reg; });
+      each_register(function_, o, [&](std::uint32_t named) { found = found || named == reg; });
     return found;
   }
   bool reads(const ptx::instruction& i, std::uint32_t reg) const {

@@ -34,6 +34,7 @@ struct frame {
   std::uint32_t call_index = 0;  // in the caller's `calls`: how to hand back the results
   std::uint32_t return_to = 0;   // instruction in the caller
   std::uint32_t lanes_inside = 0;
+  std::uint32_t stack_bytes = 0;  // that a device needs for it and its callers, at least
   std::array<std::uint32_t, warp_size> base{};  // of its local memory, per lane
   std::vector<std::byte> registers;
 };
@@ -55,6 +56,7 @@ struct group {
 /// A group as it takes part in a collective.
 struct party {
   std::byte* registers = nullptr;
+  const frame* in = nullptr;
   const decoded* instruction = nullptr;
   lane_mask lanes = 0;
 };
@@ -102,7 +104,7 @@ struct warp {
   bool yielded = false;
 
   local_memory local;
-  std::uint32_t stack_limit = 0;  // bytes per lane
+  std::uint32_t stack_limit = 0;  // bytes per lane, of a device's stack
   std::array<std::uint32_t, warp_size> stack_top{};
 
   /// Makes room up to the top of the stack of every lane.

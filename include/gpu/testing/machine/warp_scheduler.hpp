@@ -14,6 +14,7 @@
 #include <gpu/testing/machine/barriers.hpp>
 #include <gpu/testing/machine/frames.hpp>
 #include <gpu/testing/machine/handlers/async_copies.hpp>
+#include <gpu/testing/machine/handlers/collective.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
 namespace gpu::testing::machine::detail {
@@ -65,8 +66,8 @@ inline void join_groups(warp& w, std::size_t& index) {
   }
 }
 
-/// Executes the collectives for which all members have arrived.
-inline void complete_collectives(warp& w) {
+/// Executes the collectives for which all members have arrived. False: a fault.
+inline bool complete_collectives(warp& w) {
   for (std::size_t i = 0; i < w.groups.size(); ++i) {
     if (w.groups[i].waits != group::state::at_collective) continue;
     const lane_mask members = w.groups[i].members;
@@ -80,10 +81,10 @@ inline void complete_collectives(warp& w) {
     for (const group& g : w.groups) {
       if (!takes_part(g)) continue;
       present |= g.lanes;
-      parties.push_back({g.in->registers.data(), &g.in->function->code[g.pc], g.lanes});
+      parties.push_back({g.in->registers.data(), g.in, &g.in->function->code[g.pc], g.lanes});
     }
-    if (present != (members & w.live)) continue;
-    d.together(w, parties, present);
+    if ((members & w.live & ~present) != 0) continue;
+    if (!d.together(w, parties, present)) return false;
     for (group& g : w.groups) {
       if (!takes_part(g)) continue;
       // The next group in line still has to recognise itself by its instruction.
@@ -91,6 +92,7 @@ inline void complete_collectives(warp& w) {
       g.pc += 1;
     }
   }
+  return true;
 }
 
 /// Splits `lanes` off to a group of their own. The reference to any group becomes invalid.
@@ -116,23 +118,21 @@ inline bool finish_collective(warp& w, const decoded& d, group& g, lane_mask mas
     for_lanes(left, [&](unsigned lane) {
       same |= lane_mask{read_lane<lane_mask>(w.registers, d.target, lane) == members} << lane;
     });
-    if ((same & ~members) != 0) {
-      (void)fail(w, fault_kind::illegal_instruction,
-                 static_cast<unsigned>(std::countr_zero(same & ~members)),
-                 "the member mask " + hexadecimal(members) + " does not name the executing lane");
-      return false;
-    }
+    const party some{w.registers, g.in, &d, same};
+    if ((same & ~members) != 0 && !note_unnamed(w, some, members)) return false;
     left &= ~same;
-    if (same == (members & w.live)) {
-      const party only{w.registers, &d, same};
-      d.together(w, {&only, 1}, same);
-    } else {
+    if ((members & w.live & ~same) != 0) {
       group& waits = split(w, g, same, g.pc);
       waits.waits = group::state::at_collective;
       waits.members = members;
       waiting |= same;
+    } else if (d.together != &shuffle && !d.together(w, {&some, 1}, same)) {
+      return false;
     }
   }
+  // Groups with masks of their own shuffle as one, so that lanes see each other across the masks.
+  const party all{w.registers, g.in, &d, mask & ~waiting};
+  if (all.lanes != 0 && d.together == &shuffle && !shuffle(w, {&all, 1}, all.lanes)) return false;
   g.lanes &= ~waiting;
   ++g.pc;
   return true;
@@ -283,7 +283,7 @@ inline bool run_group(warp& w, std::size_t index, std::uint32_t& fuel) {
     w.groups.erase(w.groups.begin() + static_cast<std::ptrdiff_t>(index));
   }
   if (changed && sound) {
-    complete_collectives(w);
+    sound = complete_collectives(w);
     release_barriers(*w.block);
   }
   const std::uint64_t budget = w.block->grid->what->limit.instructions_per_thread;

@@ -2,6 +2,7 @@
 /// Reads one instruction of a function body into the module.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,7 +57,10 @@ inline bool parse_indexed_branch(parser_context& context, instruction& i) {
 inline bool parse_general(parser_context& context, const token& where, std::string_view mnemonic,
                           instruction& i) {
   auto [place, fresh] = context.mnemonics.try_emplace(mnemonic);
-  if (fresh && !resolve_mnemonic(context, where, mnemonic, place->second)) return false;
+  if (fresh && !resolve_mnemonic(context, where, mnemonic, place->second)) {
+    context.mnemonics.erase(place);
+    return false;
+  }
   std::vector<raw_operand> raw;
   while (!context.tokens.peek().is(";")) {
     if (!raw.empty() && !context.expect(",")) return false;
@@ -125,6 +129,24 @@ inline bool parse_guard(parser_context& context, guard& when) {
   return true;
 }
 
+/// Goes on behind an instruction that this machine does not execute: the kernels that may reach it
+/// cannot be launched, the others of the module can. False after any other failure.
+inline bool skip_refused(parser_context& context, std::string_view mnemonic) {
+  if (!context.error || context.error->reason != refusal::unsupported_instruction) return false;
+  if (!context.error->text.starts_with(mnemonic))
+    context.error->text.insert(0, std::string(mnemonic) + ": ");
+  std::optional<diagnostic>& refused = context.scope.out.refused;
+  if (!refused) refused = std::move(context.error);
+  context.error.reset();
+  for (int braces = 0; !context.tokens.peek().is(";"); context.tokens.take()) {
+    const token& t = context.tokens.peek();
+    braces += t.is("{") ? 1 : t.is("}") ? -1 : 0;
+    if (t.kind == token_kind::end || t.kind == token_kind::bad || braces < 0)
+      return context.fail_expected("';'");
+  }
+  return context.expect(";");
+}
+
 /// {@p} mnemonic operands ;
 inline bool parse_instruction(parser_context& context) {
   const token start = context.tokens.peek();
@@ -135,6 +157,7 @@ inline bool parse_instruction(parser_context& context) {
   if (!parse_guard(context, i.when)) return false;
   token where;
   if (!context.expect_identifier(where)) return false;
+  std::string_view mnemonic = where.text;
   bool good = false;
   if (where.text == "bra") {
     good = parse_branch(context, i);
@@ -152,9 +175,11 @@ inline bool parse_instruction(parser_context& context) {
       }
       end += static_cast<std::uint32_t>(suffix_word.text.size());
     }
-    good = parse_general(context, where, context.text.substr(where.begin, end - where.begin), i);
+    mnemonic = context.text.substr(where.begin, end - where.begin);
+    good = parse_general(context, where, mnemonic, i);
   }
-  if (!good || !context.expect(";")) return false;
+  if (!good) return skip_refused(context, mnemonic);
+  if (!context.expect(";")) return false;
   i.text_length = context.tokens.last_end() - start.begin;
   context.scope.out.instructions.push_back(i);
   return true;

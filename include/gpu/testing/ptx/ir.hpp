@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,26 @@
 #include <gpu/testing/ptx/types.hpp>
 
 namespace gpu::testing::ptx {
+
+/// What sort of refusal a diagnostic is; a driver has a code for each.
+enum class refusal : std::uint8_t {
+  malformed,                ///< not PTX, or PTX that breaks a rule of the language
+  unsupported_version,      ///< .version is newer than the parser
+  unsupported_target,       ///< .target is newer than the device
+  unsupported_instruction,  ///< legal PTX that this machine does not execute
+  too_large,                ///< a limit of the parser or of a device
+  invalid_image,            ///< neither text nor a container, or a broken container
+  no_ptx,                   ///< an image of machine code only, or without PTX for this device
+  compressed,               ///< PTX that is compressed in a way that is not decoded
+};
+
+/// Why a text was refused, and where (both from 1).
+struct diagnostic {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string text;
+  refusal reason = refusal::malformed;
+};
 
 /// An index that refers to nothing.
 inline constexpr std::uint32_t no_index = 0xffff'ffffu;
@@ -196,6 +217,9 @@ struct function {
   std::vector<prototype> prototypes;
   std::vector<call_site> calls;
   std::vector<location> locations;
+  /// The first legal instruction of the body that this machine does not execute. Such instructions
+  /// are not among `instructions`.
+  std::optional<diagnostic> refused;
 
   std::span<const operand> operands_of(const instruction& i) const {
     return {operands.data() + i.first_operand, i.operand_count};
@@ -214,6 +238,7 @@ struct source_file {
 struct module {
   std::uint32_t target = 0;  ///< 90 for sm_90
   bool specific = false;     ///< sm_90a: what only devices of that number have
+  bool debug = false;        ///< compiled as it stands: products and sums are not fused
   std::string source;        ///< the text that was parsed
   std::vector<source_file> files;
   std::vector<variable> variables;
@@ -232,26 +257,6 @@ struct module {
     }
     return index;
   }
-};
-
-/// What sort of refusal a diagnostic is; a driver has a code for each.
-enum class refusal : std::uint8_t {
-  malformed,                ///< not PTX, or PTX that breaks a rule of the language
-  unsupported_version,      ///< .version is newer than the parser
-  unsupported_target,       ///< .target is newer than the device
-  unsupported_instruction,  ///< legal PTX that this machine does not execute
-  too_large,                ///< a limit of the parser
-  invalid_image,            ///< neither text nor a container, or a broken container
-  no_ptx,                   ///< an image of machine code only, or without PTX for this device
-  compressed,               ///< PTX that is compressed in a way that is not decoded
-};
-
-/// Why a text was refused, and where (both from 1).
-struct diagnostic {
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-  std::string text;
-  refusal reason = refusal::malformed;
 };
 
 }  // namespace gpu::testing::ptx

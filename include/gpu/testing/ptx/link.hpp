@@ -102,6 +102,7 @@ class linker {
         static_cast<std::uint32_t>(std::count(out_.source.begin(), out_.source.end(), '\n'));
     const auto first_character = static_cast<std::uint32_t>(out_.source.size());
     out_.target = std::max(out_.target, code.target);
+    out_.debug = out_.debug || code.debug;
     out_.source += code.source;
     if (out_.source.empty() || out_.source.back() != '\n') out_.source += '\n';
     for (const source_file& file : out_.files) {

@@ -84,9 +84,8 @@ inline bool parse_target_word(parser_context& context) {
            context.fail(t, "sm_13 and newer have .f64: map_f64_to_f32 is not for them",
                         refusal::unsupported_target);
   }
-  if (t.text == "debug" || t.text == "texmode_unified" || t.text == "texmode_independent") {
-    return true;
-  }
+  if (t.text == "texmode_unified" || t.text == "texmode_independent") return true;
+  if (t.text == "debug") return context.out.debug = true;
   std::string_view digits = t.text;
   const bool named = digits.starts_with("sm_") || digits.starts_with("compute_");
   digits.remove_prefix(named ? digits.find('_') + 1 : 0);

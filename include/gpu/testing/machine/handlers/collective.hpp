@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <gpu/testing/machine/handlers/convert.hpp>
+#include <gpu/testing/machine/lane_checks.hpp>
 #include <gpu/testing/machine/lanes.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
@@ -15,13 +16,15 @@ namespace gpu::testing::machine::detail {
 /// The handler of every collective: the scheduler gathers the members, then calls `together`.
 inline action run_collective(warp&, const decoded&, lane_mask) { return action::collective; }
 
-/// shfl: slots d, p, a, b, c.
-inline void shuffle(warp&, std::span<const party> parties, lane_mask members) {
+/// shfl: slots d, p, a, b, c. As a GPU does it: a lane that takes part gives its value, named by
+/// the reader's mask or not; one that has exited, never was or is elsewhere gives 0.
+inline bool shuffle(warp& w, std::span<const party> parties, lane_mask present) {
   std::uint32_t values[warp_size] = {};
   for (const party& p : parties)
     for_lanes(p.lanes, [&](unsigned lane) {
       values[lane] = read_lane<std::uint32_t>(p.registers, p.instruction->slots[2], lane);
     });
+  bool sound = true;
   for (const party& p : parties) {
     const decoded& d = *p.instruction;
     const auto mode = d.source->with.shuffle;
@@ -52,19 +55,22 @@ inline void shuffle(warp&, std::span<const party> parties, lane_mask members) {
           valid = from <= last;
           break;
       }
-      if (!valid) from = lane;
-      // Reading a lane that does not take part is undefined on hardware; here it gives the own
-      // value.
-      const bool present = (members >> (from & 31) & 1) != 0;
-      write_lane(p.registers, d.slots[0], lane, values[present ? from & 31 : lane]);
+      from = valid ? from & 31 : lane;
+      const lane_mask named = d.target == no_slot
+                                  ? present
+                                  : read_lane<lane_mask>(p.registers, d.target, lane) & present;
+      if (sound && from != lane && (named >> from & 1) == 0)
+        sound = note_outside_read(w, p, lane, from, (present >> from & 1) != 0);
+      write_lane(p.registers, d.slots[0], lane, values[from]);
       inside |= lane_mask{valid} << lane;
     });
     write_predicate(p.registers, d.slots[1], p.lanes, inside);
   }
+  return sound;
 }
 
 /// vote: slots d, a.
-inline void vote(warp&, std::span<const party> parties, lane_mask members) {
+inline bool vote(warp&, std::span<const party> parties, lane_mask members) {
   lane_mask yes = 0;
   for (const party& p : parties) yes |= read_predicate(p.registers, *p.instruction, 1) & p.lanes;
   for (const party& p : parties) {
@@ -85,10 +91,11 @@ inline void vote(warp&, std::span<const party> parties, lane_mask members) {
         break;
     }
   }
+  return true;
 }
 
 /// match: slots d, p, a.
-inline void match(warp&, std::span<const party> parties, lane_mask members) {
+inline bool match(warp&, std::span<const party> parties, lane_mask members) {
   std::uint64_t values[warp_size] = {};
   for (const party& p : parties) {
     const unsigned size = ptx::size_of(p.instruction->source->types[0]);
@@ -108,10 +115,11 @@ inline void match(warp&, std::span<const party> parties, lane_mask members) {
       if (all) write_predicate(p.registers, d.slots[1], 1u << lane, same != 0 ? all_lanes : 0);
     });
   }
+  return true;
 }
 
 /// redux: slots d, a.
-inline void reduce(warp&, std::span<const party> parties, lane_mask members) {
+inline bool reduce(warp&, std::span<const party> parties, lane_mask members) {
   const ptx::instruction& i = *parties[0].instruction->source;
   std::uint32_t values[warp_size] = {};
   for (const party& p : parties)
@@ -149,10 +157,11 @@ inline void reduce(warp&, std::span<const party> parties, lane_mask members) {
     for_lanes(p.lanes, [&](unsigned lane) {
       write_lane(p.registers, p.instruction->slots[0], lane, result);
     });
+  return true;
 }
 
 /// elect: slots d, p.
-inline void elect(warp&, std::span<const party> parties, lane_mask members) {
+inline bool elect(warp&, std::span<const party> parties, lane_mask members) {
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(members));
   for (const party& p : parties) {
     const decoded& d = *p.instruction;
@@ -160,10 +169,14 @@ inline void elect(warp&, std::span<const party> parties, lane_mask members) {
       for_lanes(p.lanes, [&](unsigned lane) { write_lane(p.registers, d.slots[0], lane, leader); });
     write_predicate(p.registers, d.slots[1], p.lanes, 1u << leader);
   }
+  return true;
 }
 
 /// bar.warp.sync
-inline void synchronise(warp& w, std::span<const party>, lane_mask) { ++w.epoch; }
+inline bool synchronise(warp& w, std::span<const party>, lane_mask) {
+  ++w.epoch;
+  return true;
+}
 
 inline action run_activemask(warp& w, const decoded& d, lane_mask mask) {
   for_lanes(mask, [&](unsigned lane) { write_lane(w.registers, d.slots[0], lane, mask); });
@@ -172,9 +185,8 @@ inline action run_activemask(warp& w, const decoded& d, lane_mask mask) {
 
 /// A shuffle or vote without .sync: among the lanes that are there.
 inline action run_unsynchronised(warp& w, const decoded& d, lane_mask mask) {
-  const party only{w.registers, &d, mask};
-  d.together(w, {&only, 1}, mask);
-  return action::next;
+  const party only{w.registers, w.top, &d, mask};
+  return d.together(w, {&only, 1}, mask) ? action::next : action::fault;
 }
 
 }  // namespace gpu::testing::machine::detail

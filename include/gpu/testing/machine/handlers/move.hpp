@@ -74,7 +74,7 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
   const block_state& block = *w.block;
   const launch& what = *block.grid->what;
   const std::uint32_t bit = 1u << lane;
-  const std::uint32_t shared = static_cast<std::uint32_t>(block.shared.size());
+  const auto shared = static_cast<std::uint32_t>(block.shared.end()) - reserved_shared_bytes;
   switch (which) {
     case tid:
       return index < 3 ? w.thread[index][lane] : 0;
@@ -127,8 +127,13 @@ inline std::uint64_t special_value(const warp& w, ptx::special_register which, u
     case dynamic_smem_size:
       return what.dynamic_shared_bytes;
     case total_smem_size:
+      return (shared + 127) / 128 * 128;
     case aggr_smem_size:
-      return shared;
+      return shared + reserved_shared_bytes;
+    case reserved_smem_offset_end:  // begin, _0 and _1 are 0
+      return used_reserved_shared_bytes;
+    case reserved_smem_offset_cap:
+      return reserved_shared_bytes;
     case envreg:  // 1 and 2 are the halves of the workspace's address
       return index == 1   ? block.grid->workspace >> 32
              : index == 2 ? block.grid->workspace & 0xffff'ffffu
@@ -213,12 +218,17 @@ inline action run_isspacep(warp& w, const decoded& d, lane_mask mask) {
 /// alloca: slot 1 is the size, `count` the logarithm of the alignment.
 inline action run_alloca(warp& w, const decoded& d, lane_mask mask) {
   const std::uint64_t alignment = std::uint64_t{1} << d.count;
+  const bool depth_is_known = w.block->grid->what->kernel->depth_is_known;
+  const frame& f = *w.top;
+  const std::uint64_t room = w.stack_limit > f.stack_bytes ? w.stack_limit - f.stack_bytes : 0;
   bool fits = true;
   unsigned culprit = 0;
   for_lanes(mask, [&](unsigned lane) {
     const std::uint64_t begin = (w.stack_top[lane] + alignment - 1) & ~(alignment - 1);
     const std::uint64_t size = read_bits(w.registers, d.slots[1], d.result_size, lane);
-    if (size > w.stack_limit || begin + size > w.stack_limit) {
+    const std::uint64_t end =
+        depth_is_known ? w.stack_limit : f.base[lane] + f.function->frame_bytes + room;
+    if (size > end || begin + size > end) {
       if (fits) culprit = lane;
       fits = false;
       return;

@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// Turns the lack of memory that containers throw into an error that is returned.
+
+#include <gpu/core/result.hpp>
+
+#include <new>
+
+namespace gpu::detail {
+
+/// Does work that allocates as containers do, and returns what it returns.
+/// **Errors**: `errc::out_of_host_memory` in place of a `std::bad_alloc`.
+template <class Work>
+auto catch_bad_alloc(const char* function, source_location where, Work work) -> decltype(work()) {
+#if defined(__cpp_exceptions)
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return fail(refusal(errc::out_of_host_memory, function,
+                        text("the host had no memory left for this. Free host memory."), where));
+  }
+#else
+  static_cast<void>(function);
+  static_cast<void>(where);
+  return work();
+#endif
+}
+
+}  // namespace gpu::detail

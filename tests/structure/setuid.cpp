@@ -1,0 +1,10 @@
+// What the environment says, to a program that may have more rights than its user.
+
+#include <gpu/driver/operating_system.hpp>
+
+#include <cstdio>
+
+int main() {
+  const char* path = gpu::detail::environment_variable("CUDA_PATH");
+  std::puts(path != nullptr ? path : "none");
+}
