@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 class cuda_error;
 class source_location;
@@ -72,4 +72,4 @@ class link_input;
 class linked_program;
 struct link_options;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

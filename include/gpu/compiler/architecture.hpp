@@ -4,7 +4,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What device code is compiled for: a real architecture, whose machine code runs at once, or a
 /// virtual one, whose PTX the driver compiles when it is loaded.
@@ -51,4 +51,4 @@ template <class Builder> inline void write_architecture(Builder& out, gpu::archi
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

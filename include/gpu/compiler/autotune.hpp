@@ -7,7 +7,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/event.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What is tuned, and how it is measured.
 struct tuning_settings {
@@ -196,4 +196,4 @@ auto autotune(stream_ref stream, const tuning_settings& settings,
                                                   detail::move(launch), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Puts numbers, texts and lists one after the other.
 class byte_writer {
@@ -93,4 +93,4 @@ class byte_reader {
   bool ok_ = true;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

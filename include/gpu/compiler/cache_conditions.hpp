@@ -7,7 +7,7 @@
 #include <gpu/compiler/cache_folder.hpp>
 #include <gpu/compiler/reading.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A file that a compilation opened, and what it held.
 struct file_condition {
@@ -248,4 +248,4 @@ inline bool compiler_meets(const cache_conditions& conditions, const text& compi
   return false;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/driver/read_file.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A program in a cache's folder.
 struct cached_program {
@@ -175,4 +175,4 @@ result<Count> import_programs(compile_cache& cache, string_ref path,
   });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

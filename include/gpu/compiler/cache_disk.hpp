@@ -6,7 +6,7 @@
 #include <gpu/compiler/cache_summary.hpp>
 #include <gpu/compiler/cache_usage.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a cache did so far in this process.
 struct cache_counters {
@@ -152,4 +152,4 @@ template <class Builder = text_builder> class basic_program_disk {
 using program_disk = basic_program_disk<>;
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/compiler/cache_conditions.hpp>
 #include <gpu/compiler/nvrtc_compile.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What a file of the cache holds.
 enum class entry_kind : std::uint64_t { program = 1, summary, measurement, toolchain, archive };
@@ -161,4 +161,4 @@ inline sequence<text> folders_of(const compile_request& request) {
   return folders;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -21,7 +21,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Closes a file now. False, with errno, where what was written is lost: a network file system may
 /// find that out only here.
@@ -258,4 +258,4 @@ class cache_folder {
   bool refused_ = false;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

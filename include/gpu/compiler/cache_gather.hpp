@@ -8,7 +8,7 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/text_set.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What was at a place before a compilation.
 struct place_state {
@@ -345,4 +345,4 @@ template <class Builder = text_builder> class basic_condition_gatherer {
 };
 using condition_gatherer = basic_condition_gatherer<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

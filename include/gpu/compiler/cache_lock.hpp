@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache_folder.hpp>
 #include <gpu/compiler/digest.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Holds one byte of a file of the folder, whose place says which program it is for: so no program
 /// waits for another. It is advice: a file system that has no locks, a holder that hangs or one
@@ -50,4 +50,4 @@ class cache_lock {
   bool waited_ = false;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

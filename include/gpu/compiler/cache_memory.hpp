@@ -7,7 +7,7 @@
 #include <gpu/compiler/fork_mutex.hpp>
 #include <gpu/compiler/quick_request.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A compiled program with the conditions under which it holds, as memory and disk exchange it.
 struct kept_program {
@@ -211,4 +211,4 @@ template <class Builder = text_builder> class basic_program_memory {
 };
 using program_memory = basic_program_memory<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The file that says that a folder is a cache's, and what it says to people.
 inline constexpr char cache_mark[] = "gpu-cache";
@@ -55,4 +55,4 @@ inline bool is_cache_name(const char* name) noexcept {
   return is_entry_name(name) || is_temporary_name(name);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/driver/operating_system.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a cache uses.
 enum class cache_use : unsigned char {
@@ -141,4 +141,4 @@ inline settled_cache settle_cache(const cache_settings& settings) {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

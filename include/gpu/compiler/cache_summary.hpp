@@ -5,7 +5,7 @@
 
 #include <gpu/compiler/cache_entry.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What was compiled or linked, without the texts.
 struct request_summary {
@@ -149,4 +149,4 @@ template <class Builder = text_builder> class basic_summary_notes {
 };
 using summary_notes = basic_summary_notes<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

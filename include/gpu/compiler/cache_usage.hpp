@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One file of the cache.
 struct cached_file {
@@ -104,4 +104,4 @@ inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes
   return sweep(folder, limit);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

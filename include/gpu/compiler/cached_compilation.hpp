@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache_gather.hpp>
 #include <gpu/compiler/cached_work.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One compilation, for `cached_work`.
 template <class Builder = text_builder> struct cached_compilation {
@@ -120,4 +120,4 @@ template <class Builder = text_builder> struct cached_compilation {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

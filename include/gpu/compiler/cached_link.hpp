@@ -9,7 +9,7 @@
 #include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/driver/driver_version.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Refuses what only nvJitLink does, where there is none.
 template <class Builder = text_builder>
@@ -137,4 +137,4 @@ template <class Builder = text_builder> struct cached_link {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

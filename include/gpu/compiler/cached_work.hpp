@@ -6,7 +6,7 @@
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/compiler/library_recall.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One piece of work: a compilation or a link. No lock is held while anything is read or made, but
 /// for the advice that other processes get about this one program. `Work` tells
@@ -190,4 +190,4 @@ result<compiled_program> through_cache(compile_cache& cache, const Work& work,
   return cached_work<Work>{cache, work, said}.run();
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

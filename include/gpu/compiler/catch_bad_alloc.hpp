@@ -6,7 +6,7 @@
 
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Does work that allocates as containers do, and returns what it returns.
 /// **Errors**: `errc::out_of_host_memory` in place of a `std::bad_alloc`.
@@ -26,4 +26,4 @@ auto catch_bad_alloc(const char* function, source_location where, Work work) -> 
 #endif
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -9,7 +9,7 @@
 #include <gpu/driver/refusals.hpp>
 #include <gpu/kernel/name_suggestions.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One option that was chosen, and where.
 struct chosen_option {
@@ -389,4 +389,4 @@ template <class Builder = text_builder> class option_chooser {
   sequence<chosen_option> chosen_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

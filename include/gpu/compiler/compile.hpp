@@ -5,7 +5,7 @@
 #include <gpu/compiler/cached_compilation.hpp>
 #include <gpu/compiler/no_cancellation.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Compiles CUDA C++ for a device, at run time. `source` is a `program` or a string:
 ///
@@ -48,4 +48,4 @@ result<compiled_program> compile(const Source& source, const compile_options& op
   });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/compile_queue.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -181,4 +181,4 @@ sequence<result<compiled_program>> compile_all(const Sources& sources,
   return made;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -9,7 +9,7 @@
 #include <gpu/compiler/catch_bad_alloc.hpp>
 #include <gpu/compiler/made_once.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 template <class Builder> struct cached_compilation;
@@ -132,4 +132,4 @@ class cache_counters_access {
 
 }  // namespace detail
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/compiler/missing_header.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A line of a source, counted from 1; empty where there is none.
 inline string_ref line_of(string_ref source, std::size_t number) noexcept {
@@ -150,4 +150,4 @@ template <class Builder = text_builder>
   return noted_error(cuda_error(error).with_details(out.finish()));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 class compile_cache;
 
@@ -114,4 +114,4 @@ bool write_register_refusal(Builder& out, const char* options, int max_registers
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A piece of work, in the list of a `work_queue` until a thread takes it.
 struct queued_work {
@@ -112,4 +112,4 @@ template <class Queue = work_queue> inline Queue& compile_queue() noexcept {
   return queue;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

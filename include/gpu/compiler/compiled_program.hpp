@@ -7,7 +7,7 @@
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/core/result.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 struct compiled_program_access;
@@ -134,4 +134,4 @@ struct compiled_program_access {
 };
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A name that the program asked for, and what it is called in the module.
 struct name_pair {
@@ -39,4 +39,4 @@ struct compiled_state {
   std::uint32_t owners = 1;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

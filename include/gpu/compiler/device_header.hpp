@@ -3,7 +3,7 @@
 /// The header `<gpu/device.hpp>` of device code, as text: every program that is compiled at run
 /// time can include it, and no folder has to be named.
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 inline constexpr char device_header_name[] = "gpu/device.hpp";
 
@@ -216,4 +216,4 @@ __device__ inline index_range grid_stride(size_type count) {
 #endif
 )gpu";
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -8,7 +8,7 @@
 #include <gpu/core/sequence.hpp>
 #include <initializer_list>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How bad it is that a compiler has something to say.
 enum class severity : unsigned char {
@@ -206,4 +206,4 @@ template <class Diagnostic = diagnostic> sequence<Diagnostic> diagnostics(const 
   return {};
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// 32 bytes that stand for any number of bytes: who finds two contents with one digest has broken
 /// BLAKE2b.
@@ -167,4 +167,4 @@ inline digest digest_of(string_ref contents) noexcept {
   return digest_builder().append(contents.data(), contents.size()).finish();
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

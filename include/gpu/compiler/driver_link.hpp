@@ -7,7 +7,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The driver's name for a kind of input.
 constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
@@ -113,4 +113,4 @@ inline result<> driver_link(const link_plan& plan, text& product, text& log,
                                                 : result<>(fail(error));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

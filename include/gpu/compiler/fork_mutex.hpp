@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Grows in each forked child.
 inline std::uint64_t& fork_count() noexcept {
@@ -56,4 +56,4 @@ class fork_mutex {
   std::uint64_t forks_ = 0;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -15,7 +15,7 @@
 #include <climits>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 enum class path_kind : unsigned char { missing, file, folder };
 
@@ -174,4 +174,4 @@ template <class Search = header_search> inline const Search& found_headers(const
   });
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Has NVRTC's front end list each header that it opens, into a file in memory. It is the one
 /// complete answer: a search of our own for `#include` would have to evaluate `#if`.
@@ -97,4 +97,4 @@ class header_trace {
   char option_[64];
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What a directive names: `<name>` or `"name"`.
 struct include_name {
@@ -148,4 +148,4 @@ class include_scan {
   const char* end_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

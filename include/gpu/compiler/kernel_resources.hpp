@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/diagnostics.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What each kernel of a program takes, known without loading it; bytes, and per thread where no
 /// more is said.
@@ -112,4 +112,4 @@ sequence<Resources> read_resources(string_ref ptxas_log) {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

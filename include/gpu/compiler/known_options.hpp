@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What an option is followed by.
 enum class option_value : unsigned char {
@@ -151,4 +151,4 @@ inline parsed_option parse_option(string_ref written) noexcept {
   return parsed;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/unique_handle.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class Table, class Function>
 typename Table::library library_with(Function Table::* member) noexcept;
@@ -106,4 +106,4 @@ template <auto Destroy> struct library_destroy {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

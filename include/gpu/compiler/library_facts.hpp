@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <sys/stat.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The build identifier that the linker wrote into the library that has `function`, as hexadecimal
 /// digits; empty where there is none.
@@ -141,4 +141,4 @@ template <class Library> const library_facts* recalled_library() noexcept {
   return __atomic_load_n(&recalled_facts<Library>(), __ATOMIC_ACQUIRE);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The text of the library's header `name`, or an empty text where there is none of that name.
 template <class Builder = text_builder> inline text library_header(string_ref name) {
@@ -108,4 +108,4 @@ template <class Builder = text_builder> class given_headers {
   sequence<const char*> name_pointers_, source_pointers_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

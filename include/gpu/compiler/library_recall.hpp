@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Takes the state of a folder or file into a digest.
 template <class Builder = text_builder>
@@ -181,4 +181,4 @@ template <class Library> class library_recall {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The name and position of one function in a table.
 struct library_function {
@@ -63,10 +63,8 @@ template <class Library> struct library_state {
     library_state* state = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
     if (state == nullptr) [[unlikely]] {
       static library_state private_state{};
-      char name[64];
-      std::snprintf(name, sizeof name, "gpu-%s-%zu", Library::name, sizeof(library_state));
-      void* shared = process_wide_memory(name, sizeof(library_state));
-      auto* found = shared != nullptr ? static_cast<library_state*>(shared) : &private_state;
+      library_state* const shared = process_wide_state<library_state>(Library::name);
+      library_state* const found = shared != nullptr ? shared : &private_state;
       pin_library_of(&abandon_in_child);
       on_fork_in_child(&abandon_in_child);
       if (__atomic_compare_exchange_n(&known, &state, found, false, __ATOMIC_ACQ_REL,
@@ -204,4 +202,4 @@ template <class Library> class [[nodiscard]] scoped_library_table {
   const typename Library::table* before_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

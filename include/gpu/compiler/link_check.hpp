@@ -6,7 +6,7 @@
 #include <gpu/compiler/link_symbols.hpp>
 #include <gpu/compiler/text_set.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The names that the inputs share, by name.
 class shared_link_symbols {
@@ -102,4 +102,4 @@ inline result<> check_symbols(const link_plan& plan, source_location where) {
   return fail(link_refusal(errc::link_failed, out, where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

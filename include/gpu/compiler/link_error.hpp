@@ -8,7 +8,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// `add_one(int) (_Z7add_onei)`, or the name alone where it is not mangled.
 template <class Builder> inline void write_symbol(Builder& out, string_ref name) {
@@ -83,4 +83,4 @@ template <class Builder = text_builder>
   return refusal(errc::link_failed, "gpu::link", out.finish(), where, undefined);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

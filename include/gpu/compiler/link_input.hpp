@@ -6,7 +6,7 @@
 #include <gpu/driver/read_file.hpp>
 #include <gpu/kernel/image.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a `link_input` was made of.
 enum class link_input_kind : unsigned char {
@@ -93,4 +93,4 @@ class link_input {
   text name_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How compiled code is linked:
 ///
@@ -48,4 +48,4 @@ struct link_options {
   compile_cache* cache = nullptr;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -7,7 +7,7 @@
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One input in the form that the linker gets.
 struct link_piece {
@@ -167,4 +167,4 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A name that is not the unit's own.
 struct link_symbol {
@@ -222,4 +222,4 @@ template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) 
   }
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

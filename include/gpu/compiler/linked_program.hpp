@@ -6,7 +6,7 @@
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 struct linked_program_access;
@@ -65,4 +65,4 @@ class linked_program {
   link_options options_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/no_cancellation.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -96,4 +96,4 @@ result<Program> link(const sequence<link_input>& inputs, const link_options& opt
   });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 
 #include <gpu/core/utility.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ struct macro_value : text {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -2,7 +2,7 @@
 /// \file
 /// `made_once`: what a process makes when it first needs it, and keeps until its end.
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Returns what `place` points to. If that is nothing, has `make()` make it, and returns null if
 /// that does. Several threads may make one at once, of which one is kept: no thread waits for
@@ -20,4 +20,4 @@ template <class T, class Make> T* made_once(T*& place, Make make) {
   return known;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/compiler/settle.hpp>
 #include <gpu/kernel/name_suggestions.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The header that a message says is missing, or nothing: `could not open source file "x.h" (...)`.
 inline string_ref missing_header(string_ref message) noexcept {
@@ -89,4 +89,4 @@ template <class Builder>
   }
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

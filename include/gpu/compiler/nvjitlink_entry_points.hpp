@@ -7,7 +7,7 @@
 
 #include <gpu/core/utility.hpp>
 
-namespace gpu::nvjitlink {
+namespace gpu::inline v0::nvjitlink {
 
 using nvjitlink_handle = void*;
 
@@ -87,4 +87,4 @@ const entry_points* use_entry_points(const entry_points* table) noexcept {
 /// Puts a table in force for a scope, for the whole process: for tests.
 using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
 
-}  // namespace gpu::nvjitlink
+}  // namespace gpu::inline v0::nvjitlink

@@ -7,7 +7,7 @@
 #include <gpu/compiler/nvjitlink_entry_points.hpp>
 #include <gpu/compiler/nvjitlink_version.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 using unique_link =
     unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
@@ -142,4 +142,4 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   return require_linked_code(product, "nvJitLink", where);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

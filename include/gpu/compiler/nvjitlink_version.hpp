@@ -6,7 +6,7 @@
 #include <gpu/compiler/nvjitlink_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The version of the run-time linker; 12.0 where it is so old that it cannot tell.
 /// (nvJitLinkVersion)
@@ -22,4 +22,4 @@ result<Version> nvjitlink_version(source_location where = source_location::curre
   return Version{static_cast<int>(major), static_cast<int>(minor)};
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

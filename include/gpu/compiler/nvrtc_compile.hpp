@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 using unique_program =
     unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
@@ -210,4 +210,4 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
   }
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

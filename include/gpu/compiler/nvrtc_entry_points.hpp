@@ -9,7 +9,7 @@
 
 #include <dlfcn.h>
 
-namespace gpu::nvrtc {
+namespace gpu::inline v0::nvrtc {
 
 using nvrtc_program = void*;
 
@@ -102,4 +102,4 @@ const entry_points* use_entry_points(const entry_points* table) noexcept {
 /// Puts a table in force for a scope, for the whole process: for tests.
 using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
 
-}  // namespace gpu::nvrtc
+}  // namespace gpu::inline v0::nvrtc

@@ -6,7 +6,7 @@
 #include <gpu/compiler/library_facts.hpp>
 #include <gpu/compiler/nvrtc_entry_points.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
 template <class Numbers>
@@ -33,4 +33,4 @@ template <class Facts> inline result<> get_nvrtc_facts(Facts& facts, source_loca
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

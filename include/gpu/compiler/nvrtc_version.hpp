@@ -6,7 +6,7 @@
 #include <gpu/compiler/nvrtc_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The version of the run-time compiler. (nvrtcVersion)
 /// **Errors**: `errc::no_nvrtc`, with where it was looked for; `errc::nvrtc_too_old`.
@@ -17,4 +17,4 @@ result<Version> nvrtc_version(source_location where = source_location::current()
   return found;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

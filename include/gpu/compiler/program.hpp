@@ -5,7 +5,7 @@
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A header given as text: `#include <name>` or `"name"` finds it before any folder.
 struct program_header {
@@ -78,4 +78,4 @@ class program {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

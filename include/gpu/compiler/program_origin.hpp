@@ -4,7 +4,7 @@
 
 #include <gpu/core/text.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Where a program came from.
 enum class origin_kind : unsigned char {
@@ -45,4 +45,4 @@ struct program_origin {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

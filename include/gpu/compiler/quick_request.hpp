@@ -6,7 +6,7 @@
 #include <gpu/compiler/settle.hpp>
 #include <gpu/compiler/text_set.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class List> inline bool same_texts(const List& a, const List& b) noexcept {
   if (a.size() != b.size()) return false;
@@ -128,4 +128,4 @@ template <class Builder = text_builder> class basic_remembered_quick_request {
 };
 using remembered_quick_request = basic_remembered_quick_request<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/core/name_writer.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Takes the next line off the front of `rest`.
 inline string_ref next_line(string_ref& rest) noexcept {
@@ -40,4 +40,4 @@ inline string_ref without_blanks(string_ref whole) noexcept {
   return whole;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -8,7 +8,7 @@
 #include <gpu/compiler/program.hpp>
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What is to be compiled, settled.
 struct compile_request {
@@ -144,4 +144,4 @@ inline result<> settle(compile_request& request, const compile_options& options,
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// One part of a source.
 struct source_part {
@@ -87,4 +87,4 @@ class source {
   sequence<source_part> parts_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Those of which libcu++ has a counterpart for device code, in `cuda/std/`.
 inline constexpr const char* libcuxx_headers[] = {"algorithm",
@@ -156,4 +156,4 @@ template <class Builder = text_builder> inline text standard_header(string_ref n
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

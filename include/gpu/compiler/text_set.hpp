@@ -6,7 +6,7 @@
 
 #include <gpu/core/sequence.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A quick hash, for tables in memory; who looks something up by it compares as well.
 inline std::uint64_t quick_hash(string_ref string, std::uint64_t seed) noexcept {
@@ -66,4 +66,4 @@ template <class Builder = text_builder> class basic_text_set {
 };
 using text_set = basic_text_set<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

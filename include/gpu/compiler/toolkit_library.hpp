@@ -12,7 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A message put together in memory that someone else owns; what does not fit is left out.
 struct message_buffer {
@@ -118,4 +118,4 @@ inline void* open_toolkit_library(const toolkit_library& which, message_buffer& 
   return library;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

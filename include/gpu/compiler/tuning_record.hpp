@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/compile_cache.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The fastest variant, and what was measured of all.
 struct tuning_outcome {
@@ -71,4 +71,4 @@ template <class Builder = text_builder> class basic_tuning_record {
 };
 using tuning_record = basic_tuning_record<>;
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How many blocks or threads there are along x, y and z. An integer is `{n, 1, 1}`.
 struct dims {
@@ -24,4 +24,4 @@ struct dims {
   friend constexpr bool operator==(const dims&, const dims&) noexcept = default;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -11,7 +11,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/utility.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// An error of the driver, of NVRTC or of this library, as a value.
 /// **Cost**: moves without allocating; the sentence is put together when `message` is called.
@@ -221,4 +221,4 @@ inline cuda_error refusal(errc code, const char* function, text sentence, source
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/core/error_code.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class Code> const char* driver_advice(Code code) noexcept {
   switch (code) {
@@ -210,4 +210,4 @@ template <class Code> const char* error_advice(error_domain domain, Code code) n
   return nullptr;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Who reported the error; says how to read the code.
 enum class error_domain : std::uint8_t {
@@ -54,4 +54,4 @@ enum class error_kind : std::uint8_t {
   runtime,  ///< the machine or its set-up is not up to it
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

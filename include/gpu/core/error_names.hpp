@@ -4,7 +4,7 @@
 
 #include <gpu/core/error_code.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 // Each list is one string, code and name by turns, since an array with an element for each costs a
 // compiler ten times as much. Plain numbers rather than the enumerators: a name has to be known too
@@ -211,4 +211,4 @@ template <class Code> const char* error_code_name(error_domain domain, Code code
   return nullptr;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

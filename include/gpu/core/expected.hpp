@@ -22,24 +22,24 @@
 
 #  include <expected>
 
-namespace gpu {
+namespace gpu::inline v0 {
 using std::bad_expected_access;
 using std::expected;
 using std::unexpect;
 using std::unexpect_t;
 using std::unexpected;
-}  // namespace gpu
+}  // namespace gpu::inline v0
 
 #else
 
 #  include <gpu/core/expected_fallback_void.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 using fallback::bad_expected_access;
 using fallback::expected;
 using fallback::unexpect;
 using fallback::unexpect_t;
 using fallback::unexpected;
-}  // namespace gpu
+}  // namespace gpu::inline v0
 
 #endif

@@ -12,7 +12,7 @@
 #endif
 #include <initializer_list>
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 // Units with and without exceptions can meet in one program, so what depends on them is inlined
 // into the caller, down to a function whose name tells the two apart.
@@ -288,4 +288,4 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
       : base(built_t{}, which, static_cast<F&&>(call)) {}
 };
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

@@ -5,7 +5,7 @@
 
 #include <gpu/core/expected_fallback_storage.hpp>
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 /// `std::invoke` with one argument, without what <functional> costs.
 template <class F, class A> constexpr decltype(auto) invoke_with(F&& f, A&& a) {
@@ -230,4 +230,4 @@ template <class Self, class T, class E> class monadic {
   constexpr const Self& self() const noexcept { return static_cast<const Self&>(*this); }
 };
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

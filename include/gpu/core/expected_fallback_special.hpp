@@ -5,7 +5,7 @@
 
 #include <gpu/core/expected_fallback_storage.hpp>
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 /// How a special member comes about.
 enum class special { defaulted, provided, absent };
@@ -203,4 +203,4 @@ template <class T, class E> struct storage<T, E, true> : move_assigned<T, E> {
   using move_assigned<T, E>::move_assigned;
 };
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

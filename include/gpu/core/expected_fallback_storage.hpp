@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 /// The value of an `expected<void, E>`, so that one storage serves both forms.
 struct nothing {};
@@ -244,4 +244,4 @@ template <class T, class E> constexpr void swap_payloads(payload<T, E>& a, paylo
   }
 }
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

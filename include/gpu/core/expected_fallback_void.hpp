@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 /// Whether a success or an error in `expected<U, G>` can become that of an `expected<void, E>`.
 template <class GF, class E, class U, class G>
@@ -152,4 +152,4 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
       : base(built_t{}, which, static_cast<F&&>(call)) {}
 };
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

@@ -5,7 +5,7 @@
 
 #include <gpu/core/traits.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Says what a kernel's parameter gets when an argument of type `A` is passed. The primary template
 /// is for values: the parameter gets a copy. A type that stands for device memory specialises it:
@@ -106,4 +106,4 @@ template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
 template <class A, class P>
 concept kernel_argument_for = kernel_parameter<P> && detail::passes_as<A, P>();
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

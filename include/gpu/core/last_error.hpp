@@ -16,7 +16,7 @@
 
 #include <gpu/core/result.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The last error that a function of `gpu` returned in this thread, since it was taken; success
 /// where there was none. Asks no driver, does not block, and is not affected by stream capture.
@@ -33,4 +33,4 @@ template <class Result = result<>> [[nodiscard]] Result take_last_error() noexce
   return last;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

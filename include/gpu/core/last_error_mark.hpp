@@ -4,7 +4,7 @@
 
 #include <gpu/core/error.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The last error as it was, to go back to where there is another way than what failed.
 class last_error_mark {
@@ -20,4 +20,4 @@ class last_error_mark {
   cuda_error error_{error_domain::gpu, 0, nullptr, source_location{}};
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/core/source_location.hpp>
 #include <gpu/core/traits.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Converts from whatever `T` converts from and notes where that happened. Functions that end in a
 /// parameter pack take one as their first parameter, since no defaulted location can follow a pack.
@@ -19,4 +19,4 @@ template <class T> struct located {
       : value(static_cast<U&&>(source)), where{place} {}
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Why a type or a value has no name that device code could use.
 enum class name_fault : unsigned char {
@@ -105,10 +105,11 @@ struct integer_words {
 };
 
 /// Writes what a compiler printed in the one form that is used here: GCC's `long unsigned int` and
-/// `a<b> >`, Clang's `const float *` and the inline namespaces of standard libraries do not show.
+/// `a<b> >`, Clang's `const float *` and the inline namespaces of standard libraries and of this
+/// library do not show.
 template <class Writer> constexpr void write_canonical(Writer& out, string_ref printed) noexcept {
   char last = '\0';
-  bool in_std = false;
+  bool in_std = false, in_gpu = false;
   for (std::size_t i = 0; i < printed.size();) {
     const char c = printed[i];
     if (c == ' ') {
@@ -124,14 +125,16 @@ template <class Writer> constexpr void write_canonical(Writer& out, string_ref p
     }
     const std::size_t end = end_of_word(printed, i);
     const string_ref word = printed.substring(i, end - i);
-    if (in_std && last == ':' && (word == "__cxx11" || word == "__1") &&
-        occurs_at(printed, end, "::")) {
+    const bool is_inline_namespace =
+        (in_std && (word == "__cxx11" || word == "__1")) || (in_gpu && word == "v0");
+    if (is_inline_namespace && last == ':' && occurs_at(printed, end, "::")) {
       i = end + 2;
       continue;
     }
     const bool touches = is_word_character(last) || last == '*' || last == '&' || last == ')';
     if (touches && !is_digit(c) && c != '\'') out.put(' ');
     in_std = word == "std";
+    in_gpu = word == "gpu";
     last = printed[end - 1];
     i = end;
     integer_words words;
@@ -197,4 +200,4 @@ template <class Printed> constexpr name_fault fault_in(const Printed& printed) n
   return found;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -11,7 +11,7 @@
 #  include <new>
 #endif
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A `T`, or the error that kept it from being made. `[[nodiscard]]`, like the function it came
 /// from.
@@ -62,7 +62,7 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
 #endif
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0
 
 /// Yields the value of a `result`, or returns its error from the enclosing function:
 ///

@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <new>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Owns `size()` elements that lie one after another; a value, which copies and compares element by
 /// element. Grows at the end; pointers to elements last until it grows.
@@ -154,4 +154,4 @@ template <class T> class sequence {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// File and line, as those of `std::source_location`, which Clang has only since 16. Two words, so
 /// that it travels in registers: it is a defaulted last parameter of every fallible function, so
@@ -28,4 +28,4 @@ class source_location {
   std::uint32_t line_ = 0;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

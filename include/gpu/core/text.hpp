@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 class text_builder;
@@ -219,4 +219,4 @@ inline text required(text made) {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

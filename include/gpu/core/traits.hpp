@@ -7,7 +7,7 @@
 /// classes. These are the compiler's builtins, or partial specialisations of variables where GCC 12
 /// or Clang 14 has no builtin. A test compares each with its namesake in `std`.
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class T, class U>
 concept same = __is_same(T, U);
@@ -137,4 +137,4 @@ template <class T> [[nodiscard]] constexpr T&& forward(remove_reference_t<T>&& o
   return static_cast<T&&>(object);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/core/value_name.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Says what a type is called in device code, where that is not what it is called on the host. The
 /// primary template says nothing; specialise it with a member `value`, a string:
@@ -264,4 +264,4 @@ template <class T> constexpr string_ref type_name_of() noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

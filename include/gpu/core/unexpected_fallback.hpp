@@ -20,12 +20,12 @@ _GLIBCXX_END_NAMESPACE_VERSION
 #  include <utility>
 #endif
 
-namespace gpu::fallback {
+namespace gpu::inline v0::fallback {
 /// The tag goes into the name of every function that returns one of these types: see expected.hpp.
 inline namespace abi __attribute__((abi_tag("gpu_fallback"))) {}
-}  // namespace gpu::fallback
+}  // namespace gpu::inline v0::fallback
 
-namespace gpu::fallback::inline abi {
+namespace gpu::inline v0::fallback::inline abi {
 
 template <class T, class E> class expected;
 template <class E> class unexpected;
@@ -182,4 +182,4 @@ template <class E> class bad_expected_access : public bad_expected_access<void> 
   E error_;
 };
 
-}  // namespace gpu::fallback::inline abi
+}  // namespace gpu::inline v0::fallback::inline abi

@@ -2,7 +2,7 @@
 /// \file
 /// `unique_handle`: the one place where the ownership of a driver object moves.
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Owns a handle and gives it to `Destroy` at the end. Move-only; empty after a move.
 /// `Handle` is default constructible to its empty value, comparable and cheap to copy; where it
@@ -45,4 +45,4 @@ template <class Handle, class Destroy> class unique_handle {
   Handle handle_{};
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/core/traits.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// As `std::exchange`.
 template <class T, class U = T> constexpr T exchange(T& object, U&& replacement) noexcept {
@@ -29,4 +29,4 @@ template <class Struct> Struct cleared() noexcept {
   return made;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -2,7 +2,7 @@
 /// \file
 /// `version`: three numbers, and those of this library.
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A version of something, to be compared with another one.
 struct version {
@@ -29,4 +29,10 @@ struct version {
 /// The version of this library.
 inline constexpr version library_version{0, 1, 0};
 
-}  // namespace gpu
+/// The number of the inline namespace `v0`, and part of the name of all state that the shared
+/// libraries of a process have in common. Libraries that were built with different numbers can be
+/// loaded into one process: each has a driver table and compilers of its own. It is raised when the
+/// layout of that state changes, by `scripts/raise-abi`.
+inline constexpr int abi_number = 0;
+
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/driver/current_context.hpp>
 #include <gpu/driver/primary_context.hpp>
 
-namespace gpu::driver {
+namespace gpu::inline v0::driver {
 
 /// Does `work()`, which returns a `result`, in the context that is current in the calling thread;
 /// where none is, in a primary context that the process already holds, or else in that of device 0.
@@ -25,4 +25,4 @@ result<> call_in_any(source_location where, Arguments... arguments) noexcept {
   return in_any_context(where, [&] { return call<Member>(where, arguments...); });
 }
 
-}  // namespace gpu::driver
+}  // namespace gpu::inline v0::driver

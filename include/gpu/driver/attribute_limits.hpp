@@ -4,7 +4,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Says of a value that the driver did not take that it is more than the device allows, where it
 /// is. A call for failures alone, so that the good case asks nothing. (cuDeviceGetAttribute)
@@ -40,4 +40,4 @@ template <class Builder = text_builder>
                          .with_values(asked, static_cast<std::uint64_t>(limit)));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <cuda.h>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How L1 cache and shared memory divide what they share, where a device lets them. Converts to
 /// `CUfunc_cache` by cast.
@@ -31,4 +31,4 @@ constexpr const char* name_of(cache_preference preference) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

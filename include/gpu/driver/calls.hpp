@@ -8,7 +8,7 @@
 
 #include <gpu/core/source_location.hpp>
 
-namespace gpu::driver {
+namespace gpu::inline v0::driver {
 
 namespace detail {
 
@@ -226,4 +226,4 @@ template <auto Member, class... Arguments>
     detail::destroy_failed(code, entry_point_index(Member));
 }
 
-}  // namespace gpu::driver
+}  // namespace gpu::inline v0::driver

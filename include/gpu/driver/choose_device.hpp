@@ -4,7 +4,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a device has to have to be chosen; what is not stated does not matter.
 struct device_requirements {
@@ -228,4 +228,4 @@ result<device> default_device(source_location where = source_location::current()
   return device::get(0, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -11,7 +11,7 @@
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/refusals.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How a context behaves; combine with `|`.
 enum class context_flags : unsigned {
@@ -386,4 +386,4 @@ class [[nodiscard]] context_scope {
   unique_handle<context_ref, detail::pop_context> pushed_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

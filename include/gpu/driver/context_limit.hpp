@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A limit of a context; sizes are in bytes.
 enum class context_limit : int {
@@ -47,4 +47,4 @@ constexpr const char* name_of(context_limit limit) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/calls.hpp>
 
-namespace gpu::driver {
+namespace gpu::inline v0::driver {
 
 /// Does `work()`, which returns a `result`, while `context` is current. Costs one query and a
 /// comparison where it is current already, else a push and a pop.
@@ -54,4 +54,4 @@ void destroy_in(CUcontext context, Arguments... arguments) noexcept {
   if (!tried) destroy<Member>(arguments...);
 }
 
-}  // namespace gpu::driver
+}  // namespace gpu::inline v0::driver

@@ -7,7 +7,7 @@
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/refusals.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -197,4 +197,4 @@ class device : public device_operations<device> {
   CUdevice native_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

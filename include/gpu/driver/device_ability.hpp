@@ -4,7 +4,7 @@
 
 #include <gpu/driver/device.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// `errc::not_supported` where the device lacks an ability; `what` says which, as the sentence goes
 /// on after "device 0 cannot ", and what to do instead. (cuDeviceGetAttribute)
@@ -21,4 +21,4 @@ result<> require_ability(const char* function, device on, CUdevice_attribute whi
   return fail(refusal(errc::not_supported, function, out.finish(), where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/core/flags.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a device can be asked for; converts to `CUdevice_attribute` and back by cast.
 enum class device_attribute : int {
@@ -165,4 +165,4 @@ result<Number> attribute(device of, device_attribute which,
   return value;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

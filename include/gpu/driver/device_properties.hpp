@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The generation of a device, such as 9.0 for Hopper.
 struct compute_capability {
@@ -56,4 +56,4 @@ struct device_limits {
   bool cooperative_launch = false;  ///< barriers across the whole grid
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 #include <gpu/driver/host_call.hpp>
 #include <gpu/driver/refusals.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How serious a message of the driver is.
 enum class driver_log_level {
@@ -202,4 +202,4 @@ class driver_log_listener {
   void (*destroy_)(void*) noexcept = nullptr;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/core/version.hpp>
 #include <gpu/driver/calls.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The CUDA version of the headers that this was compiled with.
 inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
@@ -19,4 +19,4 @@ result<Version> driver_version(source_location where = source_location::current(
   return Version::from_cuda(number);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

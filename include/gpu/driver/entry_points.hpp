@@ -23,7 +23,7 @@
 extern "C" CUresult CUDAAPI cuProfilerStart(void);
 extern "C" CUresult CUDAAPI cuProfilerStop(void);
 
-namespace gpu::driver {
+namespace gpu::inline v0::driver {
 
 /// Pointers to the driver's functions. A null member is a function that the driver does not have;
 /// calling it is `errc::not_supported`, for that call alone.
@@ -90,4 +90,4 @@ template <class Function> std::size_t entry_point_index(Function entry_points::*
   return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
 }
 
-}  // namespace gpu::driver
+}  // namespace gpu::inline v0::driver

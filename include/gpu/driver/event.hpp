@@ -6,7 +6,7 @@
 #include <gpu/driver/elapsed_time.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 struct event_options {
   bool timing = true;          ///< notes the time, so that `elapsed` can tell it; costs a little
@@ -255,4 +255,4 @@ result<Time> elapsed(event_ref start, event_ref stop,
   return Time::from_milliseconds(milliseconds);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 
 #include <new>  // also std::exception, for less than <exception> costs
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What of a callable that `function` was given let an exception out, and what that can be told by.
 struct thrown_by {
@@ -124,4 +124,4 @@ result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
   return retained;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Gives up all lines of the second level cache that were set aside as persisting.
 /// **Capture**: not captured. **Threads**: any. (cuCtxResetPersistingL2Cache)
@@ -15,4 +15,4 @@ Result reset_persisting_l2_cache(context_ref of,
   return driver::call_in<&driver::entry_points::ctx_reset_persisting_l2_cache>(of.native(), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

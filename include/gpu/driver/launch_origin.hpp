@@ -11,7 +11,7 @@
 
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
 /// no more than the origin of faults that cross from one library to another.
@@ -192,4 +192,4 @@ template <class Builder = text_builder>
   return noted_error(detail::move(error).with_details(launch_origins<Builder>(stream)));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

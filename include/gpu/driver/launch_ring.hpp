@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What a launch record points at: the same for all launches of one kernel on one device. Labels
 /// live until the process ends, because records outlive the modules that they are about.
@@ -77,4 +77,4 @@ template <class Ring> bool forget_launch(Ring& ring, std::uint64_t ticket) noexc
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

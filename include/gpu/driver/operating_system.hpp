@@ -3,6 +3,8 @@
 /// All that depends on the operating system: shared libraries, fork and exit, and memory that every
 /// shared library of the process finds. Linux is what is tested.
 
+#include <gpu/core/version.hpp>
+
 #include <sys/types.h>
 
 #include <cstddef>
@@ -12,7 +14,7 @@
 // <link.h> would bring in the ELF headers for this one function, and its struct is only passed on.
 extern "C" int dl_iterate_phdr(int (*)(struct dl_phdr_info*, std::size_t, void*), void*);
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 // What is used of <unistd.h>, <pthread.h>, <fcntl.h>, <string.h>, <dlfcn.h> and <sys/mman.h>, which
 // cost more than a quarter of what cuda.h does. The names in C++ are our own, for a second
@@ -221,4 +223,12 @@ void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
   return request.memory;
 }
 
-}  // namespace gpu::detail
+/// Zeroed memory for the state called `name`, the same in all shared libraries of the process that
+/// were built with this ABI number; null under the conditions of `process_wide_memory`.
+template <class State> State* process_wide_state(const char* name) noexcept {
+  char full_name[64];
+  format_into(full_name, sizeof full_name, "gpu-abi-%d-%s-%zu", abi_number, name, sizeof(State));
+  return static_cast<State*>(process_wide_memory(full_name, sizeof(State)));
+}
+
+}  // namespace gpu::inline v0::detail

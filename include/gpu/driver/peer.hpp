@@ -4,7 +4,7 @@
 
 #include <gpu/driver/peer_hold.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What can be asked of the link between two devices.
 enum class peer_attribute : int {
@@ -189,4 +189,4 @@ class [[nodiscard]] peer_access {
   unique_handle<detail::peer_pair, detail::disable_peer_access> pair_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -9,7 +9,7 @@
 
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Two contexts, of which the first may use the memory of the second.
 struct peer_pair {
@@ -42,10 +42,8 @@ struct peer_holds {
 inline peer_holds& peer_holds_of_process() noexcept {
   static peer_holds private_holds{};
   static peer_holds* const found = [] {
-    char name[64];
-    format_into(name, sizeof name, "gpu-peers-%zu-%zu", sizeof(peer_holds), sizeof(peer_hold));
-    void* shared = process_wide_memory(name, sizeof(peer_holds));
-    return shared != nullptr ? static_cast<peer_holds*>(shared) : &private_holds;
+    peer_holds* const shared = process_wide_state<peer_holds>("peers");
+    return shared != nullptr ? shared : &private_holds;
   }();
   return *found;
 }
@@ -125,4 +123,4 @@ struct disable_peer_access {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include <cuda.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(const char* function, int index,
@@ -120,4 +120,4 @@ result<> find_any_primary_context(Context& context, source_location where) noexc
   return find_primary_context(device, context, where);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

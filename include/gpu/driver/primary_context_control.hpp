@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How a primary context stands.
 struct primary_context_state {
@@ -50,4 +50,4 @@ Result reset_primary_context(device of,
   return detail::forget_primary_context(of.native(), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 #include <gpu/driver/launch_ring.hpp>
 #include <gpu/driver/operating_system.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Receives errors that arise where none can be returned: in destructors.
 /// **Threads**: called in the thread that destroys; must not throw.
@@ -65,10 +65,8 @@ struct process_state : process_front {
 
 template <class State> State* find_process_state() noexcept {
   static State private_state;  // without braces: they would name a thousand zeros
-  char name[64];
-  format_into(name, sizeof name, "gpu-driver-%zu-%zu", driver::entry_point_count, sizeof(State));
-  void* shared = process_wide_memory(name, sizeof(State));
-  auto* found = shared != nullptr ? static_cast<State*>(shared) : &private_state;
+  State* const shared = process_wide_state<State>("driver");
+  State* const found = shared != nullptr ? shared : &private_state;
   std::uint64_t untouched = 0;
   __atomic_compare_exchange_n(&found->launches.next, &untouched, std::uint64_t{1}, false,
                               __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -304,4 +302,4 @@ template <class Table> class [[nodiscard]] scoped_table {
 using scoped_entry_points = detail::scoped_table<entry_points>;
 
 }  // namespace driver
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/any_context.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Has a profiler that was told to wait (`nsys profile -c cudaProfilerApi`, `ncu
 /// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
@@ -56,4 +56,4 @@ class [[nodiscard]] profiler_range {
   unique_handle<bool, detail::stop_profiling> running_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

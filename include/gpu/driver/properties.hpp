@@ -5,7 +5,7 @@
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/driver/device_attribute.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The counterpart of `cudaDeviceProp`: a plain value, whose members but the first four are named
 /// and typed as in `device_attribute`.
@@ -50,4 +50,4 @@ struct device_properties {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Takes back what the driver refused, with a fault of earlier work perhaps, of which the record
 /// just made is no origin.
@@ -61,4 +61,4 @@ result<> queue(const stream_ref& stream, const launch_label& label, source_locat
   return queue_or<Member>(stream, label, where, unavailable_at(where), arguments...);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

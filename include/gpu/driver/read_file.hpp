@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The most that is read of a file, and of a device such as /dev/zero, which may have no end.
 inline constexpr std::uint64_t most_file_bytes = 0x7fff'ffff;
@@ -81,4 +81,4 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
   return fail(refusal(code, function, out.finish(), where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

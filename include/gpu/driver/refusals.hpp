@@ -7,7 +7,7 @@
 
 #include <cuda.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// `what` ("stream", say) was moved from, released or never filled.
 template <class Builder = text_builder>
@@ -87,4 +87,4 @@ result<> require_flags(Flags flags, unsigned known, const char* type, const char
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

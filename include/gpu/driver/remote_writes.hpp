@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// To whom a flush makes writes visible that have arrived.
 enum class remote_writes_scope : int {
@@ -42,4 +42,4 @@ Result flush_remote_writes(context_ref of,
       static_cast<CUflushGPUDirectRDMAWritesScope>(scope));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

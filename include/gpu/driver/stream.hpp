@@ -4,7 +4,7 @@
 
 #include <gpu/driver/context.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Whether a stream takes part in the legacy default stream's implicit ordering.
 enum class stream_kind : unsigned {
@@ -302,4 +302,4 @@ class stream : public stream_operations<stream> {
   unique_handle<stream_ref, detail::destroy_stream> handle_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

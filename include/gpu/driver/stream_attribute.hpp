@@ -5,7 +5,7 @@
 #include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// An attribute of a stream; converts to `CUstreamAttrID` and back by cast.
 enum class stream_attribute : int {
@@ -287,4 +287,4 @@ inline result<> copy_attributes(stream_ref from, stream_ref to,
   });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

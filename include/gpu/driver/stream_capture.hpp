@@ -6,7 +6,7 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/event.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a capture forbids besides work on the captured streams that cannot be captured: calls that
 /// wait or change the address space, such as cuMemAlloc, and that captured work might depend on.
@@ -174,4 +174,4 @@ inline result<> wait_external(stream_ref stream, event_ref event,
       "wait");
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

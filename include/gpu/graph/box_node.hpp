@@ -5,7 +5,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy_box.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Copies a box, or a part of it, at each launch:
 ///
@@ -103,4 +103,4 @@ class fill_box_node {
   unsigned pattern_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

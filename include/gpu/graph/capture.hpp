@@ -6,7 +6,7 @@
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/known_capture.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -286,4 +286,4 @@ result<> set_capture_dependencies(stream_ref stream, const nodes_before& nodes,
                                              CU_STREAM_SET_CAPTURE_DEPENDENCIES, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

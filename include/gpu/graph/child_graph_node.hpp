@@ -5,7 +5,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/graph/graph.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -109,4 +109,4 @@ result<Graph> child_of(graph_node node,
   return Graph::from_native(child, node.context());
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

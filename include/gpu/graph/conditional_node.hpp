@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a conditional node does with its bodies.
 enum class conditional_kind : int {
@@ -136,4 +136,4 @@ class conditional_node {
   detail::graph_keeper* keeper_ = nullptr;  // of the graph that has the node
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

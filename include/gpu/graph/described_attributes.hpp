@@ -5,7 +5,7 @@
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/graph/node_description.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& attribute,
                                    source_location where) noexcept {
@@ -67,4 +67,4 @@ result<> reset_other_attributes(graph_node node, const node_parameters& paramete
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -10,7 +10,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/graph/refused_calls.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 class graph_ref;
 class graph_condition;
@@ -397,4 +397,4 @@ result<> set(graph_ref graph, graph_node node, Description&& description,
       });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

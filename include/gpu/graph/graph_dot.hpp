@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a picture of a graph shows beside its nodes and edges.
 enum class graph_dot_flags : unsigned {
@@ -93,4 +93,4 @@ inline result<> write_dot(graph_ref of, const char* path,
                                                                     static_cast<unsigned>(flags));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

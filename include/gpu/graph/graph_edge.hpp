@@ -4,7 +4,7 @@
 
 #include <gpu/graph/graph.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// An edge: `to` runs after `from`.
 struct graph_edge {
@@ -81,4 +81,4 @@ result<List> graph_operations<Self>::edges(source_location where) const noexcept
   return list;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_results.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 struct graph_exec_options {
   /// Memory that a launch allocated and nobody freed is freed by the next launch, which otherwise
@@ -320,4 +320,4 @@ Result upload(stream_ref stream, const graph_exec& exec,
   return queued.has_value() ? queued : detail::explain_capture(detail::move(queued), stream);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

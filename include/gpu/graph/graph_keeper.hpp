@@ -7,7 +7,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/graph/object_shares.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The shares of a graph in code and events. An executable graph has copies of them.
 struct graph_keeper {
@@ -72,4 +72,4 @@ result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char* funct
   return keep_in_graph(graph, kept, &Keeper::drop_at, where);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

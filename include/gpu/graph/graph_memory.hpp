@@ -6,7 +6,7 @@
 #include <gpu/driver/any_context.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What can be asked about the memory that graphs hold of a device, in bytes; converts to
 /// `CUgraphMem_attribute` by cast.
@@ -72,4 +72,4 @@ Result trim_graph_memory(device of, source_location where = source_location::cur
   return driver::call<&driver::entry_points::device_graph_mem_trim>(where, of.native());
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

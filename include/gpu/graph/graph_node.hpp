@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a node does.
 enum class graph_node_kind : int {
@@ -210,4 +210,4 @@ result<List> dependents_of(graph_node node,
       node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -4,7 +4,7 @@
 
 #include <gpu/graph/graph_node.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Why an executable graph could not take over another graph.
 enum class graph_update_result : int {
@@ -109,4 +109,4 @@ template <class Builder = text_builder>
 
 }  // namespace detail
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

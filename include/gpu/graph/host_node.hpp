@@ -7,7 +7,7 @@
 
 #include <gpu/core/traits.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A call of `function()` at each launch, in a thread of the driver's. The graph keeps the callable
 /// alive. What it throws, and the error of a `result` that it returns, goes to the error reporter.
@@ -41,4 +41,4 @@ template <class Function> class host_node {
   Function function_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

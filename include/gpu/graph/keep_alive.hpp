@@ -8,7 +8,7 @@
 #include <gpu/driver/host_call.hpp>
 #include <gpu/kernel/shared_object.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// An object that a graph keeps.
 struct kept_object {
@@ -55,4 +55,4 @@ inline void destroy_put_aside() noexcept {
   }
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/kernel/launch.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Runs a kernel at each launch, with the arguments that it was given:
 ///
@@ -84,4 +84,4 @@ template <class... Parameters> class kernel_node {
   CUlaunchAttribute cluster_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/graph/graph.hpp>
 #include <gpu/kernel/shared_object.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What is known of a capture that the library began.
 struct known_capture : open_capture {
@@ -62,4 +62,4 @@ result<> require_no_capture_to(CUgraph graph, const char* function,
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Copies all elements of `source` to `destination`. Each is a device range, of any device, or a
 /// contiguous range in host memory, which need not be page-locked; both have the same element type
@@ -225,4 +225,4 @@ class free_node {
   CUdeviceptr address_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

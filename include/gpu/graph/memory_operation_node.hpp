@@ -6,7 +6,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Does operations one after the other at each launch:
 ///
@@ -47,4 +47,4 @@ class memory_operation_node {
   sequence<CUstreamBatchMemOpParams> natives_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

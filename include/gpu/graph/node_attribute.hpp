@@ -6,7 +6,7 @@
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -64,4 +64,4 @@ result<> set_attribute(graph_node of, const launch_attribute_t<Attribute>& value
       static_cast<const CUkernelNodeAttrValue*>(&native));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

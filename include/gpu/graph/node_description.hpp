@@ -5,7 +5,7 @@
 
 #include <gpu/graph/graph_node.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -67,4 +67,4 @@ class empty_node {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

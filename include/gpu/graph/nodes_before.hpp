@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a node waits for of one before it. All but `full` are for two kernels; the second waits for
 /// the memory that the first writes with `cudaGridDependencySynchronize()`.
@@ -199,4 +199,4 @@ result<> require_before(const nodes_before& nodes, const char* function, source_
 
 }  // namespace detail
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -9,7 +9,7 @@
 #include <gpu/graph/shared_event.hpp>
 #include <gpu/kernel/shared_object.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One of a list.
 struct object_share {
@@ -119,4 +119,4 @@ result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexc
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/graph/nodes_before.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 inline bool is_invalid_value(const cuda_error& error) noexcept {
   return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE;
@@ -229,4 +229,4 @@ template <class Status = CUstreamCaptureStatus, class Builder = text_builder>
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/kernel/shared_object.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// An event with as many shares as graphs hold.
 struct shared_event : shared_object {
@@ -66,4 +66,4 @@ template <class Event = shared_event> Event* take_share_in(CUevent native) noexc
   return made;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What containers throw where there is no memory: a `std::bad_alloc` that knows why.
 class bad_allocation : public std::bad_alloc {
@@ -204,4 +204,4 @@ template <class T> struct kernel_argument<std::vector<T, managed_allocator<T>>> 
   static void value(const elements&&) = delete;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

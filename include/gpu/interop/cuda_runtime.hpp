@@ -15,7 +15,7 @@
 
 #include <cuda_runtime_api.h>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -180,4 +180,4 @@ inline result<> from_runtime(cudaError_t code, const char* call = "the CUDA runt
   return detail::fail(detail::runtime_error(code, call, where));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

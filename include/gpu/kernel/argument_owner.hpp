@@ -6,7 +6,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Such an argument, for those who look at it more closely.
 struct argument_owner {
@@ -104,4 +104,4 @@ template <class Launch, class Builder = text_builder>
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 
 #include <gpu/kernel/kernel_record.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// 0, 1, ... as a pack; `std::index_sequence` would need `<utility>`.
 template <std::size_t... Index> struct indices {};
@@ -101,4 +101,4 @@ inline constexpr stated_parameters<sizeof...(A)> passed_list = {{stated_paramete
     sizeof(typename untyped_argument<A>::value_type), untyped_argument<A>::pointer_size,
     alignof(typename untyped_argument<A>::value_type)}...}};
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

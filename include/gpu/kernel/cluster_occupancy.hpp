@@ -5,7 +5,7 @@
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/occupancy.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -57,4 +57,4 @@ result<Number> max_active_clusters(const kernel_handle& kernel, device on,
       "gpu::max_active_clusters", kernel, on, config, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

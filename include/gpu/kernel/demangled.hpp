@@ -7,7 +7,7 @@
 #include <cxxabi.h>
 #include <cstdlib>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// `void axpy<float>(float, float*)` for `_Z4axpyIfEvT_PS0_`; empty for a name that is not mangled.
 inline text demangled(const char* name) noexcept {
@@ -19,4 +19,4 @@ inline text demangled(const char* name) noexcept {
   return made;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -177,4 +177,4 @@ result<> launch_with_host_memory(const stream_ref& stream, source_location where
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 enum class image_kind : unsigned char { ptx, cubin, fatbin, unknown };
 
@@ -117,4 +117,4 @@ inline result<> check_image(bytes_ref image, source_location where) noexcept {
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <new>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What the driver compiles PTX for: the device of the context, or the compute capability named.
 /// Code with features of one architecture alone has an `a` behind the number, of a family an `f`.
@@ -294,4 +294,4 @@ struct jit_log {
 };
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

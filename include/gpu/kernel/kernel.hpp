@@ -9,7 +9,7 @@
 #include <gpu/kernel/kernel_attributes.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 class module;
 
@@ -143,4 +143,4 @@ struct kernel_access {
 };
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/kernel/kernel.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// An attribute of a kernel; converts to `CUfunction_attribute` and back by cast.
 /// `kernel_attributes` says what each value means.
@@ -102,4 +102,4 @@ result<> set_attribute(const kernel_handle& kernel, kernel_attribute_t<Attribute
       on.native());
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

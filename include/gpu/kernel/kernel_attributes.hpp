@@ -8,7 +8,7 @@
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/device.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How the blocks of a cluster are spread over the multiprocessors of a cluster's size. Converts to
 /// `CUclusterSchedulingPolicy` by cast.
@@ -88,4 +88,4 @@ inline result<> read_attributes(CUkernel kernel, CUdevice device, Attributes& fo
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

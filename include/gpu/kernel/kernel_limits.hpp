@@ -8,7 +8,7 @@
 
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What one device allows a kernel, as things stand. Never changes and lives until the process
 /// ends, because records of launches point at its label when the module is gone.
@@ -119,4 +119,4 @@ inline result<Limits> read_limits(const char* function, CUkernel kernel, const t
   return kept;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

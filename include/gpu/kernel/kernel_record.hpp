@@ -9,7 +9,7 @@
 #include <gpu/kernel/shared_object.hpp>
 #include <gpu/kernel/signature.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Shared by all handles of a kernel; lives as long as its code.
 struct kernel_record {
@@ -117,4 +117,4 @@ struct kernel_list {
   }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/launch_checks.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -229,4 +229,4 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
   }
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 #include <gpu/kernel/kernel_attributes.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// An attribute of a launch; converts to `CUlaunchAttributeID` and back by cast. The cluster is
 /// `launch_config::cluster`.
@@ -280,4 +280,4 @@ class launch_attributes {
   std::size_t count_ = 0;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

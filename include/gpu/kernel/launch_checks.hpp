@@ -12,7 +12,7 @@
 #include <gpu/kernel/launch_failure.hpp>
 #include <gpu/kernel/shared_memory_opt_in.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A launch with its arguments in place.
 struct prepared_launch {
@@ -375,4 +375,4 @@ template <class... A>
   return launch_failed(code, ticket, line, extended);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

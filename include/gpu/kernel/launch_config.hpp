@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Attributes of a launch, which have to live until the launch returns: those of a
 /// `launch_attributes` (launch_attribute.hpp), or an array in the driver's terms.
@@ -94,4 +94,4 @@ constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept
   return blocks > 0xffff'ffff ? 0xffff'ffff : static_cast<std::uint32_t>(blocks);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

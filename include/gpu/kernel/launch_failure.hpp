@@ -4,7 +4,7 @@
 
 #include <gpu/driver/attribute_limits.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Without a driver, in a forked child, or where an old driver lacks cuLaunchKernelEx, says why
 /// there is no launch.
@@ -66,4 +66,4 @@ template <class Builder = text_builder>
                       .with_details(out.finish())));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

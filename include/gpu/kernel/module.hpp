@@ -11,7 +11,7 @@
 #include <gpu/kernel/name_suggestions.hpp>
 #include <gpu/kernel/program_loading.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 /// What takes names, for `compiled_code`: nvcc's front end sees no lambda there.
@@ -259,4 +259,4 @@ class module : public module_operations<module> {
   detail::owned_module_state handle_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -13,7 +13,7 @@
 
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A name as the source has it, such as `axpy<float>`, and as the module has it.
 struct module_name {
@@ -208,4 +208,4 @@ inline result<> find_kernel(module_state& state, const text& name, kernel_record
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/kernel/module_state.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A `__managed__` variable of a module: `T`s that the host and all devices have at one address.
 /// Copies are the same variable. It keeps the module's code loaded; its spans and pointers do not.
@@ -100,4 +100,4 @@ inline result<> find_managed(module_state* state, string_ref name, std::size_t e
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

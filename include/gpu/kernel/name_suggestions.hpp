@@ -6,7 +6,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/kernel/demangled.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// How many characters have to be inserted, dropped or replaced to make `b` of `a`; names are cut
 /// at 127 characters.
@@ -140,4 +140,4 @@ template <class Builder = text_builder>
   return refusal(errc::unknown_name, "gpu::module::kernel", out.finish(), where);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/kernel/kernel.hpp>
 #include <gpu/kernel/shared_memory_opt_in.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How occupancy is worked out.
 enum class occupancy_flags : unsigned {
@@ -307,4 +307,4 @@ result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, in
   return bytes;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

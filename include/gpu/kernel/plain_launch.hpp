@@ -5,7 +5,7 @@
 
 #include <gpu/kernel/launch_config.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What the test compares with. All of it is zero where nothing is allowed: a block has at least
 /// one thread.
@@ -133,4 +133,4 @@ template <class Config = launch_config, class Limits>
 
 #endif
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/module_state.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Loads the machine code of a program, or what else it has where the driver cannot run that.
 template <class Program, class Builder = text_builder>
@@ -99,4 +99,4 @@ inline result<> load_library_with(bytes_ref image, const jit_options& options, C
   return fail(noted_error(cuda_error(done.error()).with_details(out.finish())));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

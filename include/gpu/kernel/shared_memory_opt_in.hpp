@@ -7,7 +7,7 @@
 #include <gpu/driver/current_context.hpp>
 #include <gpu/kernel/kernel_record.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A kernel on a device, in a context of it, and the user's call that this is about.
 struct kernel_on_device {
@@ -72,4 +72,4 @@ template <class Builder = text_builder>
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

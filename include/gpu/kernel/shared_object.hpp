@@ -6,7 +6,7 @@
 #include <gpu/core/utility.hpp>
 #include <gpu/driver/process_state.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// An object with as many owners as shares. When the last one was dropped, the next `end_unwanted`
 /// calls `end`.
@@ -151,4 +151,4 @@ template <class Code = shared_object> Code* take_share_of(CUkernel native) noexc
   return each != nullptr && each->code->take_share() ? each->code : nullptr;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/core/type_name.hpp>
 #include <gpu/kernel/demangled.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A parameter as the module describes it.
 struct parameter_place {
@@ -165,4 +165,4 @@ template <class Builder = text_builder>
                  actual_count);
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -71,4 +71,4 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
   using detail::host_elements<detail::element_owner<T, detail::host_memory>>::host_elements;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/driver/stream.hpp>
 #include <gpu/memory/element_owner.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Ranges that have a context until they are moved from.
 template <class Range>
@@ -184,4 +184,4 @@ template <class Memory>
   return otherwise;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/host_call.hpp>
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// So many elements on the heap; null where there was no room.
 template <class T> struct scratch_array {
@@ -31,4 +31,4 @@ result<> require_batch_stream(const stream_ref& stream, const char* function, co
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

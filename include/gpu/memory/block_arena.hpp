@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <new>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 struct cached_block;
 
@@ -384,4 +384,4 @@ void draw_segments(Builder& out, const block_arena& arena, int& lines_left) {
   }
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -8,7 +8,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class> inline constexpr bool is_pitched_view = false;
 template <class T, memory_side Side>
@@ -104,4 +104,4 @@ constexpr CUmemorytype memory_type_of(const box_side& side) noexcept {
   return side.on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

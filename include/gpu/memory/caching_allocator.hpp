@@ -5,7 +5,7 @@
 #include <gpu/memory/caching_growth.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Hands out device memory from segments that it got from the driver once, and keeps what buffers
 /// give back for the next of about the same size. Move-only; empty after a move.
@@ -249,4 +249,4 @@ class caching_allocator {
   detail::caching_state* state_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

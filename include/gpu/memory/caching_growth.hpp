@@ -6,7 +6,7 @@
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/memory/caching_segments.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A block of the smallest common segment that is large enough, which becomes one of `lane`; null
 /// where there is none. The stream waits for the work that may still use it. Under `growing`.
@@ -154,4 +154,4 @@ template <class Block = cached_block>
   return taken;
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -7,7 +7,7 @@
 #include <gpu/memory/caching_pinned_state.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Hands out page-locked host memory from segments that it got from the driver once, and keeps what
 /// buffers give back. Move-only; empty after a move. The counterpart of `caching_allocator`, but
@@ -253,4 +253,4 @@ class caching_pinned_allocator {
   detail::pinned_cache* cache_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/memory/caching_waiting.hpp>
 #include <gpu/memory/pinned_allocation.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One of the arenas that threads are spread over, so that they seldom wait for each other.
 struct pinned_lane : block_arena {
@@ -134,4 +134,4 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   lane.lock.unlock();
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/core/last_error_mark.hpp>
 #include <gpu/memory/caching_state.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// More than any device or host has, and still far from overflow when it is rounded up.
 inline constexpr std::size_t most_segment_bytes = ~std::size_t{0} / 1024 * 512;
@@ -113,4 +113,4 @@ template <class ForEachLane>
   return noted_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -8,7 +8,7 @@
 #include <gpu/memory/capture_check.hpp>
 #include <gpu/memory/fork_safe_lock.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 struct caching_options {
   /// The most bytes that are held of the device at a time, used or not; 0 is no limit.
@@ -282,4 +282,4 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/memory/block_arena.hpp>
 #include <gpu/memory/fork_safe_lock.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// A block that is given back when its event has happened. Those of one stream are a list, oldest
 /// first; the first of it knows the last, and the first one of another stream.
@@ -169,4 +169,4 @@ class waiting_blocks {
   waiting_block* spare_ = nullptr;  // with an event each
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

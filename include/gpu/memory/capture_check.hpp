@@ -5,7 +5,7 @@
 
 #include <gpu/driver/stream.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// `errc::capture_prohibited` where `stream` is being captured; `cure` says what to do instead.
 /// (cuStreamIsCapturing)
@@ -24,4 +24,4 @@ result<> require_no_capture(const stream_ref& stream, const char* function, cons
   return fail(refusal(errc::capture_prohibited, function, out.finish(), where));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

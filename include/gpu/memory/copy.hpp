@@ -5,7 +5,7 @@
 #include <gpu/memory/copy_request.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -122,4 +122,4 @@ result<> copy(Source&& source, Destination&& destination,
                           sizeof(detail::element_t<Destination>), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -10,7 +10,7 @@
 
 #include <initializer_list>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 struct batch_access;
@@ -313,4 +313,4 @@ result<> copy(stream_ref stream, const Copies& copies,
                                      where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/memory/box_side.hpp>
 #include <gpu/memory/copy_request.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Which part of the source goes to which part of the destination, in elements.
 struct copy_region {
@@ -288,4 +288,4 @@ result<> fill(
                              detail::fill_pattern<element>(value), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/driver/queued_call.hpp>
 #include <gpu/memory/allocation.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// One end of a copy.
 struct copy_end {
@@ -246,4 +246,4 @@ result<> copy_now(const End& source, const End& destination, std::size_t element
   });
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -5,7 +5,7 @@
 #include <gpu/memory/allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -118,4 +118,4 @@ template <class T> class device_buffer : public detail::device_elements<T> {
 template <class T>
 struct kernel_argument<device_buffer<T>> : detail::buffer_argument<device_buffer<T>> {};
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The extent of a span whose length is known at run time only.
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
@@ -213,4 +213,4 @@ concept device_range =
       requires detail::is_device_span<decltype(static_cast<Range&&>(range).span())>;
     };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Adds a sentence to an error of the driver with that code.
 template <class Error>
@@ -16,4 +16,4 @@ template <class Error>
   return noted_error(detail::move(error).with_details(text(sentence)));
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// What memory of the driver begins at a multiple of, on a device and on the host.
 inline constexpr std::size_t memory_alignment = 256;
@@ -130,4 +130,4 @@ template <class Buffer> struct buffer_argument {
   static auto context(const Buffer& buffer) noexcept { return buffer.context(); }
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Iterators, one-pass ones among them, whose elements make a `T`.
 template <class Iterator, class T>
@@ -37,4 +37,4 @@ concept made_quietly = requires {
   { T{} } noexcept;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

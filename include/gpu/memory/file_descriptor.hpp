@@ -6,7 +6,7 @@
 #include <gpu/driver/operating_system.hpp>
 #include <gpu/driver/refusals.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -76,4 +76,4 @@ cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

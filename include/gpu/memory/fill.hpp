@@ -5,7 +5,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_request.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -81,4 +81,4 @@ template <device_range Destination>
                             otherwise);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/operating_system.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// Holds a mutex while it lives; but in a forked child none that another thread of the parent held,
 /// since nobody there lets go of it. What the mutex guards is left alone then.
@@ -30,4 +30,4 @@ class [[nodiscard]] fork_safe_lock {
   mutex* held_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -9,7 +9,7 @@
 #include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/element_owner.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Stands for device memory in another process. A plain value, to be sent as bytes.
 struct memory_handle {
@@ -219,4 +219,4 @@ result<Event> import_event(device on, const event_handle& handle,
   return made;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

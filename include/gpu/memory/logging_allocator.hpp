@@ -4,7 +4,7 @@
 
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -72,4 +72,4 @@ template <class Allocator> class logging_allocator {
   void* data_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

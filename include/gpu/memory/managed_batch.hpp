@@ -7,7 +7,7 @@
 
 #include <initializer_list>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -235,4 +235,4 @@ result<> discard_and_prefetch(stream_ref stream, const Ranges& ranges,
       stream, detail::data_of(ranges), detail::size_of(ranges), where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

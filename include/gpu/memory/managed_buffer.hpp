@@ -4,7 +4,7 @@
 
 #include <gpu/memory/device_buffer.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Who may touch managed memory while kernels run; converts to `CUmemAttach_flags` by cast.
 enum class memory_attach : unsigned {
@@ -110,4 +110,4 @@ struct kernel_argument<managed_buffer<T>> : detail::buffer_argument<managed_buff
   static constexpr bool any_context = true;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

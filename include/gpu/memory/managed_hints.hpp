@@ -9,7 +9,7 @@
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What can be said about a range of managed memory; converts to `CUmem_advise` by cast.
 enum class memory_advice : int {
@@ -219,4 +219,4 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   });
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Converts to `CUmemAccess_flags` by cast.
 enum class memory_access : int {
@@ -26,4 +26,4 @@ constexpr const char* name_of(memory_access access) noexcept {
   return nullptr;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The kinds of places; converts to `CUmemLocationType` and back by cast.
 enum class memory_location_type : int {
@@ -113,4 +113,4 @@ result<> told_of_location(result<> told, const memory_location& at,
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

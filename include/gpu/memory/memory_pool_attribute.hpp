@@ -5,7 +5,7 @@
 
 #include <gpu/memory/memory_pool.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a pool can be asked for or told; converts to `CUmemPool_attribute` by cast.
 enum class memory_pool_attribute : int {
@@ -115,4 +115,4 @@ result<> set_attribute(memory_pool_ref of, memory_pool_attribute_t<Attribute> va
   }
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What can be asked of managed memory; converts to `CUmem_range_attribute` by cast.
 enum class memory_range_attribute : int {
@@ -211,4 +211,4 @@ struct memory_range_attributes {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_box.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -79,4 +79,4 @@ result<peer_memory<Span>> peer(device on, Span memory,
   return peer(context_ref::from_native(primary, on), memory, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

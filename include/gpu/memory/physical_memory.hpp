@@ -9,7 +9,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Which unit of physical memory is asked for; converts to `CUmemAllocationGranularity_flags`.
 enum class granularity : int {
@@ -257,4 +257,4 @@ result<File> export_memory(const physical_memory& memory,
       "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

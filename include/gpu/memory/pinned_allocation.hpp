@@ -4,7 +4,7 @@
 
 #include <gpu/memory/allocation.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What page-locked memory can do beyond being copied fast; combine with `|`.
 enum class pinned_flags : unsigned {
@@ -84,4 +84,4 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

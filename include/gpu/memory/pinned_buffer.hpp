@@ -4,7 +4,7 @@
 
 #include <gpu/memory/pinned_elements.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Owns `size()` elements in page-locked host memory, for asynchronous copies. What is in it is
 /// undefined until it is written. Move-only, empty after a move. It does not grow: for that there
@@ -25,4 +25,4 @@ template <class T> class pinned_buffer : public detail::pinned_elements<T> {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_buffer<T>> = true;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

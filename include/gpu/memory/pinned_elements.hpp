@@ -6,7 +6,7 @@
 #include <gpu/memory/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
  public:
@@ -30,4 +30,4 @@ template <class T> class pinned_elements : public host_elements<element_owner<T,
   using host_elements<element_owner<T, pinned_memory>>::host_elements;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

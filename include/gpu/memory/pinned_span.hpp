@@ -4,7 +4,7 @@
 
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Names `size()` elements in page-locked host memory that something else keeps alive. Copy it
 /// freely. What sets it apart from a `std::span` is that asynchronous copies take it.
@@ -75,4 +75,4 @@ template <class T> class pinned_span {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_span<T>> = true;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -21,7 +21,7 @@ _GLIBCXX_END_NAMESPACE_VERSION
 #  include <iterator>
 #endif
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// As `std::vector`, for trivially copyable elements, with these differences: it is made by
 /// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
@@ -374,4 +374,4 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
 template <class T> inline constexpr bool enable_pinned_range<pinned_vector<T>> = true;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/memory/allocation.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -135,4 +135,4 @@ template <class T> class pitched_buffer {
 template <class T>
 struct kernel_argument<pitched_buffer<T>> : detail::buffer_argument<pitched_buffer<T>> {};
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// How many elements there are in each direction; the counterpart of `cudaExtent`.
 struct box_extent {
@@ -116,4 +116,4 @@ template <class T> using pitched_pinned_span = pitched_view<T, memory_side::pinn
 /// A box in any host memory.
 template <class T> using pitched_host_span = pitched_view<T, memory_side::host>;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

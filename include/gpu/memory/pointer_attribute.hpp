@@ -7,7 +7,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_access.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Where an address points; converts to `CUmemorytype` by cast.
 enum class memory_type : unsigned {
@@ -164,4 +164,4 @@ struct pointer_info {
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 #include <gpu/memory/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What registered memory can do beyond being copied fast; combine with `|`.
 enum class registration_flags : unsigned {
@@ -208,4 +208,4 @@ template <class T> class registered_memory {
 
 template <class T> inline constexpr bool enable_pinned_range<registered_memory<T>> = true;
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -7,7 +7,7 @@
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_pool.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Stands for memory of a shared pool in another process. A plain value, to be sent as bytes.
 struct allocation_handle {
@@ -133,4 +133,4 @@ class imported_memory_pool {
   unique_handle<memory_pool_ref, detail::destroy_memory_pool> handle_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// When a wait is over, of the word in memory and the value that is waited for.
 enum class wait_condition : unsigned {
@@ -282,4 +282,4 @@ result<> perform(stream_ref stream, const Operations& operations,
                             where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

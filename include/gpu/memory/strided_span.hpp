@@ -5,7 +5,7 @@
 #include <gpu/core/result.hpp>
 #include <gpu/memory/device_span.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Names elements in device memory that something else keeps alive, by as many indices as there are
 /// dimensions: `(i, j)` is `stride(0) * i + stride(1) * j` elements behind the first. Strides count
@@ -92,4 +92,4 @@ template <class T, int Rank> class strided_span {
 // Device code lays it out so.
 static_assert(sizeof(strided_span<char, 3>) == 56 && alignof(strided_span<char, 3>) == 8);
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

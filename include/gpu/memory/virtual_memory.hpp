@@ -7,7 +7,7 @@
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/physical_memory.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 struct address_reservation_options {
   /// What the first address is a multiple of, a power of two; 0 is the granularity.
@@ -229,4 +229,4 @@ class memory_mapping {
   unique_handle<detail::address_range, detail::unmap_addresses> range_;
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

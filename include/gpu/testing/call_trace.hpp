@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gpu::testing {
+namespace gpu::inline v0::testing {
 
 /// How a trace is written.
 enum class trace_format : std::uint8_t {
@@ -193,4 +193,4 @@ inline bool use_call_trace_if_asked() {
   return true;
 }
 
-}  // namespace gpu::testing
+}  // namespace gpu::inline v0::testing

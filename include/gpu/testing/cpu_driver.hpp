@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing {
+namespace gpu::inline v0::testing {
 
 /// A CUDA driver of its own, with devices that exist in this process only. Up to
 /// `cpu_driver::limit` may be alive at once, and know nothing of each other.
@@ -166,4 +166,4 @@ inline bool use_cpu_driver_if_no_gpu(cpu_driver_options options = {}) {
   return true;
 }
 
-}  // namespace gpu::testing
+}  // namespace gpu::inline v0::testing

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing {
+namespace gpu::inline v0::testing {
 
 /// Makes driver calls fail with a chosen code, and counts them.
 ///
@@ -282,4 +282,4 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
   return sweep;
 }
 
-}  // namespace gpu::testing
+}  // namespace gpu::inline v0::testing

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace gpu::testing::detail {
+namespace gpu::inline v0::testing::detail {
 
 /// An argument that points to as many elements as another argument says.
 struct counted_argument {
@@ -298,4 +298,4 @@ class recorded_memory {
   std::string json_;
 };
 
-}  // namespace gpu::testing::detail
+}  // namespace gpu::inline v0::testing::detail

@@ -6,7 +6,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The attributes that limit one kind of array; 0 where the kind has no such extent.
 struct array_limits {
@@ -226,4 +226,4 @@ result<> check_array(const char* function, device on, const array_shape& shape, 
   return {};
 }
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

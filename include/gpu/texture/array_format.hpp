@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What a channel of an array holds; converts to `CUarray_format` by cast. From `nv12` on, a format
 /// is of all channels, or of several planes.
@@ -216,4 +216,4 @@ template <class Out> void write_format(Out& out, texel_format texel) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

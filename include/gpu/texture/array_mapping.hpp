@@ -8,7 +8,7 @@
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// A box of tiles of a sparse array, in one layer of one level; as it stands, all of the first.
 struct array_tiles {
@@ -339,4 +339,4 @@ result<> unmap_array(stream_ref stream, const Array& array,
                                 detail::whole_array{}, nullptr, 0, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

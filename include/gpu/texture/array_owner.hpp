@@ -7,7 +7,7 @@
 #include <gpu/driver/context.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The T of arrays whose format is known at run time only.
 template <class T>
@@ -84,4 +84,4 @@ template <class Self, template <class> class Ref, class T, class Destroy> class 
   unique_handle<Ref<T>, Destroy> handle_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

@@ -6,7 +6,7 @@
 #include <gpu/memory/pitched_span.hpp>
 #include <gpu/texture/array_format.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What an array is to be used for; combine with `|`. Layers and cubemaps are said by the shape.
 enum class array_flags : unsigned {
@@ -116,4 +116,4 @@ constexpr texel_format format_of(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) noex
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 
 #include <gpu/texture/array_copy_end.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 namespace detail {
 
@@ -107,4 +107,4 @@ result<> copy(Source&& source, Destination&& destination, copy_region region,
   return detail::copy_box_now(from, to, region, where);
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

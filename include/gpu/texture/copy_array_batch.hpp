@@ -5,7 +5,7 @@
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/texture/copy_array.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// One copy of a batch to, from or between arrays, as `gpu::copy` takes them:
 ///
@@ -83,4 +83,4 @@ namespace detail {
 template <> inline constexpr bool is_batched_copy<array_copy> = true;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

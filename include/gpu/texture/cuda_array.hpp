@@ -7,7 +7,7 @@
 #include <gpu/texture/array_checks.hpp>
 #include <gpu/texture/array_owner.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The memory that an array of `array_flags::deferred_mapping` has to be given.
 struct array_memory_requirements {
@@ -269,4 +269,4 @@ class cuda_array
   }
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

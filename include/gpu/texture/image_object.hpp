@@ -8,7 +8,7 @@
 #include <gpu/driver/current_context.hpp>
 #include <gpu/texture/texture_resource.hpp>
 
-namespace gpu::detail {
+namespace gpu::inline v0::detail {
 
 /// The name `Self` of a texture or a surface: the driver's number for it.
 template <class Self> class image_name {
@@ -94,4 +94,4 @@ template <class Ref, class Kept, auto Destroy> class image_owner {
   unique_handle<image_object, destroy_image<Destroy>> handle_;
 };
 
-}  // namespace gpu::detail
+}  // namespace gpu::inline v0::detail

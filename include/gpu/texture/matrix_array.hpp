@@ -4,7 +4,7 @@
 
 #include <gpu/texture/copy_array.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Which index of a matrix runs fastest in memory.
 enum class matrix_order : unsigned char {
@@ -80,4 +80,4 @@ result<cuda_array<T>> array_from_matrix(
   return array;
 }
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

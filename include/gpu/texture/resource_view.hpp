@@ -5,7 +5,7 @@
 #include <gpu/driver/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What the texels of an array are taken for; converts to `CUresourceViewFormat` by cast.
 enum class resource_view_format : int {
@@ -176,4 +176,4 @@ inline resource_view view_of(const CUDA_RESOURCE_VIEW_DESC& native) noexcept {
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -6,7 +6,7 @@
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/texture/image_object.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Names a surface in a kernel's parameters, 8 bytes: state it where the kernel has a
 /// `cudaSurfaceObject_t`, and a texture, or a surface of other texels, is refused. `T` is the type
@@ -96,4 +96,4 @@ template <class T> struct kernel_argument<surface<T>> {
   static constexpr bool any_context = true;  // no question tells what other devices reach
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -10,7 +10,7 @@
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// Names a texture in a kernel's parameters, 8 bytes: state it where the kernel has a
 /// `cudaTextureObject_t`, and a texture of other texels is refused. `T` is the type of the texels
@@ -301,4 +301,4 @@ template <class T> struct kernel_argument<texture<T>> {
   static constexpr bool any_context = true;  // no question tells what other devices reach
 };
 
-}  // namespace gpu
+}  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/driver/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// What kind of memory a texture reads; converts to `CUresourcetype` by cast.
 enum class resource_type : int {
@@ -229,4 +229,4 @@ constexpr const char* fault_of(const texture_options& options, resource_type sou
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

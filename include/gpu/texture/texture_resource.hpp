@@ -7,7 +7,7 @@
 #include <gpu/texture/mipmapped_array.hpp>
 #include <gpu/texture/texture_options.hpp>
 
-namespace gpu {
+namespace gpu::inline v0 {
 
 /// The counterpart of `cudaResourceDesc`: of an array its handle, of other memory its address,
 /// format and extents.
@@ -184,4 +184,4 @@ result<> require_texture_memory(const char* function, const texture_resource& re
 }
 
 }  // namespace detail
-}  // namespace gpu
+}  // namespace gpu::inline v0

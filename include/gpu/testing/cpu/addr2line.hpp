@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// addr2line for one program file. Where there is no such tool, no address has lines.
 class addr2line {
@@ -141,4 +141,4 @@ inline std::vector<std::string> lines_of(const std::string& file, std::uintptr_t
   return tool->lines(address);
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

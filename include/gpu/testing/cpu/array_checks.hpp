@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// The names of the limits of one kind of array; 0 where there is none.
 struct array_limits {
@@ -134,4 +134,4 @@ inline CUDA_ARRAY3D_DESCRIPTOR level_form(CUDA_ARRAY3D_DESCRIPTOR form, unsigned
   return form;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Where a run of bytes of an array begins. It stays in the array's first row; nothing asks where
 /// no bytes lie.
@@ -39,9 +39,9 @@ inline CUresult copy_from_array(call& c, std::uint64_t to, named_as to_name, CUa
   return copy_bytes(c, to, to_name, source, named_as::array, bytes, order);
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 inline CUresult memcpy_htoa(call& c, CUarray to, std::size_t offset, const void* from,
                             std::size_t bytes) {
@@ -75,4 +75,4 @@ inline CUresult memcpy_atoa(call& c, CUarray to, std::size_t to_offset, CUarray 
   return copy_from_array(c, target, named_as::array, from, from_offset, bytes, {});
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

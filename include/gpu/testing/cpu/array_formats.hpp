@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What is known of a format with a number of channels; false where there is no such format.
 struct format_facts {
@@ -194,4 +194,4 @@ constexpr format_facts find_format(CUresourceViewFormat format) noexcept {
   }
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

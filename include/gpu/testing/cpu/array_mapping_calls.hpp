@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// One checked request: the runs of texels, and what they are mapped to, or null.
 struct mapping_request {
@@ -79,9 +79,9 @@ inline CUresult read_mapping(call& c, const CUarrayMapInfo& info, const device_s
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 /// Waits until its turn has come: what is mapped afterwards is mapped when the call returns.
 inline CUresult mem_map_array_async(call& c, CUarrayMapInfo* list, unsigned count,
@@ -110,4 +110,4 @@ inline CUresult mem_map_array_async(call& c, CUarrayMapInfo* list, unsigned coun
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Memory is mapped to arrays in tiles of so many bytes.
 inline constexpr std::uint64_t tile_bytes = 65536;
@@ -82,4 +82,4 @@ inline CUresult give_sparse_properties(std::span<const array_ptr> levels,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

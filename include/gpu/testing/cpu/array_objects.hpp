@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 struct context_state;
 struct array_state;
@@ -66,4 +66,4 @@ struct image_object {
   std::string place;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What both questions about clusters refuse. The blocks of a multiprocessor come back in `blocks`:
 /// at most eight of a launch with clusters.
@@ -36,9 +36,9 @@ inline CUresult blocks_in_clusters(call& c, const CUlaunchConfig* config, CUfunc
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 /// The device has no clusters of several blocks.
 inline CUresult occupancy_max_potential_cluster_size(call& c, int* size, CUfunction handle,
@@ -62,4 +62,4 @@ inline CUresult occupancy_max_active_clusters(call& c, int* clusters, CUfunction
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

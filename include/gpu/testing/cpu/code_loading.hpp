@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// The code that a driver answers for each way to refuse an image.
 inline CUresult code_of(ptx::refusal reason) {
@@ -204,4 +204,4 @@ inline CUresult find_function(call& c, CUfunction handle, function_ptr& function
   return find_function(c, handle, context, function);
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 inline constexpr char device_name[] = "gpu CPU driver (compute capability 9.0)";
 inline constexpr int driver_version = 13000;
@@ -210,4 +210,4 @@ constexpr std::size_t initial_limit(CUlimit limit) noexcept {
   }
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// How many CPU drivers can be alive in a process at once: entry points are plain functions, and
 /// each driver has a set of its own.
@@ -396,4 +396,4 @@ struct call {
   }
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

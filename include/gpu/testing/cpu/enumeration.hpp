@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
 template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
@@ -14,4 +14,4 @@ template <class Enumeration> unsigned number_of(const Enumeration& written) noex
   return number;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

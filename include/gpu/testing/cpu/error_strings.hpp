@@ -4,7 +4,7 @@
 
 #include <gpu/core/error_names.hpp>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// A short description of a code of the driver, or null for a number that is none.
 inline const char* error_string(int code) noexcept {
@@ -113,4 +113,4 @@ inline const char* error_string(int code) noexcept {
   return gpu::detail::find_name(strings, code);
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Makes the event mark the end of `what`, which is about to be enqueued.
 inline void record(event_state& event, const operation_ptr& what) {
@@ -53,4 +53,4 @@ inline void wait_for(driver_state& driver, const event_state& event, const conte
   };
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Makes the address of a node that allocates; the memory is taken from the device at a launch.
 inline CUresult make_graph_memory(call& c, int device, std::set<int> peers, std::size_t bytes,
@@ -100,4 +100,4 @@ inline CUresult free_graph_memory(call& c, const stream_ptr& stream, CUdeviceptr
   return c.enqueue(stream, std::make_shared<operation>());
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

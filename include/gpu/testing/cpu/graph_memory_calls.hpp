@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// The allocations of launches that are under way.
 inline std::set<const graph_allocation*> running_allocations(driver_state& driver) {
@@ -24,9 +24,9 @@ inline std::set<const graph_allocation*> running_allocations(driver_state& drive
   return all;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 /// Gives back what no graph needs until its next launch.
 inline CUresult device_graph_mem_trim(call& c, CUdevice ordinal) {
@@ -87,4 +87,4 @@ inline CUresult device_set_graph_mem_attribute(call& c, CUdevice ordinal,
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

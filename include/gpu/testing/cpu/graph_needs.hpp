@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What a node does with something that is gone, as the end of a sentence; empty where all is
 /// there.
@@ -62,4 +62,4 @@ template <class Graph> CUresult refuse_missing(call& c, const Graph& graph) {
   return CUDA_ERROR_INVALID_HANDLE;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

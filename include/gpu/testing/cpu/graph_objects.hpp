@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 struct call;
 struct context_state;
@@ -179,4 +179,4 @@ struct capture_state {
 };
 using capture_ptr = std::shared_ptr<capture_state>;
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

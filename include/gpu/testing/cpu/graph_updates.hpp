@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Why an executable graph cannot take over another graph than it was made from, and where.
 struct graph_difference {
@@ -74,9 +74,9 @@ inline CUresult set_child(call& c, graph_exec_state& exec, exec_node& node, cons
   return answer;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 /// Compares the shape of a graph with that of the one that was instantiated; then takes over what
 /// the nodes do.
@@ -132,4 +132,4 @@ inline CUresult graph_exec_node_set_params(call& c, CUgraphExec handle, CUgraphN
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What a handle names; part of its value, so that a handle of another kind is told apart.
 enum class handle_kind : std::uint8_t {
@@ -140,4 +140,4 @@ template <class Handle, class Object, handle_kind Kind> class handle_table {
   handle_numbers numbers_;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -2,7 +2,7 @@
 /// \file
 /// Calls of the program's functions by the driver, from where CUDA must not be called.
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Whether the calling thread is inside a host function, from where CUDA must not be called.
 inline bool& in_host_function() noexcept {
@@ -17,4 +17,4 @@ struct host_function_scope {
   host_function_scope& operator=(const host_function_scope&) = delete;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

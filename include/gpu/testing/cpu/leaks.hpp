@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gpu::testing {
+namespace gpu::inline v0::testing {
 
 /// A handle or an allocation that is alive.
 struct live_object {
@@ -133,4 +133,4 @@ inline std::vector<live_object> list_live(driver_state& driver) {
 }
 
 }  // namespace cpu
-}  // namespace gpu::testing
+}  // namespace gpu::inline v0::testing

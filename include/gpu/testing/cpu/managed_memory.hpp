@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// The managed block that holds a range.
 inline CUresult find_managed(call& c, CUdeviceptr pointer, std::size_t bytes,
@@ -87,9 +87,9 @@ auto common_hint(memory_block& block, const page_range& pages, Wanted wanted)
   return first;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 inline CUresult mem_advise(call& c, CUdeviceptr pointer, std::size_t bytes, CUmem_advise advice,
                            CUmemLocation location) {
@@ -239,4 +239,4 @@ inline CUresult mem_range_get_attributes(call& c, void** data, std::size_t* size
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

@@ -6,7 +6,7 @@
 
 #include <cuda.h>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Whether a location exists here. The host has one NUMA node, number 0.
 inline bool exists(call& c, const CUmemLocation& location) {
@@ -24,4 +24,4 @@ inline bool exists(call& c, const CUmemLocation& location) {
   }
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

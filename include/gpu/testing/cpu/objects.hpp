@@ -27,7 +27,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 struct context_state;
 struct stream_state;
@@ -276,4 +276,4 @@ struct link_state {
 };
 using link_ptr = std::shared_ptr<link_state>;
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

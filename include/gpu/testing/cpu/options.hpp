@@ -9,7 +9,7 @@
 #include <functional>
 #include <string_view>
 
-namespace gpu::testing {
+namespace gpu::inline v0::testing {
 
 /// When the work that a program gives to a stream is done.
 enum class execution : std::uint8_t {
@@ -75,4 +75,4 @@ inline bool same(const cpu_driver_options& a, const cpu_driver_options& b) {
 }
 
 }  // namespace cpu
-}  // namespace gpu::testing
+}  // namespace gpu::inline v0::testing

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Call stacks of the process, each kept once.
 /// Threads: any member from any thread.
@@ -146,4 +146,4 @@ class place_table {
   std::map<std::size_t, std::string> places_;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -4,7 +4,7 @@
 
 #include <gpu/testing/machine/host_limits.hpp>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Calls `undo` at the end of a scope, unless `keep` was called: so that a call that ends early,
 /// by a refusal or for want of host memory, leaves nothing behind.
@@ -23,4 +23,4 @@ template <class Undo> class [[nodiscard]] rollback {
   bool kept_ = false;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 struct work_queue;
 
@@ -352,4 +352,4 @@ class scheduler {
   bool stopping_ = false;
 };
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

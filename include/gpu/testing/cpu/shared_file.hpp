@@ -20,7 +20,7 @@
 #include <memory>
 #include <string>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// What a shared file holds.
 enum class shared_content : std::uint32_t { physical_memory = 1, pool, allocation, event };
@@ -154,4 +154,4 @@ inline CUresult open_shared(void* handle, shared_content wanted, std::size_t dev
   return device < devices ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// Whether a stream can be given this value of an attribute.
 inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
@@ -49,9 +49,9 @@ inline bool is_stream_attribute(CUstreamAttrID which) {
          which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN;
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu
 
-namespace gpu::testing::cpu::entry {
+namespace gpu::inline v0::testing::cpu::entry {
 
 inline CUresult stream_get_attribute(call& c, CUstream handle, CUstreamAttrID which,
                                      CUstreamAttrValue* value) {
@@ -98,4 +98,4 @@ inline CUresult stream_copy_attributes(call& c, CUstream to_handle, CUstream fro
   return CUDA_SUCCESS;
 }
 
-}  // namespace gpu::testing::cpu::entry
+}  // namespace gpu::inline v0::testing::cpu::entry

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::cpu {
+namespace gpu::inline v0::testing::cpu {
 
 /// One end of a copy.
 struct endpoint {
@@ -283,4 +283,4 @@ inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer wha
   return c.tell_fault(*stream->context);
 }
 
-}  // namespace gpu::testing::cpu
+}  // namespace gpu::inline v0::testing::cpu

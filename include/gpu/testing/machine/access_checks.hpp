@@ -14,7 +14,7 @@
 #include <gpu/testing/machine/value_use.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// How the accesses of an instruction count for the checks.
 enum class access_class : std::uint8_t { plain, unordered, atomic };
@@ -195,4 +195,4 @@ inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& 
          detail::note_shared_write(w, d, lane, at, value, size, how);
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

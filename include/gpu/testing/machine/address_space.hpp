@@ -22,7 +22,7 @@
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/machine/storage.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// All memory of the simulated devices. Addresses are handed out in increasing order, are never
 /// used twice, and lie apart by at least `red_zone`, so that an access through a stale or overrun
@@ -364,4 +364,4 @@ inline std::string address_space::describe(address a) const {
   return std::to_string(up) + " bytes before " + detail::name_of(*above, false);
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -9,7 +9,7 @@
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/machine/storage.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// What an allocation is for. The host-backed kinds have the host's own address.
 enum class memory_kind : std::uint8_t {
@@ -110,4 +110,4 @@ inline std::string name_of(const allocation_info& info, bool freed) {
 
 }  // namespace detail
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

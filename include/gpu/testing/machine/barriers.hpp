@@ -9,7 +9,7 @@
 #include <gpu/testing/machine/report.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// How many threads barrier `b` waits for.
 inline std::uint32_t threads_expected(const block_state& block, const barrier_state& b) {
@@ -141,4 +141,4 @@ inline fault describe_deadlock(block_state& block) {
   return make_fault(*blocked, &d);
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -12,7 +12,7 @@
 
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 struct warp;
 struct decoded;
@@ -139,4 +139,4 @@ struct executable {
   }
 };
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

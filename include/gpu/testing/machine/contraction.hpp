@@ -16,7 +16,7 @@
 
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 class contraction {
  public:
@@ -204,4 +204,4 @@ class contraction {
   std::set<std::uint32_t> dropped_;
 };
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

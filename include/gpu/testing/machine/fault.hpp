@@ -7,7 +7,7 @@
 
 #include <gpu/testing/machine/memory_layout.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// What a thread did wrong. The comment says which CUDA error a driver reports for it.
 enum class fault_kind : std::uint8_t {
@@ -116,4 +116,4 @@ struct fault {
   std::string text;    // all of it in a few lines
 };
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -12,7 +12,7 @@
 #include <gpu/testing/machine/block_scheduler.hpp>
 #include <gpu/testing/machine/launch.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 namespace detail {
 
@@ -135,4 +135,4 @@ inline std::optional<fault> run(const launch& what, address_space& memory, threa
   return std::move(grid.first);
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -13,7 +13,7 @@
 
 #include <gpu/testing/machine/allocation.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// How many coordinates an image has. Layers come on top: see `image::layered`.
 enum class image_shape : std::uint8_t { one, two, three, cube };
@@ -157,4 +157,4 @@ class image_table {
   std::uint64_t last_ = 0;
 };
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -13,7 +13,7 @@
 #include <gpu/testing/machine/value_use.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// Reports what a lane does with its mask, once for each instruction of a launch. False when that
 /// is to end the grid.
@@ -79,4 +79,4 @@ inline lane_mask staying_lanes(const warp& w) {
   return false;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -17,7 +17,7 @@
 #include <gpu/testing/machine/image.hpp>
 #include <gpu/testing/machine/thread_pool.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 struct extent {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -97,4 +97,4 @@ struct launch {
 /// Threads: several launches may run at once, also of one executable and on one pool.
 std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -14,7 +14,7 @@
 #include <gpu/testing/machine/lower_instruction.hpp>
 #include <gpu/testing/machine/stack_need.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// The diagnostic for an instruction: malformed if it names what is nowhere defined.
 inline ptx::diagnostic refuse_instruction(const ptx::module& module, const ptx::instruction& i,
@@ -322,4 +322,4 @@ inline std::unique_ptr<executable> lower_kernel(symbol_places places, std::uint3
   return out;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -9,7 +9,7 @@
 #include <gpu/testing/machine/handlers/memory.hpp>
 #include <gpu/testing/machine/lowering_context.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// A memory operand: the slot of its base, the rest of the address, the space.
 struct lowered_address {
@@ -220,4 +220,4 @@ inline bool lower_mbarrier(lowering_context& c, const ptx::instruction& i) {
   return true;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

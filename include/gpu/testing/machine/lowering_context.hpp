@@ -15,7 +15,7 @@
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// Where the symbols of a kernel lie that are the same for all of its functions.
 struct symbol_places {
@@ -233,4 +233,4 @@ class lowering_context {
   std::uint32_t sink_ = no_slot;
 };
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

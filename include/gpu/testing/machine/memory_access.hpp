@@ -10,7 +10,7 @@
 #include <gpu/testing/machine/report.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// How the address of an access is to be understood.
 enum class space : std::uint8_t {
@@ -191,4 +191,4 @@ inline address address_of(const std::byte* registers, const decoded& d, unsigned
   return d.wide_base ? sum : sum & 0xffff'ffffu;
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -3,7 +3,7 @@
 
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 inline bool is_arithmetic(ptx::opcode op) {
   using enum ptx::opcode;
@@ -30,4 +30,4 @@ inline void each_register(const ptx::function& function, const ptx::operand& o, 
       if (e.kind == operand_kind::reg) f(e.index);
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -8,7 +8,7 @@
 #include <gpu/testing/machine/address_space.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// "(3,0,0)" for the linear index of a thread in its block.
 inline std::string name_thread(const warp& w, std::uint32_t linear) {
@@ -120,4 +120,4 @@ inline fault make_fault(const warp& w, const decoded* d) {
   return f;
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

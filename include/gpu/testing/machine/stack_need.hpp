@@ -14,7 +14,7 @@
 #include <gpu/testing/machine/register_use.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// Whether a call is of a function of the module, and not of the device's runtime.
 inline bool leads_to_code(const ptx::module& module, const ptx::call_site& call) {
@@ -237,4 +237,4 @@ inline stack_need stack_need_of(const executable& e) {
   return {nodes[e.start].deepest, depth_is_known};
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/machine/image.hpp>
 #include <gpu/testing/ptx/arithmetic/half_bits.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// The bits of a channel: integers are limited to what it holds, floats are
 /// rounded, to finite numbers.
@@ -35,4 +35,4 @@ inline std::uint32_t write_channel(std::uint32_t value, texel_format format) {
   }
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -12,7 +12,7 @@
 #include <gpu/testing/machine/image.hpp>
 #include <gpu/testing/ptx/arithmetic/half.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// Four channels, either as they lie in memory or as an instruction gives them: integers, or floats
 /// as their bits. Channels that a format does not have are 0, the last one too.
@@ -106,4 +106,4 @@ inline texel border_texel(const texture& t) {
   return border;
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -7,7 +7,7 @@
 
 #include <gpu/testing/machine/image.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// The texels at a coordinate, and how much the second counts, in 1/256. -1 is the border.
 struct axis_taps {
@@ -90,4 +90,4 @@ inline axis_taps linear_taps(address_mode mode, bool normalised, float coordinat
   return taps;
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// A face, in the order +x, -x, +y, -y, +z, -z, and normalised coordinates in it.
 struct cube_place {
@@ -89,4 +89,4 @@ inline cube_texel across_edge(std::uint32_t face, std::int64_t x, std::int64_t y
   return {place.face, index(place.s), index(place.t)};
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

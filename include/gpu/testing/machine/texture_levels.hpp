@@ -9,7 +9,7 @@
 
 #include <gpu/testing/machine/image.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// The levels that a level of detail lies between, and how much the second counts, in 1/256.
 struct level_taps {
@@ -67,4 +67,4 @@ inline float level_of_gradients(const image& source, const std::array<float, 3>&
   return std::round(std::log2(length) * 256.0f) / 256.0f;
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -11,7 +11,7 @@
 #include <gpu/testing/machine/image.hpp>
 #include <gpu/testing/machine/texels.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// A channel of the texels of two slices, four each, as it lies in memory, and how much each
 /// counts: 256 together.
@@ -110,4 +110,4 @@ inline std::uint32_t filter_channel(const texture& t, weighted_channel c, std::s
   return std::bit_cast<std::uint32_t>(sum);
 }
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

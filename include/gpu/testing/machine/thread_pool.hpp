@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// A fixed number of threads that help whoever calls `run`. With one thread, everything happens in
 /// the calling thread. The helpers start with the first `run` that wants them and are joined by the
@@ -132,4 +132,4 @@ class thread_pool {
   bool ending_ = false;
 };
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

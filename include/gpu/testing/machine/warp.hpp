@@ -24,7 +24,7 @@
 #include <gpu/testing/machine/local_memory.hpp>
 #include <gpu/testing/machine/shared_memory.hpp>
 
-namespace gpu::testing::machine {
+namespace gpu::inline v0::testing::machine {
 
 /// An activation of a function by the lanes that called it together.
 struct frame {
@@ -201,4 +201,4 @@ struct grid_state {
   }
 };
 
-}  // namespace gpu::testing::machine
+}  // namespace gpu::inline v0::testing::machine

@@ -17,7 +17,7 @@
 #include <gpu/testing/machine/handlers/collective.hpp>
 #include <gpu/testing/machine/warp.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 inline constexpr std::uint64_t longest_wait = 64;  // turns
 inline constexpr std::uint32_t preferred_turns = 32;
@@ -314,4 +314,4 @@ inline bool run_warp(warp& w, std::uint32_t fuel) {
   return true;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

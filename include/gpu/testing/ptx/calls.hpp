@@ -9,7 +9,7 @@
 #include <gpu/testing/ptx/operand_types.hpp>
 #include <gpu/testing/ptx/operands.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// Appends the operands to the function, the elements of vectors and pairs before them.
 inline void store_operands(function& f, std::vector<raw_operand>& raw, instruction& i) {
@@ -184,4 +184,4 @@ inline bool parse_call(parser_context& context, const token& where, instruction&
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

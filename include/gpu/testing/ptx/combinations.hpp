@@ -8,7 +8,7 @@
 
 #include <gpu/testing/ptx/operand_types.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// What the suffixes of ld and st have to do with the state space and each other.
 inline bool check_memory_suffixes(parser_context& context, const token& where,
@@ -208,4 +208,4 @@ inline bool check_values(parser_context& context, const token& where, const inst
   }
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -9,7 +9,7 @@
 
 #include <gpu/testing/ptx/parser_context.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 struct constant {
   enum class form : std::uint8_t { signed_integer, unsigned_integer, single, floating };
@@ -234,4 +234,4 @@ inline bool parse_size(parser_context& context, std::uint64_t limit, std::uint64
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

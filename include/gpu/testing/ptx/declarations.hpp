@@ -10,7 +10,7 @@
 
 #include <gpu/testing/ptx/initializers.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// What the words in front of the name say.
 struct declaration_head {
@@ -241,4 +241,4 @@ inline bool parse_parameter(parser_context& context, parameter& p, token& name,
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

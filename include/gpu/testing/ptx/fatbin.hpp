@@ -17,7 +17,7 @@
 #include <gpu/testing/ptx/lz4.hpp>
 #include <gpu/testing/ptx/zstandard.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 enum class compression : std::uint8_t { none, lz4, zstd, unknown };
 
@@ -179,4 +179,4 @@ inline image_text text_of_image(const void* image, std::uint32_t max_target) {
       refusal::no_ptx);
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

@@ -11,7 +11,7 @@
 #include <gpu/testing/ptx/declarations.hpp>
 #include <gpu/testing/ptx/instructions.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 inline bool open_block(parser_context& context, const token& where) {
   const std::uint32_t deepest = context.options.limits.nested_blocks;
@@ -258,4 +258,4 @@ inline bool parse_body(parser_context& context) {
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 enum class image_kind : std::uint8_t {
   text,     ///< PTX, ended by a zero byte
@@ -79,4 +79,4 @@ inline std::size_t image_size(const void* image) {
   return std::string_view(static_cast<const char*>(image)).size() + 1;
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

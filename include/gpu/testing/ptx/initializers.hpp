@@ -12,7 +12,7 @@
 #include <gpu/testing/ptx/operands.hpp>
 #include <gpu/testing/ptx/parser_context.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// The shape of the variable that is being initialised.
 struct initializer_shape {
@@ -153,4 +153,4 @@ inline bool parse_initializer(parser_context& context, variable& v,
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -11,7 +11,7 @@
 #include <gpu/testing/ptx/forms/values.hpp>
 #include <gpu/testing/ptx/instruction_form.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts)[Sizes]) {
   std::array<form, (Sizes + ...)> all{};
@@ -28,4 +28,4 @@ template <std::size_t... Sizes> constexpr auto join_forms(const form (&... parts
 inline constexpr auto instruction_table =
     join_forms(arithmetic_forms, value_forms, memory_forms, control_forms);
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -14,7 +14,7 @@
 #include <gpu/testing/ptx/operand_types.hpp>
 #include <gpu/testing/ptx/operands.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// bra label
 inline bool parse_branch(parser_context& context, instruction& i) {
@@ -185,4 +185,4 @@ inline bool parse_instruction(parser_context& context) {
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

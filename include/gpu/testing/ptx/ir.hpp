@@ -15,7 +15,7 @@
 #include <gpu/testing/ptx/special_registers.hpp>
 #include <gpu/testing/ptx/types.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 /// What sort of refusal a diagnostic is; a driver has a code for each.
 enum class refusal : std::uint8_t {
@@ -259,4 +259,4 @@ struct module {
   }
 };
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

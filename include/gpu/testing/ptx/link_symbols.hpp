@@ -10,7 +10,7 @@
 
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 /// A module that takes part in a link, by the name that messages call it.
 struct link_unit {
@@ -137,4 +137,4 @@ template <class Function, class Visit> void for_each_reference(Function& f, Visi
 }
 
 }  // namespace detail
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

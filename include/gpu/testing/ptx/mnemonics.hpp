@@ -14,7 +14,7 @@
 #include <gpu/testing/ptx/refused_instructions.hpp>
 #include <gpu/testing/ptx/suffixes.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// A row of the table with its strings taken apart.
 struct compiled_form {
@@ -202,4 +202,4 @@ inline bool resolve_mnemonic(parser_context& context, const token& where, std::s
   return !forms.empty() || context.fail(where, "'" + name + "': " + closest.why);
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/ptx/arithmetic/rounding.hpp>
 #include <gpu/testing/ptx/types.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 /// `.lo`, `.hi`, `.wide` of mul, mad and madc; `.lo`/`.hi` of mul24, mad24 and dp2a.
 enum class product : std::uint8_t { none, lo, hi, wide };
@@ -166,4 +166,4 @@ struct modifiers {
   image_query query = image_query::width;
 };
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

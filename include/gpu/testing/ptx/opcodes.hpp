@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 enum class opcode : std::uint8_t {
   // Integer. add.cc and sub.cc are add, sub with carry_out; addc, subc, madc also take the carry.
@@ -170,4 +170,4 @@ enum class opcode : std::uint8_t {
   setmaxnreg,
 };
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

@@ -12,7 +12,7 @@
 #include <gpu/testing/ptx/types_match.hpp>
 #include <gpu/testing/ptx/value_types.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// The state space that a symbol lives in.
 inline state_space space_of(const parser_context& context, symbol s) {
@@ -265,4 +265,4 @@ inline bool check_operand(parser_context& context, char letter, raw_operand& raw
   }
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/ptx/ir.hpp>
 #include <gpu/testing/ptx/parser_context.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// An operand as written. A number keeps its form until the instruction gives it a type.
 struct raw_operand {
@@ -348,4 +348,4 @@ inline bool parse_signed_operand(parser_context& context, raw_operand& out) {
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -11,7 +11,7 @@
 #include <gpu/testing/ptx/functions.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 namespace detail {
 
@@ -282,4 +282,4 @@ inline parse_result parse(std::string_view text, const parse_options& options = 
   return result;
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

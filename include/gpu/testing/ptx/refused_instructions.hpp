@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// Legal PTX that is refused by name: the words an instruction starts with, and why.
 struct refused_instruction {
@@ -36,4 +36,4 @@ inline constexpr refused_instruction refused_instructions[] = {
     {"tex.base.a2dms", "multisampled textures"},
 };
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

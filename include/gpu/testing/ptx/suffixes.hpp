@@ -10,7 +10,7 @@
 
 #include <gpu/testing/ptx/modifiers.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 struct suffix {
   std::string_view group;
@@ -350,4 +350,4 @@ inline constexpr auto suffixes = std::to_array<suffix>({
     {"inc_or_dec_registers", "dec", no_effect},
 });
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

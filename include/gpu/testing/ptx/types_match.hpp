@@ -3,7 +3,7 @@
 
 #include <gpu/testing/ptx/types.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 constexpr bool is_integer(type t) { return is_signed(t) || is_unsigned(t); }
 
@@ -39,4 +39,4 @@ constexpr type twice_as_wide(type t) {
   }
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

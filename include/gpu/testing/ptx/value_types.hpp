@@ -9,7 +9,7 @@
 #include <gpu/testing/ptx/operands.hpp>
 #include <gpu/testing/ptx/types_match.hpp>
 
-namespace gpu::testing::ptx::detail {
+namespace gpu::inline v0::testing::ptx::detail {
 
 /// What an operand has to be.
 struct requirement {
@@ -92,4 +92,4 @@ inline bool check_vector(parser_context& context, raw_operand& raw, std::uint8_t
   return true;
 }
 
-}  // namespace gpu::testing::ptx::detail
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -11,7 +11,7 @@
 #include <gpu/testing/ptx/arithmetic/half.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// What an integer or bit operation makes of the old value.
 template <class U> inline U combine_integers(ptx::operation op, bool is_signed, U old, U b, U c) {
@@ -183,4 +183,4 @@ inline handler select_atomic(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

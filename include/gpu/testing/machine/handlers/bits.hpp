@@ -8,7 +8,7 @@
 #include <gpu/testing/ptx/arithmetic/bits.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// and, or, xor, not of predicates; a mask at a time.
 inline handler select_predicate_logic(ptx::opcode op) {
@@ -230,4 +230,4 @@ inline handler select_bits(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

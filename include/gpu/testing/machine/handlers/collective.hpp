@@ -11,7 +11,7 @@
 #include <gpu/testing/machine/lanes.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// The handler of every collective: the scheduler gathers the members, then calls `together`.
 inline action run_collective(warp&, const decoded&, lane_mask) { return action::collective; }
@@ -189,4 +189,4 @@ inline action run_unsynchronised(warp& w, const decoded& d, lane_mask mask) {
   return d.together(w, {&only, 1}, mask) ? action::next : action::fault;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

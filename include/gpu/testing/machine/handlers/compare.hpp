@@ -9,7 +9,7 @@
 #include <gpu/testing/ptx/arithmetic/half.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// A comparison as a table: which of the four possible relations it accepts.
 enum relation : std::uint8_t { less = 1, equal = 2, greater = 4, unordered = 8 };
@@ -270,4 +270,4 @@ inline handler select_selection(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

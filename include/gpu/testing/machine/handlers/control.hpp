@@ -9,7 +9,7 @@
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 inline action run_branch(warp&, const decoded&, lane_mask) { return action::jump; }
 inline action run_exit(warp&, const decoded&, lane_mask) { return action::exit; }
@@ -106,4 +106,4 @@ inline void write_barrier_result(std::byte* registers, const decoded& d, lane_ma
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

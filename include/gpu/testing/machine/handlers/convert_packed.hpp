@@ -7,7 +7,7 @@
 #include <gpu/testing/ptx/arithmetic/convert_packed.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// cvt.f16x2.f32 and cvt.bf16x2.f32
 template <class H, ptx::rounding R>
@@ -101,4 +101,4 @@ inline handler select_cvt_pack(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/ptx/arithmetic/floating.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// What an f32 instruction that rounds computes, but for `.sat`.
 template <ptx::rounding R, bool Ftz>
@@ -358,4 +358,4 @@ inline handler select_testp(const ptx::instruction& i) {
   return i.types[0] == ptx::type::f64 ? &run_testp<double> : &run_testp<float>;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

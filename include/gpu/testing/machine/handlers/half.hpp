@@ -8,7 +8,7 @@
 #include <gpu/testing/ptx/arithmetic/half.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 template <bool Max, bool Ftz, class H>
 [[gnu::cold]] inline H half_extremum_of(const ptx::modifiers& with, H a, H b) {
@@ -114,4 +114,4 @@ inline handler select_half(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

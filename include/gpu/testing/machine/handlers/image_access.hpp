@@ -12,7 +12,7 @@
 #include <gpu/testing/machine/memory_access.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// What stands where in the list of a texture or surface instruction: first up to four values that
 /// it gives or takes. `no_slot` is a value that is thrown away or not there.
@@ -141,4 +141,4 @@ inline bool check_shape(warp& w, const decoded& d, unsigned lane, const image& s
   return false;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -10,7 +10,7 @@
 #include <gpu/testing/ptx/arithmetic/packed.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 template <bool Writes, class F, class R, class... A, std::size_t... I>
 inline action carry_lanes(warp& w, const decoded& d, lane_mask mask, std::index_sequence<I...>) {
@@ -255,4 +255,4 @@ inline handler select_integer(const ptx::instruction& i) {
   }
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -8,7 +8,7 @@
 #include <gpu/testing/machine/memory_access.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// The object's content, which programs must not look into.
 struct mbarrier {
@@ -141,4 +141,4 @@ inline action run_pending_count(warp& w, const decoded& d, lane_mask mask) {
   return action::next;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

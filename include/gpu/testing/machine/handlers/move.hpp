@@ -10,7 +10,7 @@
 #include <gpu/testing/machine/memory_layout.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 /// mov of a register or constant as wide as the destination.
 inline handler select_move(unsigned size) {
@@ -262,4 +262,4 @@ inline action run_stackrestore(warp& w, const decoded& d, lane_mask mask) {
 
 inline action run_nothing(warp&, const decoded&, lane_mask) { return action::next; }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -7,7 +7,7 @@
 #include <gpu/testing/ptx/arithmetic/video.hpp>
 #include <gpu/testing/ptx/ir.hpp>
 
-namespace gpu::testing::machine::detail {
+namespace gpu::inline v0::testing::machine::detail {
 
 constexpr ptx::video_operation video_operation_of(ptx::opcode op) {
   using ptx::opcode;
@@ -127,4 +127,4 @@ inline handler select_video(ptx::opcode op) {
   return nullptr;
 }
 
-}  // namespace gpu::testing::machine::detail
+}  // namespace gpu::inline v0::testing::machine::detail

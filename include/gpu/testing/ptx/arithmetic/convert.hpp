@@ -13,7 +13,7 @@
 #include <gpu/testing/ptx/arithmetic/half_bits.hpp>
 #include <gpu/testing/ptx/arithmetic/integer.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 namespace detail {
 
@@ -218,4 +218,4 @@ constexpr F round_to_integer(F a) {
   }
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

@@ -17,7 +17,7 @@
 #include <gpu/testing/ptx/arithmetic/rounding.hpp>
 #include <gpu/testing/ptx/modifiers.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 namespace detail {
 constexpr bool to_nearest(rounding r) { return r == rounding::nearest_even || r == rounding::none; }
@@ -236,4 +236,4 @@ template <bool Ftz = false, class T> constexpr T slct(T a, T b, float c) {
   return detail::flush<Ftz>(c) >= 0.0f ? a : b;
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

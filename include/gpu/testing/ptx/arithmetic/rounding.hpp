@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 /// How an instruction rounds a result that its type cannot hold. Floating modifiers (`.rn`) and
 /// the integer ones of `cvt` (`.rni`) share the enumerator: the one tells where to round, the
@@ -16,4 +16,4 @@ enum class rounding : std::uint8_t {
   none,             ///< no modifier was written
 };
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx

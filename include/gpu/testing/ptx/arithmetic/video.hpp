@@ -9,7 +9,7 @@
 #include <gpu/testing/ptx/arithmetic/integer.hpp>
 #include <gpu/testing/ptx/modifiers.hpp>
 
-namespace gpu::testing::ptx {
+namespace gpu::inline v0::testing::ptx {
 
 /// What is done to the selected parts of a and b; `avrg` exists for pairs and quads alone.
 enum class video_operation : std::uint8_t { add, sub, absdiff, min, max, avrg, shl, shr, set };
@@ -253,4 +253,4 @@ constexpr std::uint32_t video(const video_simd& how, std::uint32_t a, std::uint3
   return result;
 }
 
-}  // namespace gpu::testing::ptx
+}  // namespace gpu::inline v0::testing::ptx
