@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "gpu/testing/machine/machine.hpp"
-#include "gpu/testing/ptx/parser.hpp"
+#include "gpu/testing/detail/machine/machine.hpp"
+#include "gpu/testing/detail/ptx/parser.hpp"
 
 namespace {
 

@@ -13,9 +13,9 @@
 #include <gpu/compiler/diagnostics.hpp>
 #include <gpu/compiler/instance.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
-#include <gpu/compiler/linker.hpp>
+#include <gpu/compiler/link.hpp>
 #include <gpu/compiler/macro_value.hpp>
 #include <gpu/compiler/nvjitlink_version.hpp>
-#include <gpu/compiler/nvrtc_version.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/source.hpp>
+#include <gpu/compiler/toolkit_version.hpp>

@@ -13,15 +13,15 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/driver.hpp>
+#include <gpu/driver/capture_mode.hpp>
 #include <gpu/driver/choose_device.hpp>
+#include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
 #include <gpu/driver/peer.hpp>
-#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>
-#include <gpu/driver/properties.hpp>
 #include <gpu/driver/remote_writes.hpp>
-#include <gpu/driver/stream_capture.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel.hpp>
 #include <gpu/kernel/occupancy.hpp>
@@ -29,10 +29,10 @@
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
-#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/managed_buffer.hpp>
-#include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
+#include <gpu/memory/prefetch.hpp>
 #include <gpu/memory/registered_memory.hpp>
 #include <gpu/version.hpp>

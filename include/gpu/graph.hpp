@@ -2,9 +2,9 @@
 /// \file
 /// Graphs: work that is described or captured once, and launched many times.
 
-#include <gpu/graph/capture.hpp>
 #include <gpu/graph/child_graph_node.hpp>
 #include <gpu/graph/conditional_node.hpp>
+#include <gpu/graph/dependencies.hpp>
 #include <gpu/graph/event_node.hpp>
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_exec.hpp>
@@ -13,4 +13,4 @@
 #include <gpu/graph/kernel_node.hpp>
 #include <gpu/graph/memory_node.hpp>
 #include <gpu/graph/node_description.hpp>
-#include <gpu/graph/nodes_before.hpp>
+#include <gpu/graph/stream_capture.hpp>

@@ -2,6 +2,6 @@
 /// \file
 /// All versions that matter: of the library, of the headers, of the driver, of NVRTC.
 
-#include <gpu/compiler/nvrtc_version.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/core/version.hpp>
 #include <gpu/driver/driver_version.hpp>

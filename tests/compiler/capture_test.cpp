@@ -1,7 +1,7 @@
 // What compiling, linking and tuning do to a stream that is being captured.
 
 #include <gpu/compiler/autotune.hpp>
-#include <gpu/graph/capture.hpp>
+#include <gpu/graph/stream_capture.hpp>
 
 #include "compiler/link_support.hpp"
 

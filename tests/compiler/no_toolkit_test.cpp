@@ -2,7 +2,7 @@
 // where nothing is. Processes of their own see the machine so, for the folders are covered for
 // them.
 
-#include <gpu/compiler/nvrtc_version.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 
 #include "compiler/cache_support.hpp"
 #include "support/results.hpp"

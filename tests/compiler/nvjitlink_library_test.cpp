@@ -1,7 +1,7 @@
 // Finding nvJitLink, and what is said where there is none.
 
 #include <gpu/compiler.hpp>
-#include <gpu/compiler/linker.hpp>
+#include <gpu/compiler/link.hpp>
 #include <gpu/compiler/nvjitlink_version.hpp>
 
 #include "support/catch.hpp"

@@ -1,7 +1,7 @@
 // Prints the place in this file that a leak list would name, and its line: alike, unless the
 // file's folder is taken for the library's, or the program was linked in a way that moves
 // addresses.
-#include <gpu/testing/cpu/places.hpp>
+#include <gpu/testing/detail/cpu/places.hpp>
 
 #include <cstdio>
 

@@ -3,8 +3,8 @@
 /// What the tests of `expected` share: the implementations that they run over, and value types
 /// that count their lives.
 
+#include <gpu/core/detail/expected/expected_void.hpp>
 #include <gpu/core/expected.hpp>
-#include <gpu/core/expected_fallback_void.hpp>
 
 #include <memory>
 #include <type_traits>

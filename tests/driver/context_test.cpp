@@ -3,7 +3,7 @@
 
 #include <gpu/core/last_error.hpp>
 #include <gpu/driver/context.hpp>
-#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/stream.hpp>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-#include <gpu/driver/properties.hpp>
+#include <gpu/driver/device_properties.hpp>
 
 #include "support/results.hpp"
 
@@ -75,7 +75,7 @@ TEST_CASE("device attributes: each has the driver's value", "[driver][device]") 
     CHECK(answer.has_value() == (code == CUDA_SUCCESS)); /* an older driver knows less */   \
     if (answer.has_value()) CHECK(static_cast<int>(*answer) == value);                      \
   }
-#include <gpu/driver/device_attribute.inc>
+#include <gpu/driver/detail/device_attribute.inc>
 }
 
 TEST_CASE("device attributes: their types follow from the attribute", "[driver][device]") {
@@ -110,7 +110,7 @@ TEST_CASE("device properties: each member is the attribute of its name", "[drive
   };
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) \
   compare(#name, CU_DEVICE_ATTRIBUTE_##native, static_cast<int>(properties.name));
-#include <gpu/driver/device_attribute.inc>
+#include <gpu/driver/detail/device_attribute.inc>
   CHECK(properties.name == value_of(device.name()));
   CHECK(properties.uuid == value_of(device.uuid()));
   CHECK(properties.pci_address == value_of(device.pci_bus_id()));

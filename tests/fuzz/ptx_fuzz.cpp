@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include <gpu/testing/machine/machine.hpp>
-#include <gpu/testing/ptx/fatbin.hpp>
-#include <gpu/testing/ptx/parser.hpp>
+#include <gpu/testing/detail/machine/machine.hpp>
+#include <gpu/testing/detail/ptx/fatbin.hpp>
+#include <gpu/testing/detail/ptx/parser.hpp>
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include <gpu/compiler/compile.hpp>
-#include <gpu/driver/primary_context_control.hpp>
+#include <gpu/driver/primary_context.hpp>
 #include <gpu/kernel/launch.hpp>
 #include <gpu/kernel/module.hpp>
 #include <gpu/kernel/occupancy.hpp>

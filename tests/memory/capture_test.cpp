@@ -7,15 +7,15 @@
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
-#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/logging_allocator.hpp>
 #include <gpu/memory/managed_buffer.hpp>
-#include <gpu/memory/managed_hints.hpp>
 #include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/memory/pointer_attribute.hpp>
+#include <gpu/memory/prefetch.hpp>
 #include <gpu/memory/registered_memory.hpp>
 
 #include <cstddef>

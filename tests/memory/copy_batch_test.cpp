@@ -3,7 +3,7 @@
 #include "support/host_memory.hpp"
 #include "support/results.hpp"
 
-#include <gpu/graph/capture.hpp>
+#include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 

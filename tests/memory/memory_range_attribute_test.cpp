@@ -3,7 +3,7 @@
 #include "support/results.hpp"
 
 #include <gpu/memory/device_buffer.hpp>
-#include <gpu/memory/managed_hints.hpp>
+#include <gpu/memory/prefetch.hpp>
 
 #include <string>
 #include <type_traits>

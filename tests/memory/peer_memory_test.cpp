@@ -3,8 +3,8 @@
 #include "support/captured.hpp"
 #include "support/noted_calls.hpp"
 
-#include <gpu/graph/capture.hpp>
 #include <gpu/graph/graph_exec.hpp>
+#include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>

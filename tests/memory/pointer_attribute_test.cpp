@@ -33,7 +33,7 @@ TEST_CASE("pointer attributes: every value of the headers has a name", "[memory]
   }
 #define GPU_POINTER_ATTRIBUTE(name, native, ...) \
   CHECK(::strcasecmp(gpu::name_of(pointer_attribute{CU_POINTER_ATTRIBUTE_##native}), #native) == 0);
-#include <gpu/memory/pointer_attribute.inc>
+#include <gpu/memory/detail/pointer_attribute.inc>
   CHECK(gpu::name_of(pointer_attribute{0}) == nullptr);
   const char* types[] = {"unregistered", "host", "device", "array", "unified"};
   for (unsigned value = 0; value <= CU_MEMORYTYPE_UNIFIED; ++value)

@@ -6,7 +6,7 @@
 // given, so that the time goes into the cache.
 
 #include <gpu/compiler/compile.hpp>
-#include <gpu/compiler/linker.hpp>
+#include <gpu/compiler/link.hpp>
 
 #include <fcntl.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 // kernel that one has looked up is found by the other, which has a graph keep its code. Access to a
 // peer lasts as long as either of them has a scope.
 #include <gpu/driver/peer.hpp>
-#include <gpu/kernel/shared_object.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
 
 #if defined(GPU_LIBRARY)
 

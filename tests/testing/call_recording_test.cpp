@@ -1,6 +1,6 @@
 // Recordings are played again on a driver of their own; traces, faults and the CPU driver together.
 #include <gpu/gpu.hpp>
-#include <gpu/memory/managed_batch.hpp>
+#include <gpu/memory/prefetch_batch.hpp>
 #include <gpu/testing/call_trace.hpp>
 #include <gpu/testing/fault_injection.hpp>
 

@@ -49,7 +49,7 @@ class call_replay {
     for (auto& [address, block] : memory_) patch(*block);
 #define GPU_DRIVER_ENTRY(member, function, version) \
   if (now.name == #function) return make(now, table_.member);
-#include <gpu/driver/entry_points.inc>
+#include <gpu/driver/detail/entry_points.inc>
     problems.push_back(now.name + " is no function");
   }
 

@@ -2,7 +2,7 @@
 
 #include "support/results.hpp"
 
-#include <gpu/graph/capture.hpp>
+#include <gpu/graph/stream_capture.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>

@@ -3,7 +3,7 @@
 /// What is in a cache's folder: listing it, emptying it, and taking it elsewhere in one file.
 
 #include <gpu/compiler/compile_cache.hpp>
-#include <gpu/driver/read_file.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,8 +2,8 @@
 /// \file
 /// `compile`: CUDA C++ in, device code out, at run time.
 
-#include <gpu/compiler/cached_compilation.hpp>
-#include <gpu/compiler/no_cancellation.hpp>
+#include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/system/no_cancellation.hpp>
 
 namespace gpu::inline v0 {
 

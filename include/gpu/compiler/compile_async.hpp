@@ -4,7 +4,7 @@
 /// once.
 
 #include <gpu/compiler/compile.hpp>
-#include <gpu/compiler/compile_queue.hpp>
+#include <gpu/compiler/detail/compile_queue.hpp>
 
 namespace gpu::inline v0 {
 

@@ -3,11 +3,11 @@
 /// `compile_cache`: compiled and linked programs that are kept, in a folder for the next process
 /// and in memory for this one, and used again where doing the work again would give the same.
 
-#include <gpu/compiler/cache_disk.hpp>
-#include <gpu/compiler/cache_lock.hpp>
+#include <gpu/compiler/cache/disk.hpp>
+#include <gpu/compiler/cache/lock.hpp>
 #include <gpu/compiler/cache_settings.hpp>
-#include <gpu/compiler/catch_bad_alloc.hpp>
-#include <gpu/compiler/made_once.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
+#include <gpu/system/made_once.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,7 +2,7 @@
 /// \file
 /// `compiled_program`: what `compile` makes.
 
-#include <gpu/compiler/compiled_state.hpp>
+#include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/core/result.hpp>

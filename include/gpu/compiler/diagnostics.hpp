@@ -2,7 +2,7 @@
 /// \file
 /// `diagnostic`: one message of the compiler, taken apart.
 
-#include <gpu/compiler/reading.hpp>
+#include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
 
 #include <gpu/core/sequence.hpp>

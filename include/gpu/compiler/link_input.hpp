@@ -3,8 +3,8 @@
 /// `link_input`: a piece of compiled code that is linked with others.
 
 #include <gpu/compiler/compiled_program.hpp>
-#include <gpu/driver/read_file.hpp>
-#include <gpu/kernel/image.hpp>
+#include <gpu/kernel/detail/image.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 

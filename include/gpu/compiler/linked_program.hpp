@@ -2,7 +2,7 @@
 /// \file
 /// `linked_program`: what `link` makes.
 
-#include <gpu/compiler/catch_bad_alloc.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
 

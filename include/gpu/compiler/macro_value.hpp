@@ -4,7 +4,7 @@
 
 #include <gpu/core/string_ref.hpp>
 
-#include <gpu/core/utility.hpp>
+#include <gpu/core/detail/utility.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,8 +2,8 @@
 /// \file
 /// The version of nvJitLink that was found.
 
-#include <gpu/compiler/library_calls.hpp>
-#include <gpu/compiler/nvjitlink_entry_points.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 #include <gpu/core/version.hpp>
 
 namespace gpu::inline v0 {

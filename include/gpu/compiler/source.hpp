@@ -3,7 +3,7 @@
 /// `source`: the text of a program, put together from parts.
 
 #include <gpu/core/string_ref.hpp>
-#include <gpu/driver/read_file.hpp>
+#include <gpu/system/read_file.hpp>
 
 #include <gpu/core/sequence.hpp>
 

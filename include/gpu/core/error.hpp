@@ -2,14 +2,14 @@
 /// \file
 /// `cuda_error`: what went wrong, in which call, where in the user's source, and what to do.
 
-#include <gpu/core/error_advice.hpp>
+#include <gpu/core/detail/error_advice.hpp>
+#include <gpu/core/detail/error_names.hpp>
 #include <gpu/core/error_code.hpp>
-#include <gpu/core/error_names.hpp>
 #include <gpu/core/text.hpp>
 
 #include <cstdint>
+#include <gpu/core/detail/utility.hpp>
 #include <gpu/core/source_location.hpp>
-#include <gpu/core/utility.hpp>
 
 namespace gpu::inline v0 {
 

@@ -32,7 +32,7 @@ using std::unexpected;
 
 #else
 
-#  include <gpu/core/expected_fallback_void.hpp>
+#  include <gpu/core/detail/expected/expected_void.hpp>
 
 namespace gpu::inline v0 {
 using fallback::bad_expected_access;

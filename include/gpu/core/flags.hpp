@@ -2,7 +2,7 @@
 /// \file
 /// Bitwise operators for the enumerations that are sets of flags.
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 

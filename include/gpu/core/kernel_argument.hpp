@@ -3,7 +3,7 @@
 /// `kernel_argument`: how a type travels to a kernel. The launcher knows nothing of the types that
 /// stand for device memory, and they know nothing of the launcher; both know this trait.
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,8 +2,8 @@
 /// \file
 /// `located<T>`: an argument that also carries the place of the call.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
-#include <gpu/core/traits.hpp>
 
 namespace gpu::inline v0 {
 

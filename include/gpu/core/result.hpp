@@ -5,7 +5,7 @@
 #include <gpu/core/error.hpp>
 #include <gpu/core/expected.hpp>
 
-#include <gpu/core/utility.hpp>
+#include <gpu/core/detail/utility.hpp>
 
 #if defined(__CUDACC__) && defined(__NVCC__)
 #  include <new>

@@ -3,7 +3,7 @@
 /// `sequence<T>`: elements one after another in memory of their own. What the library needs of
 /// `std::vector`, which costs three and a half times what `cuda.h` does to include.
 
-#include <gpu/core/utility.hpp>
+#include <gpu/core/detail/utility.hpp>
 
 #include <cstddef>
 #include <initializer_list>

@@ -3,8 +3,8 @@
 /// `string_ref` and `bytes_ref`: parameters that take a string or a block of bytes in whatever type
 /// the caller has it, without `<string>`, `<string_view>` or `<span>`.
 
+#include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/core/traits.hpp>
 
 namespace gpu::inline v0 {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <new>
 

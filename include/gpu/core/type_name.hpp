@@ -3,7 +3,7 @@
 /// What types and values are called in C++, known at compile time: for messages, and for the names
 /// of templates' instances. All compilers and standard libraries give the same names.
 
-#include <gpu/core/value_name.hpp>
+#include <gpu/core/detail/value_name.hpp>
 
 namespace gpu::inline v0 {
 

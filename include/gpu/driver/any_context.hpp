@@ -3,8 +3,8 @@
 /// Driver calls that need some context to be current, but do not mind which: about code that
 /// belongs to no context.
 
-#include <gpu/driver/current_context.hpp>
-#include <gpu/driver/primary_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/primary_context.hpp>
 
 namespace gpu::inline v0::driver {
 

@@ -3,8 +3,8 @@
 /// Checked driver calls: the one place where a `CUresult` becomes a `result`.
 
 #include <gpu/core/result.hpp>
-#include <gpu/driver/launch_origin.hpp>
-#include <gpu/driver/process_state.hpp>
+#include <gpu/driver/detail/launch_origin.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 
 #include <gpu/core/source_location.hpp>
 

@@ -8,8 +8,8 @@
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
-#include <gpu/driver/refusals.hpp>
 
 namespace gpu::inline v0 {
 

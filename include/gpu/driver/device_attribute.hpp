@@ -10,7 +10,7 @@ namespace gpu::inline v0 {
 /// What a device can be asked for; converts to `CUdevice_attribute` and back by cast.
 enum class device_attribute : int {
 #define GPU_DEVICE_ATTRIBUTE(name, native, ...) name = CU_DEVICE_ATTRIBUTE_##native,
-#include <gpu/driver/device_attribute.inc>
+#include <gpu/driver/detail/device_attribute.inc>
 };
 
 /// Who may make contexts on a device.
@@ -111,7 +111,7 @@ struct device_attribute_info {
 /// Every attribute of the CUDA 13.0 headers, in the driver's order.
 inline constexpr device_attribute_info device_attribute_list[] = {
 #define GPU_DEVICE_ATTRIBUTE(name, ...) {device_attribute::name, #name},
-#include <gpu/driver/device_attribute.inc>
+#include <gpu/driver/detail/device_attribute.inc>
 };
 
 /// The attribute's name, such as "warp_size"; null for a value that this library does not know.
@@ -129,7 +129,7 @@ template <device_attribute> struct device_attribute_value;
   template <> struct device_attribute_value<device_attribute::name> { \
     using type = __VA_ARGS__;                                         \
   };
-#include <gpu/driver/device_attribute.inc>
+#include <gpu/driver/detail/device_attribute.inc>
 
 }  // namespace detail
 

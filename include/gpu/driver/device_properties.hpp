@@ -1,59 +1,53 @@
 #pragma once
 /// \file
-/// What a device can be asked for: plain values.
+/// `device_properties`: all that a device says about itself, read once.
 
-#include <gpu/core/dims.hpp>
-
-#include <cstddef>
-#include <cstdint>
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/driver/device_attribute.hpp>
 
 namespace gpu::inline v0 {
 
-/// The generation of a device, such as 9.0 for Hopper.
-struct compute_capability {
-  int major = 0;
-  int minor = 0;
+/// The counterpart of `cudaDeviceProp`: a plain value, whose members but the first four are named
+/// and typed as in `device_attribute`.
+struct device_properties {
+  text name;                     ///< such as "NVIDIA H200"
+  device_uuid uuid;              ///< no other device has it
+  text pci_address;              ///< such as "0000:3b:00.0"
+  std::size_t total_memory = 0;  ///< bytes
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...) __VA_ARGS__ name{};
+#include <gpu/driver/detail/device_attribute.inc>
 
-  /// As in the compiler's `sm_90`: ten times `major`, plus `minor`.
-  constexpr int sm() const noexcept { return major * 10 + minor; }
-  friend constexpr bool operator==(compute_capability, compute_capability) noexcept = default;
-  friend constexpr bool operator<(compute_capability a, compute_capability b) noexcept {
-    return a.major < b.major || (a.major == b.major && a.minor < b.minor);
+  /// Asks for everything: 150 driver calls, some 10 us, so keep the answer. An attribute that the
+  /// driver is too old to know stays 0.
+  /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
+  /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
+  /// cuDeviceTotalMem)
+  template <class Properties = device_properties>
+  static result<Properties> of(device asked,
+                               source_location where = source_location::current()) noexcept {
+    constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
+    int values[count] = {};
+    const detail::last_error_mark before;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto native = static_cast<CUdevice_attribute>(device_attribute_list[i].attribute);
+      const result<> answered = driver::call<&driver::entry_points::device_get_attribute>(
+          where, &values[i], native, asked.native());
+      const bool unknown = !answered.has_value() &&
+                           answered.error().domain() == error_domain::driver &&
+                           answered.error().code() == CUDA_ERROR_INVALID_VALUE;
+      if (!answered.has_value() && !unknown) return detail::fail(answered.error());
+      if (unknown) before.restore();
+    }
+    Properties found;
+    found.name = GPU_TRY(asked.name(where));
+    found.uuid = GPU_TRY(asked.uuid(where));
+    found.pci_address = GPU_TRY(asked.pci_bus_id(where));
+    found.total_memory = GPU_TRY(asked.total_memory(where));
+    const int* value = values;
+#define GPU_DEVICE_ATTRIBUTE(name, native, ...) found.name = static_cast<__VA_ARGS__>(*value++);
+#include <gpu/driver/detail/device_attribute.inc>
+    return found;
   }
-  friend constexpr bool operator>(compute_capability a, compute_capability b) noexcept {
-    return b < a;
-  }
-  friend constexpr bool operator<=(compute_capability a, compute_capability b) noexcept {
-    return !(b < a);
-  }
-  friend constexpr bool operator>=(compute_capability a, compute_capability b) noexcept {
-    return !(a < b);
-  }
-};
-
-/// Bytes of device memory.
-struct memory_info {
-  std::size_t free = 0;
-  std::size_t total = 0;
-};
-
-/// 16 bytes that no other device shares, across machines too.
-struct device_uuid {
-  unsigned char bytes[16] = {};
-  friend constexpr bool operator==(const device_uuid&, const device_uuid&) noexcept = default;
-};
-
-/// What a launch has to stay within, and whether the device has memory pools.
-struct device_limits {
-  std::uint32_t threads_per_block = 0;
-  dims block;                               ///< largest extent along each axis
-  dims grid;                                ///< largest extent along each axis
-  std::size_t shared_memory_per_block = 0;  ///< without asking for more
-  std::size_t shared_memory_opt_in = 0;     ///< for a kernel that asked
-  std::uint32_t multiprocessors = 0;
-  std::uint32_t warp_size = 0;
-  bool memory_pools = false;        ///< stream-ordered allocation
-  bool cooperative_launch = false;  ///< barriers across the whole grid
 };
 
 }  // namespace gpu::inline v0

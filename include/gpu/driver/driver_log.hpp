@@ -5,8 +5,8 @@
 /// where the code alone does not.
 
 #include <gpu/core/string_ref.hpp>
-#include <gpu/driver/host_call.hpp>
-#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 
 namespace gpu::inline v0 {
 

@@ -29,7 +29,7 @@ namespace gpu::inline v0::driver {
 /// calling it is `errc::not_supported`, for that call alone.
 struct entry_points {
 #define GPU_DRIVER_ENTRY(member, function, version) decltype(::function)* member;
-#include <gpu/driver/entry_points.inc>
+#include <gpu/driver/detail/entry_points.inc>
 
   /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
   /// `process_exiting`.
@@ -74,7 +74,7 @@ class entry_point_names {
   // One string, since a compiler takes ten times as long over an array with an element for each.
   static constexpr char names_and_versions_[] =
 #define GPU_DRIVER_ENTRY(member, function, version) #function "\0" #version "\0"
-#include <gpu/driver/entry_points.inc>
+#include <gpu/driver/detail/entry_points.inc>
       ;
 };
 inline constexpr entry_point_names entry_point_list;

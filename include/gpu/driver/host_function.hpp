@@ -2,11 +2,11 @@
 /// \file
 /// `launch_host_function`: any callable as work of a stream.
 
-#include <gpu/driver/host_call.hpp>
-#include <gpu/driver/queued_call.hpp>
-#include <gpu/driver/stream_capture.hpp>
+#include <gpu/driver/capture_mode.hpp>
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 

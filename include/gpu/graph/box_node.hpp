@@ -3,7 +3,7 @@
 /// Copies and fills of boxes as nodes of a graph: rows and planes with a pitch, whole or in part.
 
 #include <gpu/graph/node_description.hpp>
-#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/copy_2d.hpp>
 
 namespace gpu::inline v0 {
 

@@ -4,11 +4,11 @@
 /// one. A graph is instantiated before it is launched: see graph_exec.hpp.
 
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/graph/described_attributes.hpp>
-#include <gpu/graph/graph_keeper.hpp>
-#include <gpu/graph/keep_alive.hpp>
+#include <gpu/graph/detail/described_attributes.hpp>
+#include <gpu/graph/detail/explain_errors.hpp>
+#include <gpu/graph/detail/graph_keeper.hpp>
+#include <gpu/graph/detail/keep_alive.hpp>
 #include <gpu/graph/node_description.hpp>
-#include <gpu/graph/refused_calls.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,7 +2,7 @@
 /// \file
 /// `graph_exec`, a graph made ready to run, any number of times; `launch` runs it on a stream.
 
-#include <gpu/driver/queued_call.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/graph/graph.hpp>
 #include <gpu/graph/graph_results.hpp>
 

@@ -2,8 +2,8 @@
 /// \file
 /// `graph_node` names a node of a graph; `graph_node_list` holds several.
 
-#include <gpu/driver/current_context.hpp>
-#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/stream.hpp>
 
 #include <new>

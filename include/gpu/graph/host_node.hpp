@@ -2,10 +2,10 @@
 /// \file
 /// `host_node`: a callable as a node of a graph.
 
-#include <gpu/driver/host_call.hpp>
+#include <gpu/driver/detail/host_call.hpp>
 #include <gpu/graph/node_description.hpp>
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 

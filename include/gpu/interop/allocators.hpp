@@ -2,8 +2,8 @@
 /// \file
 /// Allocators for the standard containers: `pinned_allocator<T>` and `managed_allocator<T>`.
 
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/managed_buffer.hpp>
-#include <gpu/memory/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
 #include <new>

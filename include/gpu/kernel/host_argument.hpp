@@ -2,8 +2,8 @@
 /// \file
 /// `in`, `out` and `inout`: kernel arguments in host memory, copied there and back by the launch.
 
-#include <gpu/driver/queued_call.hpp>
-#include <gpu/memory/allocation.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/ranges.hpp>
 

@@ -4,10 +4,10 @@
 /// `untyped_kernel`: one whose arguments are checked at its first launch.
 
 #include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
-#include <gpu/driver/refusals.hpp>
-#include <gpu/kernel/kernel_attributes.hpp>
-#include <gpu/kernel/kernel_record.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/kernel_properties.hpp>
 
 namespace gpu::inline v0 {
 

@@ -11,7 +11,7 @@ namespace gpu::inline v0 {
 /// `kernel_attributes` says what each value means.
 enum class kernel_attribute : int {
 #define GPU_KERNEL_ATTRIBUTE(name, native, ...) name = CU_FUNC_ATTRIBUTE_##native,
-#include <gpu/kernel/kernel_attribute.inc>
+#include <gpu/kernel/detail/kernel_attribute.inc>
 };
 
 /// The attribute's name, such as "registers"; null for a value that is none.
@@ -20,7 +20,7 @@ constexpr const char* name_of(kernel_attribute attribute) noexcept {
 #define GPU_KERNEL_ATTRIBUTE(name, ...) \
   case kernel_attribute::name:          \
     return #name;
-#include <gpu/kernel/kernel_attribute.inc>
+#include <gpu/kernel/detail/kernel_attribute.inc>
   }
   return nullptr;
 }
@@ -33,7 +33,7 @@ template <kernel_attribute> struct kernel_attribute_value;
     using type = value_type;                                          \
     static constexpr bool settable = can_be_set;                      \
   };
-#include <gpu/kernel/kernel_attribute.inc>
+#include <gpu/kernel/detail/kernel_attribute.inc>
 
 template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error carveout_error(int percent,

@@ -3,9 +3,9 @@
 /// `launch`: runs a kernel on a stream.
 
 #include <gpu/core/located.hpp>
-#include <gpu/kernel/argument_pack.hpp>
+#include <gpu/kernel/detail/argument_pack.hpp>
+#include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/host_argument.hpp>
-#include <gpu/kernel/launch_checks.hpp>
 
 namespace gpu::inline v0 {
 

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream_attribute.hpp>
-#include <gpu/kernel/kernel_attributes.hpp>
+#include <gpu/kernel/kernel_properties.hpp>
 #include <gpu/kernel/launch_config.hpp>
 
 namespace gpu::inline v0 {

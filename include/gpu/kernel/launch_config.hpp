@@ -5,7 +5,7 @@
 
 #include <gpu/core/dims.hpp>
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cuda.h>
 

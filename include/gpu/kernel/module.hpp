@@ -4,12 +4,12 @@
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
-#include <gpu/driver/read_file.hpp>
+#include <gpu/kernel/detail/module_state.hpp>
+#include <gpu/kernel/detail/name_suggestions.hpp>
+#include <gpu/kernel/detail/program_loading.hpp>
 #include <gpu/kernel/kernel.hpp>
-#include <gpu/kernel/module_state.hpp>
-#include <gpu/kernel/module_variables.hpp>
-#include <gpu/kernel/name_suggestions.hpp>
-#include <gpu/kernel/program_loading.hpp>
+#include <gpu/kernel/managed_variable.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 

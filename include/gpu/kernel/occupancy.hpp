@@ -4,8 +4,8 @@
 /// holding more, and which block size holds most.
 
 #include <gpu/driver/context.hpp>
+#include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
-#include <gpu/kernel/shared_memory_opt_in.hpp>
 
 namespace gpu::inline v0 {
 

@@ -3,7 +3,7 @@
 /// `aligned_buffer<T>`: ordinary host memory that begins at a multiple of a page or of whatever is
 /// asked for.
 
-#include <gpu/memory/element_owner.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 
 #include <cstdlib>
 

@@ -2,7 +2,7 @@
 /// \file
 /// `caching_allocator`: device memory in tens of nanoseconds, by keeping what was freed.
 
-#include <gpu/memory/caching_growth.hpp>
+#include <gpu/memory/detail/caching/growth.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 namespace gpu::inline v0 {

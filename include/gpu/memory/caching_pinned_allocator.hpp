@@ -3,8 +3,8 @@
 /// `caching_pinned_allocator`: page-locked host memory in tens of nanoseconds, where the driver
 /// takes a millisecond.
 
-#include <gpu/core/last_error_mark.hpp>
-#include <gpu/memory/caching_pinned_state.hpp>
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/memory/detail/caching/pinned_state.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 
 namespace gpu::inline v0 {

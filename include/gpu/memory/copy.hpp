@@ -2,7 +2,7 @@
 /// \file
 /// `copy`: elements from anywhere to anywhere, on a stream or at once.
 
-#include <gpu/memory/copy_request.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {

@@ -2,10 +2,10 @@
 /// \file
 /// Batches: many copies queued by one call, each with hints of its own.
 
-#include <gpu/memory/batch.hpp>
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/copy_box.hpp>
-#include <gpu/memory/driver_sentence.hpp>
+#include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/detail/batch.hpp>
+#include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/memory_location.hpp>
 
 #include <initializer_list>

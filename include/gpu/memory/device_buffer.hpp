@@ -2,7 +2,7 @@
 /// \file
 /// `device_buffer<T>`: owns elements in device memory.
 
-#include <gpu/memory/allocation.hpp>
+#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {

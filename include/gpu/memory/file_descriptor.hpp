@@ -3,8 +3,8 @@
 /// `file_descriptor`: how memory goes to another process on this machine.
 
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/operating_system.hpp>
-#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/system/operating_system.hpp>
 
 namespace gpu::inline v0 {
 

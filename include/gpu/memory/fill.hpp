@@ -3,7 +3,7 @@
 /// `fill`: one value into every element of device memory.
 
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/copy_request.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 
 namespace gpu::inline v0 {
 

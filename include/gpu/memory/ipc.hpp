@@ -5,9 +5,9 @@
 
 #include <gpu/driver/any_context.hpp>
 #include <gpu/driver/event.hpp>
+#include <gpu/memory/detail/driver_sentence.hpp>
+#include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/device_span.hpp>
-#include <gpu/memory/driver_sentence.hpp>
-#include <gpu/memory/element_owner.hpp>
 
 namespace gpu::inline v0 {
 

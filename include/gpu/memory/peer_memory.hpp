@@ -4,7 +4,7 @@
 /// that say which way they go.
 
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/copy_box.hpp>
+#include <gpu/memory/copy_2d.hpp>
 
 namespace gpu::inline v0 {
 

@@ -4,8 +4,8 @@
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/device_attribute.hpp>
-#include <gpu/memory/allocation.hpp>
-#include <gpu/memory/driver_sentence.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 

@@ -2,7 +2,7 @@
 /// \file
 /// `pinned_buffer<T>`: page-locked host memory of a `caching_pinned_allocator`.
 
-#include <gpu/memory/pinned_elements.hpp>
+#include <gpu/memory/detail/pinned_elements.hpp>
 
 namespace gpu::inline v0 {
 

@@ -3,8 +3,8 @@
 /// `pinned_vector<T>`: a vector in page-locked host memory, which the device reads and writes at
 /// full speed and without the host's help.
 
-#include <gpu/memory/element_source.hpp>
-#include <gpu/memory/pinned_elements.hpp>
+#include <gpu/memory/detail/element_source.hpp>
+#include <gpu/memory/detail/pinned_elements.hpp>
 
 #include <initializer_list>
 #include <new>

@@ -3,7 +3,7 @@
 /// `pitched_buffer<T>`: owns rows and planes of elements in device memory, with the pitch that the
 /// device likes best.
 
-#include <gpu/memory/allocation.hpp>
+#include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pitched_span.hpp>
 
 namespace gpu::inline v0 {

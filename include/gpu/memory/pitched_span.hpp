@@ -4,7 +4,7 @@
 /// between the rows.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/driver/process_state.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 
 #include <cuda.h>
 

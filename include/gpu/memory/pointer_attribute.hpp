@@ -38,7 +38,7 @@ constexpr const char* name_of(memory_type type) noexcept {
 /// What an address can be asked for; converts to `CUpointer_attribute` and back by cast.
 enum class pointer_attribute : int {
 #define GPU_POINTER_ATTRIBUTE(name, native, ...) name = CU_POINTER_ATTRIBUTE_##native,
-#include <gpu/memory/pointer_attribute.inc>
+#include <gpu/memory/detail/pointer_attribute.inc>
 };
 
 /// The enumerator, such as "is_managed"; null for a value that this library does not know.
@@ -47,7 +47,7 @@ constexpr const char* name_of(pointer_attribute attribute) noexcept {
 #define GPU_POINTER_ATTRIBUTE(name, ...) \
   case pointer_attribute::name:          \
     return #name;
-#include <gpu/memory/pointer_attribute.inc>
+#include <gpu/memory/detail/pointer_attribute.inc>
   }
   return nullptr;
 }
@@ -59,7 +59,7 @@ template <pointer_attribute> struct pointer_attribute_value;
   template <> struct pointer_attribute_value<pointer_attribute::name> { \
     using type = __VA_ARGS__;                                           \
   };
-#include <gpu/memory/pointer_attribute.inc>
+#include <gpu/memory/detail/pointer_attribute.inc>
 
 inline CUdeviceptr address_of(const volatile void* pointer) noexcept {
   return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer));

@@ -3,7 +3,7 @@
 /// Where a range of elements lives, as concepts: `host_range`, `pinned_range` and `device_range`.
 /// They ask no more than `data()` and `size()`, so that no `<ranges>` or `<span>` is included.
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cstddef>
 

@@ -4,8 +4,8 @@
 
 #include <gpu/core/flags.hpp>
 #include <gpu/driver/device_ability.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/device_span.hpp>
-#include <gpu/memory/pinned_allocation.hpp>
 #include <gpu/memory/pinned_span.hpp>
 
 namespace gpu::inline v0 {

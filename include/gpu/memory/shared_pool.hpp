@@ -3,7 +3,7 @@
 /// Memory pools of one process in another: the pool goes through a file descriptor, each allocation
 /// as plain bytes.
 
-#include <gpu/memory/driver_sentence.hpp>
+#include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_pool.hpp>
 

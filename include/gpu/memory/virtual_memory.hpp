@@ -2,8 +2,8 @@
 /// \file
 /// Addresses without memory, and memory at addresses: `address_reservation` and `memory_mapping`.
 
+#include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/device_span.hpp>
-#include <gpu/memory/driver_sentence.hpp>
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/physical_memory.hpp>
 

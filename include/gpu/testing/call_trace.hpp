@@ -3,7 +3,7 @@
 /// `call_trace`: a driver table that logs every call with its arguments, its result and its time,
 /// over any other table.
 
-#include <gpu/driver/process_state.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/testing/interposed_table.hpp>
 #include <gpu/testing/recorded_memory.hpp>
 #include <gpu/testing/trace_format.hpp>

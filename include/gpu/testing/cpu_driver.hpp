@@ -10,11 +10,11 @@
 ///     }
 
 #include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/driver/process_state.hpp>
-#include <gpu/testing/cpu/leaks.hpp>
-#include <gpu/testing/cpu/options.hpp>
-#include <gpu/testing/cpu/table.hpp>
+#include <gpu/testing/detail/cpu/leaks.hpp>
+#include <gpu/testing/detail/cpu/options.hpp>
+#include <gpu/testing/detail/cpu/table.hpp>
 
 #include <algorithm>
 #include <cstddef>

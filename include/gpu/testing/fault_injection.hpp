@@ -5,7 +5,7 @@
 /// turn.
 
 #include <gpu/core/result.hpp>
-#include <gpu/driver/process_state.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/testing/interposed_table.hpp>
 
 #include <array>

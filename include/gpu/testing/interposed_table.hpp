@@ -18,7 +18,7 @@ namespace detail {
 struct entry_point_position {
   enum : std::size_t {
 #define GPU_DRIVER_ENTRY(member, function, version) member,
-#include <gpu/driver/entry_points.inc>
+#include <gpu/driver/detail/entry_points.inc>
   };
 };
 }  // namespace detail
@@ -74,7 +74,7 @@ interposed_table<Hook>::interposed_table(const driver::entry_points& inner, Hook
   }
 #define GPU_DRIVER_ENTRY(member, function, version) \
   wrap<detail::entry_point_position::member>(table_.member);
-#include <gpu/driver/entry_points.inc>
+#include <gpu/driver/detail/entry_points.inc>
 }
 
 }  // namespace gpu::inline v0::testing

@@ -3,7 +3,7 @@
 /// What a driver call reads through its arguments: for recordings, which hold it.
 
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/ptx/image_kind.hpp>
+#include <gpu/testing/detail/ptx/image_kind.hpp>
 #include <gpu/testing/trace_format.hpp>
 
 #include <cstddef>

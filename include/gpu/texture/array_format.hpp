@@ -3,7 +3,7 @@
 /// What an element of a CUDA array is: `array_format` for one channel, `texel_format` for all of
 /// them, and the C++ types that stand for them.
 
-#include <gpu/core/traits.hpp>
+#include <gpu/core/detail/traits.hpp>
 
 #include <cuda.h>
 
@@ -16,7 +16,7 @@ namespace gpu::inline v0 {
 /// is of all channels, or of several planes.
 enum class array_format : int {
 #define GPU_ARRAY_FORMAT(name, native) name = CU_AD_FORMAT_##native,
-#include <gpu/texture/array_format.inc>
+#include <gpu/texture/detail/array_format.inc>
 };
 
 /// The enumerator, such as "unsigned_int8"; null for a value that this library does not know.
@@ -25,7 +25,7 @@ constexpr const char* name_of(array_format format) noexcept {
 #define GPU_ARRAY_FORMAT(name, native) \
   case array_format::name:             \
     return #name;
-#include <gpu/texture/array_format.inc>
+#include <gpu/texture/detail/array_format.inc>
   }
   return nullptr;
 }

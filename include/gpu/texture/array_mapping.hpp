@@ -3,8 +3,8 @@
 /// Memory for arrays that were made without: `map_array` puts physical memory behind tiles of a
 /// sparse array, or behind all of an array of deferred mapping; `unmap_array` takes it away.
 
-#include <gpu/driver/queued_call.hpp>
-#include <gpu/memory/capture_check.hpp>
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 

@@ -3,7 +3,7 @@
 /// `copy` to, from and between CUDA arrays: whole or a box of them, with memory of any layout at
 /// the other end.
 
-#include <gpu/texture/array_copy_end.hpp>
+#include <gpu/texture/detail/array_copy_end.hpp>
 
 namespace gpu::inline v0 {
 

@@ -3,9 +3,9 @@
 /// CUDA arrays, the memory that textures sample and surfaces write: `cuda_array` owns one,
 /// `cuda_array_ref` names one.
 
-#include <gpu/memory/allocation.hpp>
-#include <gpu/texture/array_checks.hpp>
-#include <gpu/texture/array_owner.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+#include <gpu/texture/detail/array_checks.hpp>
+#include <gpu/texture/detail/array_owner.hpp>
 
 namespace gpu::inline v0 {
 

@@ -2,7 +2,7 @@
 /// \file
 /// `resource_view`: which levels and layers of an array a texture sees, and as what.
 
-#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu::inline v0 {
@@ -10,7 +10,7 @@ namespace gpu::inline v0 {
 /// What the texels of an array are taken for; converts to `CUresourceViewFormat` by cast.
 enum class resource_view_format : int {
 #define GPU_RESOURCE_VIEW_FORMAT(name, native) name = CU_RES_VIEW_FORMAT_##native,
-#include <gpu/texture/resource_view_format.inc>
+#include <gpu/texture/detail/resource_view_format.inc>
 };
 
 /// The enumerator, such as "uint_1x8"; null for a value that this library does not know.
@@ -19,7 +19,7 @@ constexpr const char* name_of(resource_view_format format) noexcept {
 #define GPU_RESOURCE_VIEW_FORMAT(name, native) \
   case resource_view_format::name:             \
     return #name;
-#include <gpu/texture/resource_view_format.inc>
+#include <gpu/texture/detail/resource_view_format.inc>
   }
   return nullptr;
 }

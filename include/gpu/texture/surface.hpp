@@ -4,7 +4,7 @@
 /// kernel's parameters.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/texture/image_object.hpp>
+#include <gpu/texture/detail/image_object.hpp>
 
 namespace gpu::inline v0 {
 

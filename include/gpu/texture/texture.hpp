@@ -5,7 +5,7 @@
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/memory/device_span.hpp>
-#include <gpu/texture/image_object.hpp>
+#include <gpu/texture/detail/image_object.hpp>
 #include <gpu/texture/resource_view.hpp>
 #include <gpu/texture/texture_options.hpp>
 #include <gpu/texture/texture_resource.hpp>

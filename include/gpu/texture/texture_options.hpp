@@ -2,7 +2,7 @@
 /// \file
 /// `texture_options`: how a texture answers a coordinate.
 
-#include <gpu/driver/refusals.hpp>
+#include <gpu/driver/detail/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu::inline v0 {

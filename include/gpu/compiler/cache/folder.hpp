@@ -1,0 +1,261 @@
+#pragma once
+/// \file
+/// The cache's folder: what is read from it is a plain file of one's own or nothing, and what is
+/// written to it is there as a whole or not at all.
+
+#include <gpu/compiler/cache/names.hpp>
+
+#include <gpu/core/string_ref.hpp>
+#include <gpu/memory/file_descriptor.hpp>
+#include <gpu/system/file_size_signal.hpp>
+#include <gpu/system/read_file.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dirent.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+namespace gpu::inline v0::detail {
+
+/// Closes a file now. False, with errno, where what was written is lost: a network file system may
+/// find that out only here.
+inline bool close_file(file_descriptor& file) noexcept { return ::close(file.release()) == 0; }
+
+/// Writes all of `contents`, or sets errno: to EFBIG where a limit on the size of files forbids it.
+inline bool write_whole(int file, string_ref contents) noexcept {
+  const file_size_signal_blocked blocked;
+  while (!contents.empty()) {
+    const ssize_t written = ::write(file, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    const auto count = static_cast<std::size_t>(written);
+    contents = contents.substring(count, contents.size() - count);
+  }
+  return true;
+}
+
+/// Makes a folder and those above it, for the user alone. Where that fails, errno says why.
+inline bool make_folders(const text& path) noexcept {
+  char name[4096];
+  errno = ENAMETOOLONG;
+  if (path.size() >= sizeof name) return false;
+  bool made = false;
+  for (std::size_t i = 0; i <= path.size(); ++i) {
+    if (i > 0 && (path.data()[i] == '/' || i == path.size())) {
+      name[i] = '\0';
+      made = ::mkdir(name, 0700) == 0 || errno == EEXIST;
+    }
+    name[i] = path.data()[i];
+  }
+  return made;
+}
+
+/// A folder that is open. It is opened anew for each use: so it may be deleted, made again or
+/// replaced meanwhile, and a forked child shares nothing with its parent.
+class cache_folder {
+ public:
+  /// Opens `path`, and makes it where `make` says so. On failure `trouble` says why, and what to
+  /// do; a folder that is merely not there leaves it empty, and is not `refused`.
+  template <class Builder = text_builder>
+  static cache_folder open(const text& path, bool make, text& trouble) noexcept {
+    const auto refuse = [&](const auto&... pieces) {
+      Builder out;
+      out << "the cache's folder \"" << path << "\" ";
+      (out << ... << pieces);
+      trouble = out.finish();
+      cache_folder none;
+      none.refused_ = true;
+      return none;
+    };
+    constexpr int how = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    file_descriptor folder = file_descriptor::adopt(::open(path.c_str(), how));
+    const bool fresh = !folder && errno == ENOENT;
+    if (fresh) {
+      if (!make) return cache_folder();
+      if (!make_folders(path)) {
+        return refuse("cannot be made (", std::strerror(errno),
+                      "). Set GPU_CACHE_DIR to one that can.");
+      }
+      folder = file_descriptor::adopt(::open(path.c_str(), how));
+    }
+    if (!folder) {
+      return refuse("cannot be opened (", std::strerror(errno),
+                    "). Set GPU_CACHE_DIR to one that can.");
+    }
+    struct stat about{};
+    if (::fstat(folder.native(), &about) != 0) {
+      return refuse("cannot be asked for its owner (", std::strerror(errno),
+                    "). Set GPU_CACHE_DIR to one that can.");
+    }
+    // What root puts there is as good as one's own: root can do anything anyway.
+    if (about.st_uid != ::geteuid() && about.st_uid != 0) {
+      return refuse("belongs to user ", about.st_uid, ", who could put anything into it; this is ",
+                    ::geteuid(), ". Set GPU_CACHE_DIR to a folder of your own.");
+    }
+    if ((about.st_mode & S_IWOTH) != 0) {
+      return refuse(
+          "can be written by anyone, who could put anything into it. Run chmod o-w on it.");
+    }
+    cache_folder opened;
+    opened.folder_ = detail::move(folder);
+    if (opened.has_mark()) return opened;
+    cache_name foreign;
+    if (!fresh && !opened.holds_cache_files_alone(foreign)) {
+      if (foreign.characters[0] == '\0') {
+        return refuse("cannot be listed (", std::strerror(errno),
+                      "). Set GPU_CACHE_DIR to one that can.");
+      }
+      return refuse("holds \"", foreign.characters,
+                    "\", which is not the cache's. Set GPU_CACHE_DIR to an empty folder or to one "
+                    "that is not there yet.");
+    }
+    text not_written;
+    if (make) opened.write(cache_mark, cache_mark_contents, not_written);
+    return opened;
+  }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
+  /// Whether it could not be opened, or may not be used.
+  bool refused() const noexcept { return refused_; }
+  int native() const noexcept { return folder_.native(); }
+
+  /// `refused` is what should not be there; `unreadable` may be fine another time.
+  enum class reading { done, missing, refused, unreadable };
+
+  /// Reads a whole file. What is no plain file, belongs to someone else or can be written by anyone
+  /// is refused. Where it is `unreadable`, errno says why.
+  reading read(const char* name, text& contents) const noexcept {
+    const auto file = file_descriptor::adopt(
+        ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file && (errno == ELOOP || errno == ENXIO)) return reading::refused;
+    if (!file) return errno == ENOENT ? reading::missing : reading::unreadable;
+    struct stat about{};
+    if (::fstat(file.native(), &about) != 0) return reading::unreadable;
+    if (!S_ISREG(about.st_mode) || (about.st_uid != ::geteuid() && about.st_uid != 0) ||
+        (about.st_mode & S_IWOTH) != 0) {
+      return reading::refused;
+    }
+    errno = read_whole(file.native(), about, contents);
+    return errno == 0 ? reading::done : reading::unreadable;
+  }
+
+  /// Notes that a file was used now. Once an hour is enough to tell which was not used for long; a
+  /// time that lies in the future, from before the clock was set back, is mended.
+  void touch(const char* name) const noexcept {
+    struct stat about{};
+    if (::fstatat(native(), name, &about, AT_SYMLINK_NOFOLLOW) != 0) return;
+    const auto age = ::time(nullptr) - about.st_mtim.tv_sec;
+    if (age >= 0 && age < 3600) return;
+    ::utimensat(native(), name, nullptr, AT_SYMLINK_NOFOLLOW);
+  }
+
+  /// Puts a file in place of any that there is. Readers see the one or the other. On failure
+  /// `trouble` says why.
+  template <class Builder = text_builder>
+  bool write(const char* name, string_ref contents, text& trouble) const noexcept {
+    const auto refuse = [&](int reason) {
+      Builder out;
+      out << "the cache's folder cannot be written: " << std::strerror(reason)
+          << ". Make room or give rights in it, or set GPU_CACHE_DIR to another.";
+      trouble = out.finish();
+      return false;
+    };
+    char temporary[64];
+    file_descriptor file;
+    for (int attempt = 0; !file && attempt < 8; ++attempt) {
+      unique_name(temporary, sizeof temporary);
+      file = file_descriptor::adopt(::openat(
+          native(), temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+      if (!file && errno != EEXIST) return refuse(errno);
+    }
+    if (!file) return refuse(EEXIST);
+    if (!write_whole(file.native(), contents) || !close_file(file) ||
+        ::renameat(native(), temporary, native(), name) != 0) {
+      const int reason = errno;
+      ::unlinkat(native(), temporary, 0);
+      return refuse(reason);
+    }
+    return true;
+  }
+
+  void remove(const char* name) const noexcept {
+    if (::unlinkat(native(), name, 0) != 0) ::unlinkat(native(), name, AT_REMOVEDIR);
+  }
+
+  /// Calls `visit(name)` for each name in the folder but those of the folder itself and the one
+  /// above, until it returns false. False, with errno, where the folder cannot be listed.
+  template <class Visit> bool for_each_name(Visit visit) const {
+    const int opened = ::openat(native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) return false;
+    const open_list names{::fdopendir(opened)};
+    if (names.list == nullptr) {
+      const int reason = errno;
+      ::close(opened);
+      errno = reason;
+      return false;
+    }
+    errno = 0;
+    while (const dirent* found = ::readdir(names.list)) {
+      const string_ref name = found->d_name;
+      if (!(name == "." || name == "..") && !visit(found->d_name)) return true;
+      errno = 0;
+    }
+    return errno == 0;
+  }
+
+ private:
+  cache_folder() noexcept = default;
+
+  /// Closes a list of names at the end of a scope, and leaves errno as it is.
+  struct open_list {
+    DIR* list;
+    explicit open_list(DIR* opened) noexcept : list{opened} {}
+    open_list(const open_list&) = delete;
+    open_list& operator=(const open_list&) = delete;
+    ~open_list() {
+      const int reason = errno;
+      if (list != nullptr) ::closedir(list);
+      errno = reason;
+    }
+  };
+
+  bool has_mark() const noexcept {
+    struct stat about{};
+    return ::fstatat(native(), cache_mark, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+           S_ISREG(about.st_mode);
+  }
+
+  /// Whether all names are of the cache's own form; else `foreign` is one that is not, or empty
+  /// where, as errno says, the folder cannot be listed.
+  bool holds_cache_files_alone(cache_name& foreign) const noexcept {
+    const bool listed = for_each_name([&](const char* name) {
+      if (is_cache_name(name)) return true;
+      format_into(foreign.characters, sizeof foreign.characters, "%s", name);
+      return false;
+    });
+    return listed && foreign.characters[0] == '\0';
+  }
+
+  static void unique_name(char* name, std::size_t size) noexcept {
+    static std::uint64_t counter = 0;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    const auto nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+                             static_cast<std::uint64_t>(now.tv_nsec);
+    const auto count = __atomic_add_fetch(&counter, 1u, __ATOMIC_RELAXED);
+    format_into(name, size, "%s%ld-%llx-%llx", temporary_prefix, static_cast<long>(::getpid()),
+                static_cast<unsigned long long>(nanoseconds),
+                static_cast<unsigned long long>(count));
+  }
+
+  file_descriptor folder_;
+  bool refused_ = false;
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,107 @@
+#pragma once
+/// \file
+/// Keeps the cache's folder below its limit: a file that adds up what was stored, and a sweep that
+/// takes away what was not used for longest.
+
+#include <gpu/compiler/cache/folder.hpp>
+
+#include <gpu/core/sequence.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// One file of the cache.
+struct cached_file {
+  char name[72] = {};
+  std::uint64_t size = 0;
+  std::int64_t last_use = 0;  // seconds since 1970
+};
+
+/// The files of the cache. Takes away what killed processes left half written.
+template <class Builder = text_builder>
+inline sequence<cached_file> files_of(const cache_folder& folder) {
+  sequence<cached_file> files;
+  const std::int64_t now = ::time(nullptr);
+  folder.for_each_name([&](const char* name) {
+    const bool temporary = is_temporary_name(name);
+    if (!temporary && !is_entry_name(name)) return true;
+    struct stat about{};
+    if (::fstatat(folder.native(), name, &about, AT_SYMLINK_NOFOLLOW) != 0) return true;
+    const std::int64_t age = now - about.st_mtim.tv_sec;
+    if (temporary) {
+      // No one writes for an hour; a time in the future is from before the clock was set back.
+      if (age > 3600 || age < -3600) folder.remove(name);
+      return true;
+    }
+    cached_file file;
+    __builtin_memcpy(file.name, name, 67);
+    file.size = static_cast<std::uint64_t>(about.st_size);
+    file.last_use = age < 0 ? now : about.st_mtim.tv_sec;
+    if (age < 0) ::utimensat(folder.native(), file.name, nullptr, AT_SYMLINK_NOFOLLOW);
+    files.push_back(file);
+    return true;
+  });
+  return files;
+}
+
+/// Starts the sum of what is stored anew.
+template <class Builder = text_builder>
+inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcept {
+  text trouble;
+  char bytes[sizeof total];
+  __builtin_memcpy(bytes, &total, sizeof total);
+  folder.write(cache_usage_name, {bytes, sizeof bytes}, trouble);
+}
+
+/// Where there are more than `limit` bytes, takes files away, the least lately used first, until an
+/// eighth is free. A process that has one of them open reads it to its end. Returns how many.
+template <class Builder = text_builder>
+inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
+  sequence<cached_file> files = files_of(folder);
+  std::uint64_t total = 0, removed = 0;
+  for (const cached_file& file : files) total += file.size;
+  if (total > limit) {
+    std::qsort(files.data(), files.size(), sizeof(cached_file), [](const void* a, const void* b) {
+      const auto first = static_cast<const cached_file*>(a)->last_use;
+      const auto second = static_cast<const cached_file*>(b)->last_use;
+      return first < second ? -1 : first > second ? 1 : 0;
+    });
+    for (const cached_file& file : files) {
+      if (total <= limit - limit / 8) break;
+      folder.remove(file.name);
+      total -= file.size;
+      ++removed;
+    }
+  }
+  write_usage(folder, total);
+  return removed;
+}
+
+/// Adds to the sum what was stored just now, and sweeps where it passes the limit or where nobody
+/// knows it. Two processes that do so at once may lose count a little, until the next sweep.
+/// Returns how many files were taken away.
+template <class Builder = text_builder>
+inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes,
+                                 std::uint64_t limit) {
+  constexpr std::uint64_t most_records = 4096;
+  std::uint64_t total = 0, records = 0;
+  {
+    const auto usage = file_descriptor::adopt(
+        ::openat(folder.native(), cache_usage_name,
+                 O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!usage) return 0;
+    if (!write_whole(usage.native(), {reinterpret_cast<const char*>(&bytes), sizeof bytes})) {
+      return sweep(folder, limit);
+    }
+    std::uint64_t block[512];
+    ssize_t got = 0;
+    for (off_t at = 0; (got = ::pread(usage.native(), block, sizeof block, at)) > 0; at += got) {
+      const std::size_t count = static_cast<std::size_t>(got) / sizeof block[0];
+      for (std::size_t i = 0; i < count; ++i) total += block[i];
+      records += count;
+    }
+  }
+  if (total <= limit && records > 1 && records < most_records) return 0;
+  return sweep(folder, limit);
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,115 @@
+#pragma once
+/// \file
+/// Work for a few threads, which start when there is work and end when there is none.
+
+#include <gpu/system/fork_mutex.hpp>
+#include <gpu/system/no_cancellation.hpp>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace gpu::inline v0::detail {
+
+/// A piece of work, in the list of a `work_queue` until a thread takes it.
+struct queued_work {
+  void (*run)(queued_work& work) noexcept;
+  void (*destroy)(queued_work& work) noexcept;
+  queued_work* next = nullptr;
+  std::uint64_t forks = 0;  ///< the queue's, when it was added
+  bool done = false;
+};
+
+/// Runs work on as many threads as there are processors, 16 at most. No thread is kept when there
+/// is nothing to do, so there is none to stop when the process ends.
+class work_queue {
+ public:
+  /// Puts work in the queue; where no thread can be started for it, runs it before returning.
+  void add(queued_work& work) noexcept {
+    pin_library_of(
+        reinterpret_cast<void (*)()>(&run_thread));  // a thread may outlast the last work
+    lock();
+    work.forks = forks_;
+    (last_ != nullptr ? last_->next : first_) = &work;
+    last_ = &work;
+    if (threads_ < thread_limit()) {
+      ++threads_;
+      pthread_t thread;
+      if (::pthread_create(&thread, nullptr, run_thread, this) == 0) {
+        ::pthread_detach(thread);
+      } else if (threads_ == 1) {
+        run_all();
+      } else {
+        --threads_;
+      }
+    }
+    mutex_.unlock();
+  }
+
+  bool is_done(const queued_work& work) noexcept {
+    lock();
+    const bool done = work.done || work.forks != forks_;
+    mutex_.unlock();
+    return done;
+  }
+
+  /// Returns false where the work will never be done, because the process that had it forked and
+  /// this is the child.
+  bool wait(const queued_work& work) noexcept {
+    const no_cancellation whole;
+    lock();
+    while (!work.done && work.forks == forks_) mutex_.wait();
+    const bool done = work.done;
+    mutex_.unlock();
+    return done;
+  }
+
+ private:
+  static long thread_limit() noexcept {
+    const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > 16 ? 16 : processors;
+  }
+
+  void lock() noexcept {
+    if (!mutex_.lock()) return;
+    first_ = last_ = nullptr;  // the child has none of the threads
+    threads_ = 0;
+    ++forks_;
+  }
+
+  static void* run_thread(void* queue) noexcept {
+    auto& self = *static_cast<work_queue*>(queue);
+    self.lock();
+    self.run_all();
+    self.mutex_.unlock();
+    return nullptr;
+  }
+
+  /// Works until there is nothing left; the lock is held at the beginning and the end.
+  void run_all() noexcept {
+    while (first_ != nullptr) {
+      queued_work* work = first_;
+      first_ = work->next;
+      if (first_ == nullptr) last_ = nullptr;
+      mutex_.unlock();
+      work->run(*work);
+      lock();
+      work->done = true;
+      mutex_.notify();
+    }
+    --threads_;
+  }
+
+  fork_mutex mutex_;
+  queued_work* first_ = nullptr;
+  queued_work* last_ = nullptr;
+  long threads_ = 0;
+  std::uint64_t forks_ = 0;
+};
+
+/// The queue of compilations. It stays until the process ends, for threads may.
+template <class Queue = work_queue> inline Queue& compile_queue() noexcept {
+  static constinit Queue queue;
+  return queue;
+}
+
+}  // namespace gpu::inline v0::detail

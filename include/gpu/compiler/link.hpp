@@ -1,0 +1,99 @@
+#pragma once
+/// \file
+/// `link`: several pieces of compiled code in, one out, at run time.
+
+#include <gpu/compiler/link/cached_link.hpp>
+#include <gpu/compiler/linked_program.hpp>
+#include <gpu/system/no_cancellation.hpp>
+
+namespace gpu::inline v0 {
+
+namespace detail {
+
+/// The way into a `linked_program`.
+struct linked_program_access {
+  template <class Builder = text_builder>
+  static result<> link(const sequence<link_input>& inputs, const link_options& options,
+                       linked_program& made, source_location where) {
+    link_plan plan{options};
+    GPU_TRY(make_plan(inputs, plan, where));
+    compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
+    cached_work<cached_link<>>::prepare(cache);
+    made.code_ = GPU_TRY(through_cache(cache, cached_link<>{plan, where}));
+    made.inputs_ = inputs;
+    made.options_ = options;
+    for (const link_input& input : inputs) {
+      input.program().for_each_name([&](string_ref written, string_ref lowered) {
+        made.names_.push_back({required(written.to_text()), required(lowered.to_text())});
+      });
+    }
+    return {};
+  }
+
+  /// Makes `image` for the driver in use: of PTX, and of the PTX that link-time optimisation makes
+  /// of LTO-IR. Leaves it empty where an input is neither.
+  template <class Builder = text_builder>
+  static result<> link_for_driver(const linked_program& program, text& image,
+                                  source_location where) {
+    link_options options = program.options_;
+    int number = 0;
+    GPU_TRY(get_compute_capability(-1, number, where));
+    options.architecture = architecture::compute(number);
+    link_plan lto{options, options.architecture, true}, rest{options, options.architecture};
+    for (std::size_t i = 0; i < program.inputs_.size(); ++i) {
+      const link_input& input = program.inputs_[i];
+      link_piece piece{input.kind(), input.image(), input.name()};
+      if (piece.kind == link_input_kind::program) {
+        const bool is_lto = !input.program().lto_ir().empty();
+        piece.kind = is_lto ? link_input_kind::lto_ir : link_input_kind::ptx;
+        piece.bytes = is_lto ? input.program().lto_ir() : input.program().ptx();
+      }
+      const bool usable = piece.kind == link_input_kind::ptx ||
+                          piece.kind == link_input_kind::fatbin ||
+                          piece.kind == link_input_kind::lto_ir;
+      if (!usable || piece.bytes.empty()) return {};
+      (piece.kind == link_input_kind::lto_ir ? lto : rest).pieces.push_back(piece);
+    }
+    text log;
+    if (!lto.pieces.empty()) {
+      link_piece optimized{link_input_kind::ptx, {}, required(text("the optimised inputs"))};
+      GPU_TRY(nvjitlink_link(lto, true, optimized.bytes, log, where));
+      image = optimized.bytes;
+      if (rest.pieces.empty()) return {};
+      rest.pieces.push_back(optimized);
+    }
+    return driver_link(rest, image, log, where);
+  }
+};
+
+}  // namespace detail
+
+/// Links pieces of compiled code for a device, at run time: functions and `__device__` variables of
+/// one are used by others. With LTO-IR among them, they are optimised as if they were one source.
+///
+///     const auto math = GPU_TRY(gpu::compile(math_source, {.relocatable = true}));
+///     const auto kernels = GPU_TRY(gpu::compile(kernel_source, {.relocatable = true}));
+///     const gpu::module module = GPU_TRY(gpu::module::load(GPU_TRY(gpu::link({math, kernels}))));
+///
+/// nvJitLink does it, which needs no driver where an architecture is named; where it is not
+/// installed, the driver's own linker, which takes no LTO-IR and links for its own device.
+/// What was linked before of the same inputs comes from the cache (see `compile_cache`);
+/// `linked_program::origin` says whether, and why not.
+/// **Threads**: any number may link at once; a `pthread_cancel` waits for the end.
+/// **Errors**: `errc::link_failed`, with the names that are undefined, defined twice or do not
+/// agree, and the inputs that they are in; `errc::invalid_image` for an input that is garbage or
+/// cut off; `errc::no_nvjitlink`, with where it was looked for; `errc::out_of_host_memory`;
+/// nvJitLink's or the driver's own, with its log. **Capture**: not affected.
+/// (nvJitLinkComplete, cuLinkComplete)
+template <class Program = linked_program>
+result<Program> link(const sequence<link_input>& inputs, const link_options& options = {},
+                     source_location where = source_location::current()) {
+  return detail::catch_bad_alloc("gpu::link", where, [&]() -> result<Program> {
+    const detail::no_cancellation whole;
+    Program made;
+    GPU_TRY(detail::linked_program_access::link(inputs, options, made, where));
+    return made;
+  });
+}
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,145 @@
+#pragma once
+/// \file
+/// The one place that drives nvJitLink: from a plan to machine code or PTX.
+
+#include <gpu/compiler/link/plan.hpp>
+#include <gpu/compiler/nvjitlink_version.hpp>
+#include <gpu/compiler/toolkit/library_calls.hpp>
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
+
+namespace gpu::inline v0::detail {
+
+using unique_link =
+    unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
+
+/// The options of a link as nvJitLink takes them.
+template <class Builder = text_builder>
+inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
+  const link_options& o = plan.options;
+  sequence<text> list;
+  const auto add = [&](const auto&... parts) {
+    Builder out;
+    (out << ... << parts);
+    list.push_back(required(out.finish()));
+  };
+  Builder arch;
+  write_architecture(arch, plan.architecture);
+  add("-arch=", required(arch.finish()));
+  if (plan.link_time_optimization) add("-lto");
+  if (as_ptx) add("-ptx");
+  if (!o.optimize) add("-O0");
+  if (o.max_registers > 0) add("-maxrregcount=", o.max_registers);
+  if (o.line_info) add("-lineinfo");
+  if (o.debug) add("-g");
+  if (o.verbose) add("-verbose");
+  if (o.compiler_threads != 1) add("-split-compile=", o.compiler_threads);
+  if (o.fast_math || o.flush_denormals) add("-ftz=1");
+  if (o.fast_math || !o.precise_division) add("-prec-div=0");
+  if (o.fast_math || !o.precise_square_root) add("-prec-sqrt=0");
+  if (!o.fused_multiply_add) add("-fma=0");
+  for (const option_text& name : o.kernels_used) add("-kernels-used=", name);
+  for (const option_text& name : o.variables_used) add("-variables-used=", name);
+  if (o.drop_unused_variables) add("-optimize-unused-variables");
+  for (const option_text& option : o.extra) list.push_back(option);
+  return list;
+}
+
+/// nvJitLink's number for a kind of input.
+constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
+  switch (kind) {
+    case link_input_kind::cubin:
+      return 1;
+    case link_input_kind::ptx:
+      return 2;
+    case link_input_kind::lto_ir:
+      return 3;
+    case link_input_kind::fatbin:
+      return 4;
+    case link_input_kind::object:
+      return 5;
+    case link_input_kind::library:
+      return 6;
+    case link_input_kind::program:
+    case link_input_kind::unknown:
+      break;
+  }
+  return 0;
+}
+
+/// Sets `log` to the text of both logs, as far as nvJitLink gives them.
+/// **Errors**: `errc::out_of_host_memory` alone.
+template <class Builder = text_builder>
+inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
+                                  source_location where) {
+  using table = nvjitlink::entry_points;
+  text errors, info;
+  result<> got_errors =
+      library_text<&table::get_error_log_size, &table::get_error_log>(link, errors, where);
+  if (!got_errors.has_value() && got_errors.error() == errc::out_of_host_memory) return got_errors;
+  result<> got_info =
+      library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where);
+  if (!got_info.has_value() && got_info.error() == errc::out_of_host_memory) return got_info;
+  Builder out;
+  // Some logs count a terminator, and some have no end of line.
+  const std::size_t size = __builtin_strlen(errors.c_str());
+  out << errors.c_str();
+  if (size != 0 && errors.c_str()[size - 1] != '\n') out << '\n';
+  out << info.c_str();
+  log = required(out.finish());
+  return {};
+}
+
+/// Whether nvJitLink looks into the cache of the driver, where there is one. What it finds there
+/// comes without what the assembler said.
+inline bool nvjitlink_has_cache(source_location where) noexcept {
+  const result<version> known = nvjitlink_version(where);
+  return known.has_value() && *known >= version{12, 9};
+}
+
+/// Hands everything over and links. `raw` is set even where no link could be created, and knows the
+/// reason then.
+template <class Builder = text_builder>
+inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& options,
+                              nvjitlink::nvjitlink_handle& raw, bool& created,
+                              source_location where) {
+  using table = nvjitlink::entry_points;
+  sequence<const char*> arguments;
+  for (const text& option : options) arguments.push_back(option.c_str());
+  if (plan.options.verbose && nvjitlink_has_cache(where)) arguments.push_back("-no-cache");
+  GPU_TRY(library_call<&table::create>(where, &raw, static_cast<std::uint32_t>(arguments.size()),
+                                       arguments.data()));
+  created = true;
+  for (const link_piece& piece : plan.pieces) {
+    GPU_TRY(library_call<&table::add_data>(where, raw, nvjitlink_kind(piece.kind),
+                                           static_cast<const void*>(piece.bytes.data()),
+                                           piece.bytes.size(), piece.name.c_str()));
+  }
+  return library_call<&table::complete>(where, raw);
+}
+
+/// Links with nvJitLink. `product` is machine code or, if `as_ptx`, PTX.
+/// **Threads**: any number at once.
+template <class Builder = text_builder>
+inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product, text& log,
+                               source_location where) {
+  using table = nvjitlink::entry_points;
+  nvjitlink::nvjitlink_handle raw = nullptr;
+  bool created = false;
+  const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, created, where);
+  // nvJitLink 12 may end the process where a link is destroyed that could not be created.
+  const unique_link owner(created ? raw : nullptr);
+  if (raw != nullptr) GPU_TRY(get_nvjitlink_log(raw, log, where));
+  if (!done.has_value()) return fail(link_error(&done.error(), log, where));
+  if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
+  if (as_ptx) {
+    GPU_TRY(
+        (library_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product, where)));
+    product = required(text(product.c_str()));  // without the terminator, which is counted
+  } else {
+    GPU_TRY((library_text<&table::get_linked_cubin_size, &table::get_linked_cubin>(raw, product,
+                                                                                   where)));
+  }
+  return require_linked_code(product, "nvJitLink", where);
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,170 @@
+#pragma once
+/// \file
+/// Settles what a linker gets: which form of each input, for which architecture.
+
+#include <gpu/compiler/compile.hpp>  // get_compute_capability
+#include <gpu/compiler/link/link_error.hpp>
+#include <gpu/compiler/link_input.hpp>
+#include <gpu/compiler/link_options.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// One input in the form that the linker gets.
+struct link_piece {
+  link_input_kind kind = link_input_kind::unknown;
+  text bytes;
+  text name;
+};
+
+struct link_plan {
+  const link_options& options;
+  gpu::architecture architecture = {};
+  bool link_time_optimization = false;
+  sequence<link_piece> pieces = {};
+};
+
+template <class Builder = text_builder>
+inline cuda_error link_refusal(errc code, Builder& out, source_location where,
+                               std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
+  return refusal(code, "gpu::link", out.finish(), where, asked, limit);
+}
+
+/// Refuses 0 bytes that a linker returned for a success.
+template <class Builder = text_builder>
+inline result<> require_linked_code(const text& product, const char* linker,
+                                    source_location where) noexcept {
+  if (!product.empty()) return {};
+  Builder out;
+  out << linker << " reported success and returned no code. Try again, or install another version.";
+  return fail(link_refusal(errc::link_failed, out, where));
+}
+
+/// Whether a cubin can still be linked: what was linked, or compiled on its own, cannot.
+inline bool is_relocatable(bytes_ref cubin) noexcept {
+  constexpr std::uint16_t relocatable = 1;
+  return cubin.size() >= 64 && read_at<std::uint16_t>(cubin, 16) == relocatable;
+}
+
+/// Chooses the form of a program that goes into a link.
+template <class Builder = text_builder>
+inline result<> choose_form(const compiled_program& program, gpu::architecture target,
+                            link_piece& piece, source_location where) {
+  const gpu::architecture made_for = program.architecture();
+  const bool same_device = made_for.number() == target.number() &&
+                           made_for.variant() == target.variant() &&
+                           target.kind() == architecture::kind_type::real;
+  if (!program.lto_ir().empty()) {
+    piece.kind = link_input_kind::lto_ir;
+    piece.bytes = program.lto_ir();
+  } else if (same_device && is_relocatable(program.cubin())) {
+    piece.kind = link_input_kind::cubin;
+    piece.bytes = program.cubin();
+  } else {
+    piece.kind = link_input_kind::ptx;
+    piece.bytes = program.ptx();
+  }
+  Builder out;
+  if (piece.bytes.empty()) {
+    out << piece.name << " is an empty program: it was moved from or never compiled. Pass the "
+        << "program that has the code now.";
+    return fail(link_refusal(errc::empty_handle, out, where));
+  }
+  // Code for features of one architecture alone runs on no other; other code on newer ones too.
+  const bool fits = made_for.number() == target.number() ||
+                    (made_for.number() < target.number() && made_for.variant() == '\0');
+  if (fits) return {};
+  out << piece.name << " was compiled for ";
+  write_architecture(out, made_for);
+  out << " and cannot be linked for ";
+  write_architecture(out, target);
+  out << ". Compile it for that architecture or an older one.";
+  return fail(link_refusal(errc::link_failed, out, where,
+                           static_cast<std::uint64_t>(made_for.number()),
+                           static_cast<std::uint64_t>(target.number())));
+}
+
+/// Refuses bytes that a linker would misread or, in the case of an executable, leave out silently.
+template <class Builder = text_builder>
+inline result<> check_piece(const link_piece& piece, source_location where) {
+  Builder out;
+  if (piece.kind == link_input_kind::unknown) {
+    out << piece.name << ", of " << piece.bytes.size()
+        << " bytes, begins like no PTX, cubin, fatbin, LTO-IR, host object or archive. Pass one of "
+           "these, whole and unmodified.";
+    return fail(link_refusal(errc::invalid_image, out, where, piece.bytes.size()));
+  }
+  const bool is_image = piece.kind == link_input_kind::ptx ||
+                        piece.kind == link_input_kind::cubin ||
+                        piece.kind == link_input_kind::fatbin;
+  const result<> sound = is_image ? check_image(piece.bytes, where) : result<>();
+  if (!sound.has_value()) {
+    out << piece.name << ": " << sound.error().details();
+    return fail(link_refusal(errc::invalid_image, out, where, piece.bytes.size()));
+  }
+  if (piece.kind == link_input_kind::cubin && !is_relocatable(piece.bytes)) {
+    out << piece.name
+        << " is machine code that was linked already. Compile it with relocatable = true.";
+    return fail(link_refusal(errc::link_failed, out, where));
+  }
+  return {};
+}
+
+/// Fills `plan.architecture` and `plan.pieces`.
+template <class Builder = text_builder>
+inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
+                          source_location where) {
+  Builder out;
+  if (inputs.empty()) {
+    out << "there is nothing to link: the list of inputs has 0 elements. Pass at least 1.";
+    return fail(link_refusal(errc::invalid_argument, out, where, 0, 1));
+  }
+  const link_options& o = plan.options;
+  if (write_register_refusal(out, "link_options", o.max_registers)) {
+    return fail(link_refusal(errc::invalid_argument, out, where,
+                             static_cast<std::uint64_t>(o.max_registers), 255));
+  }
+  if (o.compiler_threads < 0) {
+    out << "link_options::compiler_threads is " << o.compiler_threads
+        << ". Give a number of threads, or 0 for as many as the machine has cores.";
+    return fail(link_refusal(errc::invalid_argument, out, where,
+                             static_cast<std::uint64_t>(o.compiler_threads)));
+  }
+  plan.architecture = o.architecture;
+  if (plan.architecture.kind() == architecture::kind_type::of_device) {
+    int number = 0;
+    GPU_TRY(get_compute_capability(plan.architecture.number(), number, where));
+    plan.architecture = architecture::sm(number);
+  }
+  plan.link_time_optimization = o.link_time_optimization;
+  for (const link_input& input : inputs) {
+    link_piece piece{input.kind(), input.image(), input.name()};
+    if (piece.name.empty()) {
+      Builder name;
+      name << "input " << plan.pieces.size();
+      piece.name = required(name.finish());
+    }
+    if (piece.kind == link_input_kind::program) {
+      GPU_TRY(choose_form(input.program(), plan.architecture, piece, where));
+    }
+    GPU_TRY(check_piece(piece, where));
+    if (piece.kind == link_input_kind::lto_ir) plan.link_time_optimization = true;
+    plan.pieces.push_back(piece);
+  }
+  if (plan.link_time_optimization) return {};
+  if (plan.architecture.kind() == architecture::kind_type::virtual_) {
+    out << "PTX for ";
+    write_architecture(out, plan.architecture);
+    out << " is made by link-time optimisation alone, and no input is LTO-IR. Compile with "
+           "link_time_optimization = true, or link for a real architecture.";
+    return fail(link_refusal(errc::not_supported, out, where));
+  }
+  if (o.fast_math || !o.fused_multiply_add || o.flush_denormals || !o.precise_division ||
+      !o.precise_square_root) {
+    out << "how arithmetic is done is settled when PTX or machine code is made, and no input is "
+           "LTO-IR. Set it in compile_options, or compile with link_time_optimization = true.";
+    return fail(link_refusal(errc::invalid_argument, out, where));
+  }
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

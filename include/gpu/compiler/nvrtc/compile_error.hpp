@@ -1,0 +1,153 @@
+#pragma once
+/// \file
+/// Makes an error of a compiler's log: the first mistake with its source line up front, what may
+/// have led to it, and then the whole.
+
+#include <gpu/compiler/nvrtc/missing_header.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// A line of a source, counted from 1; empty where there is none.
+inline string_ref line_of(string_ref source, std::size_t number) noexcept {
+  string_ref line;
+  for (std::size_t i = 0; i < number; ++i) {
+    if (source.empty()) return {};
+    line = next_line(source);
+  }
+  return line;
+}
+
+/// A line of one of the program's files, as far as the program has it as text.
+inline string_ref line_of(const program& p, string_ref file, std::size_t number) noexcept {
+  for (const source_part& part : p.parts()) {
+    if (file != string_ref(part.name) || number < part.first_line) continue;
+    const string_ref line = line_of(part.contents, number - part.first_line + 1);
+    if (!line.empty()) return line;
+  }
+  for (const program_header& header : p.headers()) {
+    if (file == string_ref(header.name)) return line_of(header.source, number);
+  }
+  if (p.parts().empty() && file == string_ref(p.name())) return line_of(p.source(), number);
+  return {};
+}
+
+inline bool continues_character(char c) noexcept {  // of UTF-8
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
+/// Writes a source line with its number, and beneath it a caret at the column. Of a long line, what
+/// is around the column.
+template <class Builder>
+inline void show_line(Builder& out, std::size_t number, string_ref line, std::size_t column) {
+  constexpr std::size_t longest = 200, before = 120;
+  Builder margin;
+  margin << "  " << number;
+  const std::size_t width = margin.size();
+  if (column > line.size() + 1) column = 0;
+  bool cut_front = false;
+  if (line.size() > longest && column > before) {
+    std::size_t front = column - before;
+    while (front < column - 1 && continues_character(line[front])) ++front;
+    line = without_front(line, front);
+    column -= front;
+    cut_front = true;
+  }
+  const bool cut_back = line.size() > longest;
+  if (cut_back) {
+    std::size_t size = longest;
+    while (size > column && continues_character(line[size])) --size;
+    line = line.substring(0, size);
+  }
+  out << margin.finish() << " | " << (cut_front ? "..." : "") << line << (cut_back ? "..." : "")
+      << '\n';
+  if (column == 0) return;
+  for (std::size_t i = 0; i < width; ++i) out << ' ';
+  out << " | " << (cut_front ? "   " : "");
+  for (const char c : line.substring(0, column - 1)) {
+    if (!continues_character(c)) out << (c == '\t' ? '\t' : ' ');
+  }
+  out << "^\n";
+}
+
+/// The first message of a log that says why there is no program, or an empty one.
+inline logged_message first_mistake(string_ref log) noexcept {
+  logged_message found;
+  while (next_message(log, found)) {
+    if (found.severity >= severity::error) return found;
+  }
+  return {};
+}
+
+/// `errc::compile_failed`; the values are the line of the first mistake and nothing.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error compile_error(const compile_request& request,
+                                                             const sequence<text>& options,
+                                                             const text& log,
+                                                             source_location where) {
+  const logged_message mistake = first_mistake(log);
+  Builder out;
+  if (!mistake.message.empty()) {
+    if (mistake.line != 0) out << mistake.file << ':' << mistake.line << ": ";
+    out << mistake.message << '\n';
+    string_ref line = line_of(request.source, mistake.file, mistake.line);
+    if (line.empty()) line = mistake.source_line;
+    if (mistake.line != 0 && !line.empty()) show_line(out, mistake.line, line, mistake.column);
+    const string_ref header = missing_header(mistake.message);
+    if (!header.empty()) explain_missing_header(out, request, header);
+    if (mistake.line != 0) explain_foreign_header(out, request, mistake.file);
+  }
+  out << "The options were";
+  for (const text& option : options) out << ' ' << option;
+  out << ".\n" << log_headline << '\n' << log;
+  if (log.empty()) out << "NVRTC gave no log.";
+  if (log.empty() || log.end()[-1] != '\n') out << '\n';
+  return refusal(errc::compile_failed, "gpu::compile", out.finish(), where, mistake.line);
+}
+
+/// The one of `options` that an NVRTC without it names in its log, or null. The log may leave out
+/// the value, and one option may begin as another does.
+inline const text* unrecognized_option(const sequence<text>& options, string_ref log) noexcept {
+  const text* named = nullptr;
+  std::size_t most = 0;
+  if (position_of("unrecognized option", log) == log.size()) return nullptr;
+  for (const text& option : options) {
+    const string_ref whole = option;
+    const string_ref name = whole.substring(0, position_of("=", whole));
+    if (name.size() <= most || position_of(name, log) == log.size()) continue;
+    named = &option;
+    most = name.size();
+  }
+  return named;
+}
+
+/// A mistake in the source is `errc::compile_failed`; an option that this NVRTC is too old for is
+/// `errc::not_supported`; what else NVRTC refuses keeps its code.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error compilation_error(const cuda_error& error,
+                                                                 const compile_request& request,
+                                                                 const sequence<text>& options,
+                                                                 const text& log,
+                                                                 source_location where) {
+  constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
+  if (error.domain() != error_domain::nvrtc) return error;
+  if (error.code() == compilation || error.code() == bad_name_expression) {
+    return compile_error(request, options, log, where);
+  }
+  Builder out;
+  if (error.code() == invalid_option) {
+    int major = 0, minor = 0;
+    (void)library_call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();
+    out << "NVRTC " << major << '.' << minor;
+    if (const text* option = unrecognized_option(options, log)) {
+      out << " has no option " << *option << ". Leave it out, or install a newer CUDA toolkit.";
+      return refusal(errc::not_supported, "gpu::compile", out.finish(), where);
+    }
+    out << " refuses one of the options";
+    for (const text& option : options) out << ' ' << option;
+    out << ".\n";
+  }
+  out << log;
+  return noted_error(cuda_error(error).with_details(out.finish()));
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,213 @@
+#pragma once
+/// \file
+/// The one place that drives NVRTC: from a settled request to all that it makes of it.
+
+#include <gpu/compiler/compiled_program.hpp>
+#include <gpu/compiler/nvrtc/compile_error.hpp>
+#include <gpu/compiler/nvrtc/given_headers.hpp>
+#include <gpu/compiler/nvrtc/header_trace.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
+
+#include <gpu/system/file_size_signal.hpp>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gpu::inline v0::detail {
+
+using unique_program =
+    unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
+
+/// A text of NVRTC without the zero, or in logs the several, that end it.
+inline text without_terminator(const text& t) {
+  std::size_t size = t.size();
+  while (size > 0 && t.data()[size - 1] == '\0') --size;
+  return size == t.size() ? t : required(text(t.data(), size));
+}
+
+/// Whether an error or a log says that no more files can be opened: too many are, in this process
+/// or on this machine.
+inline bool lacks_descriptors(const text& words) noexcept {
+  return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
+}
+
+inline bool uses_precompiled_header(const compile_request& request) noexcept {
+  for (const text& option : request.options) {
+    for (const char* name : {"--pch", "--use-pch", "--create-pch"}) {
+      if (starts_with(option, name)) return true;
+    }
+  }
+  return false;
+}
+
+/// What NVRTC is given to learn about the compilation, besides the request.
+struct compile_extras {
+  header_trace trace = {};
+  bool ptxas_figures = false;
+  bool no_cache = false;
+
+  bool in_use() const noexcept { return trace.works() || ptxas_figures; }
+};
+
+/// Whether NVRTC looks into the cache of the driver, where there is one. What it finds there comes
+/// without the assembler's figures.
+inline bool nvrtc_has_cache(source_location where) noexcept {
+  const result<version> known = nvrtc_version(where);
+  return known.has_value() && *known >= version{12, 9};
+}
+
+inline bool has_option(const compile_request& request, string_ref name) noexcept {
+  for (const text& option : request.options) {
+    if (string_ref(option) == name) return true;
+  }
+  return false;
+}
+
+/// The options and the include folders in one list, as NVRTC takes them.
+template <class Builder = text_builder>
+inline sequence<text> whole_option_list(const compile_request& request) {
+  sequence<text> list = request.options;
+  for (const auto* folders : {&request.folders, &request.found_folders}) {
+    for (const text& folder : *folders) {
+      Builder out;
+      out << "--include-path=" << folder;
+      list.push_back(required(out.finish()));
+    }
+  }
+  return list;
+}
+
+/// The name of something that was asked for and has 0 bytes in `made`; null if nothing has.
+inline const char* missing_product(const compile_request& request,
+                                   const compiled_state& made) noexcept {
+  if (has_option(request, "--dlink-time-opt")) {
+    if (made.lto_ir.empty()) return "LTO-IR";
+  } else {
+    const bool real = request.architecture.kind() == architecture::kind_type::real;
+    if (made.ptx.empty()) return "PTX";
+    if (real && made.cubin.empty()) return "machine code";
+  }
+  if (made.names.size() != request.source.instances().size()) return "names of instances";
+  for (const name_pair& name : made.names) {
+    if (name.lowered.empty()) return "name of an instance";
+  }
+  return nullptr;
+}
+
+/// Reads everything out of a program that was compiled.
+template <class Builder = text_builder>
+inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& request,
+                              compiled_state& made, source_location where) {
+  using table = nvrtc::entry_points;
+  if (has_option(request, "--dlink-time-opt")) {
+    GPU_TRY((library_text<&table::get_lto_ir_size, &table::get_lto_ir>(raw, made.lto_ir, where)));
+  } else {
+    GPU_TRY((library_text<&table::get_ptx_size, &table::get_ptx>(raw, made.ptx, where)));
+    made.ptx = without_terminator(made.ptx);
+    if (request.architecture.kind() == architecture::kind_type::real) {
+      GPU_TRY((library_text<&table::get_cubin_size, &table::get_cubin>(raw, made.cubin, where)));
+    }
+  }
+  for (const option_text& expression : request.source.instances()) {
+    const char* lowered = nullptr;
+    GPU_TRY(library_call<&table::get_lowered_name>(where, raw, expression.c_str(), &lowered));
+    made.names.push_back({expression, required(text(lowered))});
+  }
+  const char* missing = missing_product(request, made);
+  if (missing == nullptr) return {};
+  Builder out;
+  out << "NVRTC reported success and returned no " << missing << " for \"" << request.source.name()
+      << "\". Try again, or install another version of the CUDA toolkit.";
+  return fail(refusal(errc::compile_failed, "gpu::compile", out.finish(), where));
+}
+
+/// Compiles with the options of the request and the extras that are not null.
+template <class Builder = text_builder>
+inline result<> nvrtc_compile_once(const compile_request& request,
+                                   const given_headers<Builder>& headers, compile_extras& extras,
+                                   compiled_state& made, source_location where) {
+  using table = nvrtc::entry_points;
+  const program& p = request.source;
+  sequence<const char*> arguments;
+  nvrtc::nvrtc_program raw = nullptr;
+  GPU_TRY(library_call<&table::create_program>(where, &raw, p.source().c_str(), p.name().c_str(),
+                                               headers.count(), headers.sources(),
+                                               headers.names()));
+  const unique_program owner(raw);
+  for (const option_text& expression : p.instances()) {
+    GPU_TRY(library_call<&table::add_name_expression>(where, raw, expression.c_str()));
+  }
+  for (const text& option : made.options) arguments.push_back(option.c_str());
+  if (extras.trace.works()) {
+    arguments.push_back(extras.trace.trace_option());
+    arguments.push_back(extras.trace.output_option());
+  }
+  if (extras.ptxas_figures) arguments.push_back("--ptxas-options=--verbose");
+  if (extras.no_cache) arguments.push_back("--no-cache");
+  const result<> done = [&] {
+    const file_size_signal_blocked blocked;  // for the list of headers
+    return library_call<&table::compile_program>(where, raw, static_cast<int>(arguments.size()),
+                                                 arguments.data());
+  }();
+
+  text log;
+  result<> logged =
+      library_text<&table::get_program_log_size, &table::get_program_log>(raw, log, where);
+  if (!logged.has_value() && logged.error() == errc::out_of_host_memory) return logged;
+  split_log(without_terminator(log), made.log, made.ptxas_log);
+  if (extras.trace.works()) {
+    // What comes from a precompiled header is not opened, and not in the list.
+    made.headers_complete = extras.trace.read(made.headers) && !uses_precompiled_header(request);
+  }
+  if (!done.has_value()) {
+    return fail(compilation_error(done.error(), request, made.options, made.log, where));
+  }
+  if (!logged.has_value()) return logged;
+  return read_products(raw, request, made, where);
+}
+
+/// Compiles what was asked for; `made` is a fresh state. Where the compilation fails, what is known
+/// by then (log, options, headers) is in `made` all the same.
+/// **Threads**: any number at once.
+template <class Builder = text_builder>
+inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
+                              source_location where) {
+  made.architecture = request.architecture;
+  made.options = whole_option_list(request);
+  given_headers<Builder> headers(request.source, request.folders);
+  compile_extras extras;
+  extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
+                         !has_option(request, "--dlink-time-opt");
+  for (;;) {
+    result<> done = nvrtc_compile_once(request, headers, extras, made, where);
+    if (done.has_value()) {
+      const bool lost = extras.ptxas_figures && made.ptxas_log.empty();
+      if (!lost || extras.no_cache || !nvrtc_has_cache(where)) return done;
+      extras.no_cache = true;
+      made.names.clear();
+      continue;
+    }
+    const cuda_error& error = done.error();
+    if (extras.trace.works() && lacks_descriptors(made.log)) {
+      extras.trace.close();  // takes two, which the headers may need
+      continue;
+    }
+    if (error == errc::compile_failed && headers.add_missing(made.log)) continue;
+    if (!extras.in_use()) return done;
+    if (error == errc::not_supported || error.domain() == error_domain::nvrtc) {
+      // An NVRTC may not know the options that are not in its manual: it has to do without them.
+      constexpr int invalid_option = 5;
+      if (error.domain() == error_domain::nvrtc && error.code() != invalid_option) return done;
+      extras.trace.close();
+      extras.ptxas_figures = false;
+    } else if (error == errc::compile_failed && extras.ptxas_figures &&
+               first_mistake(made.log).message.empty()) {
+      // Asked for figures, the assembler may not say why it failed.
+      extras.ptxas_figures = false;
+    } else {
+      return done;
+    }
+  }
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,348 @@
+#pragma once
+/// \file
+/// After a compilation: finds out on what it depended.
+
+#include <gpu/compiler/cache/conditions.hpp>
+#include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/compiler/nvrtc/given_headers.hpp>
+#include <gpu/compiler/nvrtc/include_scan.hpp>
+#include <gpu/compiler/program.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// What was at a place before a compilation.
+struct place_state {
+  place_kind kind = place_kind::nothing;
+  file_identity identity = {};
+  text contents = {};  // of a plain file
+};
+
+/// The places where a compilation would look for the user's headers, as they were before it. What
+/// is not as it was cannot be told from what the compiler saw.
+template <class Builder = text_builder> struct basic_places_before {
+  file_clock started = {};  // the clock of the file system, which may be another machine's
+  text_set paths = {};
+  sequence<place_state> states = {};
+
+  const place_state* find(const text& path) const noexcept {
+    const std::size_t position = paths.position(path);
+    return position == 0 ? nullptr : &states[position - 1];
+  }
+};
+using places_before = basic_places_before<>;
+
+/// Gathers the conditions under which a compiled program may be used again. What was opened is
+/// known; where the compiler looked before it found that is worked out from the directives in all
+/// of it, and it does no harm to name too many places. NVRTC looks for a name in quotes in the
+/// folder of the file with the directive, which for a text is that of its name; then, as for a name
+/// in <>, in the include folders. In each it tries a name without a dot with ".stdh", too.
+template <class Builder = text_builder> class basic_condition_gatherer {
+ public:
+  /// `folders` are those with headers, in order.
+  basic_condition_gatherer(const program& source, const sequence<text>& folders,
+                           const places_before& before)
+      : source_{source}, folders_{folders}, before_{before} {
+    for (const program_header& header : source.headers()) given_.insert(header.name);
+  }
+
+  /// Looks at the user's headers, to be called right before the compilation. Waits, for some
+  /// milliseconds, where one was written so lately that its stamp could not be told from one given
+  /// during the compilation. Headers in the last `toolkit` folders are older than that.
+  static places_before look_before(const program& source, const sequence<text>& folders,
+                                   std::size_t toolkit) {
+    places_before before;
+    basic_condition_gatherer all(source, folders, before);
+    all.scan_given();
+    std::uint64_t newest = 0;
+    const auto see = [&](const text& path) {
+      if (const place_state* known = before.find(path)) return known->kind == place_kind::file;
+      struct stat about{};
+      place_state state;
+      state.kind = kind_of_place(path.c_str(), about);
+      if (state.kind != place_kind::nothing) {
+        state.identity = identity_of(about);
+        if (state.identity.changed > newest) newest = state.identity.changed;
+        if (read_header(path, state.contents, state.identity)) all.scan(state.contents, path);
+      }
+      before.paths.insert(path);
+      before.states.push_back(state);
+      return state.kind == place_kind::file;
+    };
+    for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
+      all.each_place(lookup(all.lookups_[i]), folders.size() - toolkit, see);
+    }
+    file_clock now = file_clock::now();
+    constexpr timespec millisecond{0, 1'000'000};
+    for (int i = 0; i < 12 && newest >= now.stamp; ++i) {
+      ::nanosleep(&millisecond, nullptr);
+      now = file_clock::now();
+    }
+    before.started = now;
+    return before;
+  }
+
+  /// Fills in all but the compiler. `opened` are the files that the compilation opened; where it
+  /// could not tell, `complete` is false, and all that it could have opened is taken. Returns why
+  /// the conditions cannot be known, or nothing.
+  text gather(const sequence<text>& opened, bool complete, cache_conditions& conditions) {
+    complete_ = complete;
+    out_ = &conditions;
+    conditions.folders = folders_;
+    scan_given();
+    if (complete) {
+      for (const text& path : opened) {
+        if (given_.contains(path)) continue;
+        const bool own = scan_own(path);
+        if (own) opened_own_.insert(path);
+        // A file may have the name of a header of the library.
+        if (!own || kind_of_place(path.c_str()) == place_kind::file) open(path);
+      }
+    }
+    // Where the compiler could not tell, looking finds more files, and these have more lookups.
+    std::size_t looked = 0, folders_known = 0;
+    do {
+      if (folders_known != own_folders_.list().size()) looked = 0;
+      folders_known = own_folders_.list().size();
+      for (; looked < lookups_.size(); ++looked) {
+        each_place(lookup(lookups_[looked]), folders_.size(),
+                   [&](const text& path) { return place(path); });
+      }
+      look_for_unexplained();
+    } while (looked < lookups_.size() || folders_known != own_folders_.list().size());
+    if (known_ && conditions.on_files() && before_.started.was_set_until(file_clock::now())) {
+      because("the clock was set while the program was compiled");
+    }
+    return trouble_;
+  }
+
+  /// Whether the conditions are known.
+  bool known() const noexcept { return known_; }
+  /// The identities of the files of the conditions.
+  const sequence<file_identity>& seen_files() const noexcept { return seen_files_; }
+
+ private:
+  struct lookup {
+    text name;
+    text own_folder;  // of the file with the directive
+    bool quoted;
+    bool goes_on;  // behind the first place that has it
+  };
+
+  void because(const char* first, const text& path = {}, const char* last = "") {
+    known_ = false;
+    if (!trouble_.empty()) return;
+    text_builder out;
+    out << first << path << last;
+    trouble_ = out.finish();
+  }
+
+  static bool is_absolute(const text& name) noexcept { return name.c_str()[0] == '/'; }
+  static text join(const text& folder, const text& name) {
+    if (folder.empty() || is_absolute(name)) return name;
+    text_builder out;
+    out << folder;
+    if (folder.end()[-1] != '/') out << '/';
+    out << name;
+    return required(out.finish());
+  }
+  static constexpr string_ref suffix = ".stdh";
+  static bool has_suffix(string_ref path) noexcept {
+    std::size_t at = path.size();
+    while (at > 0 && path[at - 1] != '/' && path[at - 1] != '.') --at;
+    return at > 0 && path[at - 1] == '.';
+  }
+  static text with_suffix(const text& path) {
+    text_builder out;
+    out << path << suffix;
+    return required(out.finish());
+  }
+  static text without_suffix(const text& path) {
+    if (path.size() < suffix.size()) return path;
+    const std::size_t size = path.size() - suffix.size();
+    if (!(string_ref(path.data() + size, suffix.size()) == suffix)) return path;
+    return required(text(path.data(), size));
+  }
+  static text folder_of(string_ref path) {
+    std::size_t size = path.size();
+    while (size > 0 && path[size - 1] != '/') --size;
+    return required(path.substring(0, size > 1 ? size - 1 : size).to_text());
+  }
+
+  void scan_given() {
+    scan(source_.source(), source_.name());
+    for (const program_header& header : source_.headers()) scan(header.source, header.name);
+  }
+
+  void scan(string_ref contents, string_ref path) {
+    const include_scan found(contents);
+    const text folder = folder_of(path);
+    own_folders_.insert(folder);
+    const scan_outcome outcome = found.for_each([&](include_name include) {
+      const text name = required(include.name.to_text());
+      if (given_.contains(name)) return;  // headers given as text come before all folders
+      if (!include.quoted || !complete_) scan_own(name);
+      text_builder key;
+      key << (include.quoted ? '"' : '<') << (include.goes_on ? '+' : '1');
+      if (include.quoted) key << folder;
+      key << '\n' << name;
+      if (seen_.insert(required(key.finish()))) {
+        lookups_.push_back({name, folder, include.quoted, include.goes_on});
+      }
+    });
+    const text name = path.to_text();
+    if (outcome.asks_by_macro) because("", name, " asks by a macro whether a header is there");
+    if (outcome.includes_by_macro) {
+      macro_folders_.insert(folder);
+      if (!complete_) because("", name, " includes a header by a macro");
+    }
+    if (found.reads_clock()) because("", name, " has __DATE__, __TIME__ or __TIMESTAMP__");
+  }
+
+  /// Takes in a header of the library's own, of which nothing but the library's version decides.
+  /// Returns whether there is one of that name.
+  bool scan_own(const text& name) {
+    const text source = library_header(name);
+    if (!source.empty() && own_headers_.insert(name)) scan(source, name);
+    return !source.empty();
+  }
+
+  /// Takes in a file that was opened.
+  void open(const text& path) {
+    if (!files_.insert(path)) return;
+    text contents;
+    file_identity identity;
+    if (!read_header(path, contents, identity)) {
+      return because("header ", path, " went away while the program was compiled");
+    }
+    const place_state* before = before_.find(path);
+    if (identity.changed >= before_.started.stamp ||
+        (before != nullptr && !(before->identity == identity && before->contents == contents))) {
+      return because("header ", path, " was written while the program was compiled");
+    }
+    out_->files.push_back({path, digest_of(contents)});
+    seen_files_.push_back(identity);
+    scan(contents, path);
+  }
+
+  /// Calls `visit(path)` for what a name may stand for in a folder, until one returns true.
+  template <class Visit> static bool is_in(const text& folder, const text& name, Visit visit) {
+    const text path = join(folder, name);
+    return visit(path) || (!has_suffix(path) && visit(with_suffix(path)));
+  }
+
+  /// Calls `visit(path)` for all places where the compiler may look for a header, the first
+  /// `folders` of the include folders among them, in order, until one returns true.
+  template <class Visit> void each_place(const lookup& l, std::size_t folders, Visit visit) const {
+    const auto is_found_in = [&](const text& folder) {
+      return is_in(folder, l.name, visit) && !l.goes_on;
+    };
+    if (is_absolute(l.name)) {
+      is_found_in({});
+      return;
+    }
+    if (l.quoted) {
+      if (is_found_in(l.own_folder)) return;
+      // The directive may come of a macro, which another file uses.
+      for (std::size_t i = 0; i < own_folders_.list().size(); ++i) {
+        is_found_in(text(own_folders_.list()[i]));
+      }
+    }
+    for (std::size_t i = 0; i < folders; ++i) {
+      if (is_found_in(folders_[i])) return;
+    }
+  }
+
+  /// Looks at one place. Returns whether the compiler opened what is there.
+  bool place(const text& path) {
+    if (files_.contains(path)) {
+      explained_.insert(path);
+      return true;
+    }
+    struct stat about{};
+    const bool below_nothing = is_in_absent(path);
+    const place_kind kind =
+        below_nothing ? place_kind::nothing : kind_of_place(path.c_str(), about);
+    const place_state* before = before_.find(path);
+    if (!complete_ && kind == place_kind::file) {
+      open(path);
+      explained_.insert(path);
+      return true;
+    }
+    if (kind == place_kind::nothing) {
+      if (before != nullptr && before->kind != kind) {
+        because("", path, " went away while the program was compiled");
+      }
+      if (!below_nothing) note_absent(path);
+      return false;
+    }
+    if (nanoseconds(about.st_ctim) >= before_.started.stamp ||
+        (before != nullptr && before->kind != kind)) {
+      because("", path, " was written while the program was compiled");
+    }
+    if (present_.insert(path)) out_->places.push_back({path, kind});
+    return false;
+  }
+
+  bool is_in_absent(const text& path) const {
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      if (path.data()[i] == '/' && absent_.contains({path.data(), i})) return true;
+    }
+    return absent_.contains(path);
+  }
+
+  /// Notes the topmost folder that is not there, which stands for all in it.
+  void note_absent(const text& path) {
+    text top = path;
+    for (std::size_t size = path.size(); size-- > 1;) {
+      if (path.data()[size] != '/') continue;
+      const text above = required(text(path.data(), size));
+      if (kind_of_place(above.c_str()) != place_kind::nothing) break;
+      top = above;
+    }
+    absent_.insert(top);
+    out_->places.push_back({top, place_kind::nothing});
+  }
+
+  /// A file that no directive explains was named by a macro: any part of its path may be the name.
+  /// Where a directive has a macro, it may as well name one that another directive explains.
+  void look_for_unexplained() {
+    const auto look_for = [&](const text& name, const sequence<text>& from) {
+      for (const sequence<text>* folders : {&from, &folders_}) {
+        for (const text& folder : *folders) {
+          is_in(folder, without_suffix(name), [&](const text& path) { return place(path); });
+        }
+      }
+    };
+    for (std::size_t i = 0; i < files_.list().size(); ++i) {
+      const text path = files_.list()[i];
+      const sequence<text> from =
+          explained_.insert(path) ? own_folders_.list() : macro_folders_.list();
+      if (from.empty()) continue;
+      const auto try_folder = [&](const text& folder) {
+        if (!starts_with(path, folder)) return;
+        const char* name = path.data() + folder.size();
+        while (*name == '/' && !folder.empty()) ++name;
+        look_for(required(text(name)), from);
+      };
+      for (const text& folder : from) try_folder(folder);
+      for (const text& folder : folders_) try_folder(folder);
+    }
+    if (macro_folders_.list().empty()) return;
+    for (const text& name : opened_own_.list()) look_for(name, macro_folders_.list());
+  }
+
+  const program& source_;
+  const sequence<text>& folders_;
+  const places_before& before_;
+  bool complete_ = true;
+  cache_conditions* out_ = nullptr;
+  bool known_ = true;
+  text trouble_;
+  text_set given_, own_headers_, opened_own_, own_folders_, macro_folders_, seen_, files_,
+      explained_, absent_, present_;
+  sequence<lookup> lookups_;
+  sequence<file_identity> seen_files_;
+};
+using condition_gatherer = basic_condition_gatherer<>;
+
+}  // namespace gpu::inline v0::detail

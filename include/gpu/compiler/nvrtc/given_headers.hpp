@@ -1,0 +1,111 @@
+#pragma once
+/// \file
+/// The headers that every program can include without naming a folder: `<gpu/device.hpp>`, and
+/// those of the C++ standard library.
+
+#include <gpu/compiler/nvrtc/device_header.hpp>
+#include <gpu/compiler/nvrtc/include_scan.hpp>
+#include <gpu/compiler/nvrtc/standard_headers.hpp>
+#include <gpu/compiler/program.hpp>
+
+#include <unistd.h>
+
+namespace gpu::inline v0::detail {
+
+/// The text of the library's header `name`, or an empty text where there is none of that name.
+template <class Builder = text_builder> inline text library_header(string_ref name) {
+  if (name == device_header_name) {
+    return required(text(device_header, sizeof device_header - 1));
+  }
+  return standard_header(name);
+}
+
+/// Tells the library's headers from those of another version of the library.
+template <class Builder = text_builder> inline std::uint64_t mark_of_library_headers() {
+  static std::uint64_t mark = 0;  // each thread that finds it so computes the same
+  if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a
+  const auto add = [&](string_ref header) {
+    for (const char c : header) {
+      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01b3;
+    }
+  };
+  add({device_header, sizeof device_header - 1});
+  for (const plain_header& header : plain_headers) add(header.source);
+  for (const char* header : {"cstddef", "cmath", "stdint.h"}) add(libcuxx_header(header));
+  __atomic_store_n(&mark, hash, __ATOMIC_RELAXED);
+  return hash;
+}
+
+/// The headers that one compilation is given as texts: the program's, and those of the library that
+/// it asks for. NVRTC prefers a header given as text to all others of its name, even to a neighbour
+/// in quotes; so the library gives no more than what was asked for in `<>` and is in none of the
+/// user's folders, or was not found without it.
+template <class Builder = text_builder> class given_headers {
+ public:
+  given_headers(const program& source, const sequence<text>& folders) : folders_{folders} {
+    for (const program_header& header : source.headers()) add(header.name, header.source);
+    add_wanted(source.source());
+    for (const program_header& header : source.headers()) add_wanted(header.source);
+  }
+
+  int count() const noexcept { return static_cast<int>(names_.size()); }
+  const char* const* names() const noexcept { return name_pointers_.data(); }
+  const char* const* sources() const noexcept { return source_pointers_.data(); }
+
+  /// Adds the header of the library that a compilation did not find, by its log. Returns whether
+  /// there is such a header; then it is worth another try.
+  bool add_missing(string_ref log) {
+    // NVRTC 13: could not open source file "cstdint" (...); before: cannot open source file "...".
+    constexpr string_ref words = "open source file \"";
+    const auto* found =
+        static_cast<const char*>(::memmem(log.data(), log.size(), words.data(), words.size()));
+    if (found == nullptr) return false;
+    const char* first = found + words.size();
+    const auto left = static_cast<std::size_t>(log.end() - first);
+    const auto* last = static_cast<const char*>(__builtin_memchr(first, '"', left));
+    return last != nullptr && add_own({first, static_cast<std::size_t>(last - first)});
+  }
+
+ private:
+  void add(const text& name, const text& source) {
+    names_.push_back(name);
+    sources_.push_back(source);
+    name_pointers_.push_back(name.c_str());
+    source_pointers_.push_back(source.c_str());
+  }
+
+  /// Adds the library's header of that name and those that it needs; false where there is none, or
+  /// one of its name is there.
+  bool add_own(string_ref name) {
+    for (const text& known : names_) {
+      if (string_ref(known) == name) return false;
+    }
+    const text source = library_header(name);
+    if (source.empty()) return false;
+    add(required(name.to_text()), source);
+    add_wanted(source);
+    return true;
+  }
+
+  void add_wanted(const text& source) {
+    include_scan(source).for_each([&](include_name include) {
+      if (!include.quoted && !in_folders(include.name)) add_own(include.name);
+    });
+  }
+
+  bool in_folders(string_ref name) const {
+    for (const text& folder : folders_) {
+      Builder path;
+      path << folder << '/' << name;
+      if (::access(required(path.finish()).c_str(), F_OK) == 0) return true;
+    }
+    return false;
+  }
+
+  const sequence<text>& folders_;
+  sequence<text> names_, sources_;
+  sequence<const char*> name_pointers_, source_pointers_;
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,100 @@
+#pragma once
+/// \file
+/// Learns from NVRTC which files a compilation opened.
+
+#include <gpu/core/string_ref.hpp>
+#include <gpu/system/operating_system.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <gpu/core/sequence.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Has NVRTC's front end list each header that it opens, into a file in memory. It is the one
+/// complete answer: a search of our own for `#include` would have to evaluate `#if`.
+///
+/// The two options are not in NVRTC's manual. So the list is believed only where it begins and ends
+/// as a whole one does, and a compilation whose list is not whole says so.
+class header_trace {
+ public:
+  header_trace() noexcept : file_{::memfd_create("gpu-headers", MFD_CLOEXEC)} {
+    if (file_ < 0) return;
+    format_into(option_, sizeof option_, "-Xcudafe=--error_output=/proc/self/fd/%d", file_);
+    if (::access(path(), W_OK) != 0) close();  // there is no /proc
+  }
+  header_trace(const header_trace&) = delete;
+  header_trace& operator=(const header_trace&) = delete;
+  ~header_trace() { close(); }
+
+  bool works() const noexcept { return file_ >= 0; }
+  void close() noexcept {
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+  }
+
+  /// The options that NVRTC has to be given.
+  const char* trace_option() const noexcept { return "-Xcudafe=--trace_includes"; }
+  const char* output_option() const noexcept { return option_; }
+
+  /// Sets `headers` to what was opened, each once, in the order of first opening. Returns whether
+  /// that is certain to be all.
+  template <class Text> bool read(sequence<Text>& headers) const {
+    headers.clear();
+    text_builder pieces;
+    char block[4096];
+    ssize_t got = 0;
+    for (off_t at = 0; (got = ::pread(file_, block, sizeof block, at)) > 0; at += got) {
+      pieces.append(block, static_cast<std::size_t>(got));
+    }
+    const text list = required(pieces.finish());
+    return got == 0 && parse(list, headers);
+  }
+
+  /// Reads a list: one line for each inclusion, indented by its depth, between two names of NVRTC's
+  /// own, of which the second is not there when the compilation failed.
+  template <class Text> static bool parse(string_ref list, sequence<Text>& headers) {
+    std::size_t depth = 0, line = 0;
+    bool begun = false, ended = false, consistent = true;
+    while (!list.empty()) {
+      std::size_t size = 0, indent = 0;
+      while (size < list.size() && list[size] != '\n') ++size;
+      while (indent < size && list[indent] == ' ') ++indent;
+      const string_ref name = list.substring(indent, size - indent);
+      const std::size_t used = size < list.size() ? size + 1 : size;
+      list = list.substring(used, list.size() - used);
+      if (line++ == 0 && name == "__nv_nvrtc_builtin_header.h") {
+        begun = true;
+        continue;
+      }
+      if (name == "__nv_name_map" && indent == 0) {
+        ended = true;
+        continue;
+      }
+      // A name that begins with spaces, or holds a line's end, cannot be told from the indentation.
+      if (ended || name.empty() || indent > depth + 1 || (line == 2 && indent != 0)) {
+        consistent = false;
+      }
+      depth = indent;
+      add(name, headers);
+    }
+    return begun && ended && consistent;
+  }
+
+ private:
+  const char* path() const noexcept { return option_ + sizeof "-Xcudafe=--error_output=" - 1; }
+
+  template <class Text> static void add(string_ref name, sequence<Text>& headers) {
+    for (const text& known : headers) {
+      if (string_ref(known) == name) return;
+    }
+    headers.push_back(required(name.to_text()));
+  }
+
+  int file_;
+  char option_[64];
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,92 @@
+#pragma once
+/// \file
+/// Answers why a header was not found: where it was looked for, and what was there.
+
+#include <gpu/compiler/diagnostics.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/kernel/detail/name_suggestions.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The header that a message says is missing, or nothing: `could not open source file "x.h" (...)`.
+inline string_ref missing_header(string_ref message) noexcept {
+  constexpr string_ref phrase("open source file \"");
+  const std::size_t at = position_of(phrase, message);
+  if (at == message.size()) return {};
+  const string_ref name = without_front(message, at + phrase.size());
+  std::size_t size = 0;
+  while (size < name.size() && name[size] != '"') ++size;
+  return name.substring(0, size);
+}
+
+/// Writes where `#include` looked for `name`, and what to do.
+template <class Builder>
+[[gnu::cold]] inline void explain_missing_header(Builder& out, const compile_request& request,
+                                                 string_ref name) {
+  out << '"' << name << "\" was looked for\n";
+  if (!request.source.headers().empty()) {
+    nearest_names<4> nearest;
+    for (const program_header& header : request.source.headers()) {
+      nearest.add(header.name.c_str(), edit_distance(name, header.name));
+    }
+    out << "  among the " << request.source.headers().size() << " headers given as text:";
+    for (std::size_t i = 0; i < nearest.count; ++i) out << ' ' << nearest.list[i].name;
+    if (nearest.seen > nearest.count) out << " ...";
+    out << '\n';
+  }
+  const auto look = [&](const text& folder, const char* origin) {
+    Builder path;
+    path << folder << '/' << name;
+    out << "  in " << folder << origin;
+    if (kind_of_path(folder.c_str()) == path_kind::missing) {
+      out << ": there is no such folder";
+    } else if (kind_of_path(path.finish().c_str()) == path_kind::folder) {
+      out << ": it is a folder there";
+    }
+    out << '\n';
+  };
+  for (const text& folder : request.folders) look(folder, "");
+  for (const text& folder : request.found_folders) look(folder, " (found)");
+  library_facts nvrtc;
+  (void)get_nvrtc_facts(nvrtc, {}).has_value();
+  header_search found;
+  found.run(nvrtc.library.empty() ? nullptr : nvrtc.library.c_str());
+  const bool asked_toolkit = !request.found_folders.empty();
+  const bool libcuxx = starts_with(name, "cuda/std/") || starts_with(name, "nv/") ||
+                       starts_with(name, "cub/") || starts_with(name, "thrust/");
+  if (!asked_toolkit && (found.has_toolkit() || found.has_libcuxx())) {
+    out << "The toolkit's own headers were left out by compile_options::toolkit_headers.\n";
+  } else if (!found.has_toolkit() || (libcuxx && !found.has_libcuxx())) {
+    out << "The headers of " << (libcuxx ? "libcu++" : "the CUDA toolkit")
+        << " were not found; looked in";
+    for (const text& folder : found.looked_in) out << "\n  " << folder;
+    out << "\nInstall the CUDA toolkit, or pip install "
+        << (libcuxx ? "nvidia-cuda-cccl" : "nvidia-cuda-runtime")
+        << ", and set CUDA_PATH to its folder.\n";
+  }
+  out << "Give the header as text with program::header, or its folder in "
+         "compile_options::include_folders.\n";
+}
+
+/// Says so where a mistake is in a header of another toolkit than NVRTC's.
+template <class Builder>
+[[gnu::cold]] inline void explain_foreign_header(Builder& out, const compile_request& request,
+                                                 string_ref file) {
+  library_facts nvrtc;
+  if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;
+  for (const text& folder : request.found_folders) {
+    if (!starts_with(file, folder)) continue;
+    for (const text& toolkit : request.found_folders) {
+      const std::size_t version = version_of_headers(toolkit);
+      if (version == 0 || version / 1000 == static_cast<std::size_t>(nvrtc.major)) continue;
+      out << "The headers that were found in " << toolkit << " are those of CUDA " << version / 1000
+          << '.' << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.'
+          << nvrtc.minor
+          << ". Install the headers that go with it beside it, or name their folder in "
+             "compile_options::include_folders.\n";
+      return;
+    }
+  }
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,147 @@
+#pragma once
+/// \file
+/// Settles what is to be compiled: after this, nothing is left to the device or the environment.
+
+#include <gpu/compiler/options/chosen_options.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/compiler/toolkit/nvrtc_facts.hpp>
+#include <gpu/driver/calls.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// What is to be compiled, settled.
+struct compile_request {
+  const program& source;
+  gpu::architecture architecture;     ///< real or virtual
+  sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
+  sequence<text> folders = {};        ///< the user's include folders, in their order
+  sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
+  text compiler = {};                 ///< NVRTC's version and build; empty where there is none
+  sequence<text> variables = {};      ///< those of the environment that NVRTC obeys
+};
+
+/// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
+/// else of the first, where `device` is negative.
+template <class Builder = text_builder>
+inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
+  using table = driver::entry_points;
+  if (device < 0) {
+    CUcontext current = nullptr;
+    GPU_TRY(driver::call<&table::ctx_get_current>(where, &current));
+    if (current != nullptr) {
+      GPU_TRY(driver::call<&table::ctx_get_device>(where, &device));
+    } else {
+      GPU_TRY(driver::call<&table::device_get>(where, &device, 0));
+    }
+  }
+  int major = 0, minor = 0;
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  GPU_TRY(driver::call<&table::device_get_attribute>(
+      where, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+  number = major * 10 + minor;
+  return {};
+}
+
+/// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
+/// the device can run. Without NVRTC, what was shipped for the device itself will do.
+template <class Builder = text_builder>
+inline result<> settle(architecture& target, const library_facts& facts, source_location where) {
+  const sequence<int>& known = facts.architectures;
+  int number = target.number();
+  const bool of_device = target.kind() == architecture::kind_type::of_device;
+  if (of_device) GPU_TRY(get_compute_capability(target.number(), number, where));
+  if (!facts.present()) {
+    if (of_device) target = architecture::sm(number);
+    return {};
+  }
+  int newest = 0;
+  for (const int candidate : known) {
+    if (candidate == number) {
+      if (of_device) target = architecture::sm(number);
+      return {};
+    }
+    if (candidate < number && candidate > newest) newest = candidate;
+  }
+  if (of_device && newest != 0) {
+    target = architecture::compute(newest);
+    return {};
+  }
+  Builder out;
+  out << (of_device ? "the device's architecture " : "architecture ") << number
+      << " is not among those that this NVRTC knows:";
+  for (const int candidate : known) out << ' ' << candidate;
+  out << (of_device ? ". Install an older CUDA toolkit, which still knows the device."
+                    : ". Choose one of these, or install a newer CUDA toolkit.");
+  return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
+                      static_cast<std::uint64_t>(number)));
+}
+
+/// NVRTC takes a zero byte for the end of a text, and so it does a byte of 0xff, which UTF-8 never
+/// has: what follows would be missing without a word.
+template <class Builder = text_builder>
+inline result<> refuse_end_bytes(const text& source, string_ref name, source_location where) {
+  for (const int byte : {0, 0xff}) {
+    const void* found = __builtin_memchr(source.data(), byte, source.size());
+    if (found == nullptr) continue;
+    const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - source.data());
+    Builder out;
+    out << '"' << name << "\" has a " << (byte == 0 ? "zero byte" : "byte of 0xff") << " at " << at
+        << " of " << source.size() << ", where NVRTC would stop reading. Take it out.";
+    return fail(
+        refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
+  }
+  return {};
+}
+
+/// An instance without a name is none, and NVRTC's word for it is about a file that nobody wrote.
+template <class Builder = text_builder>
+inline result<> refuse_empty_instances(const program& p, source_location where) {
+  for (std::size_t i = 0; i < p.instances().size(); ++i) {
+    if (!without_blanks(p.instances()[i]).empty()) continue;
+    Builder out;
+    out << "instance " << i << " of \"" << p.name()
+        << "\" is an empty name. Give one such as \"f<float>\", or leave it out.";
+    return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
+  }
+  return {};
+}
+
+/// Fills `request`, whose architecture may be that of a device on entry.
+template <class Builder = text_builder>
+inline result<> settle(compile_request& request, const compile_options& options,
+                       source_location where) {
+  const program& p = request.source;
+  GPU_TRY(refuse_end_bytes(p.source(), p.name(), where));
+  for (const program_header& header : p.headers()) {
+    GPU_TRY(refuse_end_bytes(header.source, header.name, where));
+  }
+  GPU_TRY(refuse_empty_instances(p, where));
+  library_facts facts;
+  GPU_TRY(get_nvrtc_facts(facts, where));
+  request.compiler = facts.identity;
+  request.variables = library_variables<nvrtc::detail::library>();
+  const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;
+
+  option_chooser<Builder> chooser(where);
+  GPU_TRY(chooser.add_members(options));
+  GPU_TRY(chooser.add_texts(options.extra, "compile_options::extra", false, knows_more));
+  const char* line = environment_variable("GPU_COMPILE_OPTIONS");
+  if (line != nullptr && *line != '\0') {
+    GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, knows_more));
+  }
+  request.architecture = chooser.target();
+  GPU_TRY(settle(request.architecture, facts, where));
+  Builder target;
+  write_architecture(target, request.architecture);
+  chooser.choose("--gpu-architecture", required(target.finish()));
+  if (chooser.find(option_number("--std")) == nullptr) {
+    chooser.choose("--std", required(text("c++20")));
+  }
+  GPU_TRY(chooser.finish(request.options, request.folders));
+  if (options.toolkit_headers) request.found_folders = found_headers(facts.library).folders;
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

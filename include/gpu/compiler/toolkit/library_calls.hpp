@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// Checked calls of a library that is opened when needed: the one place where its codes become
+/// `result`s.
+
+#include <gpu/compiler/toolkit/library_table.hpp>
+#include <gpu/core/result.hpp>
+#include <gpu/core/unique_handle.hpp>
+
+namespace gpu::inline v0::detail {
+
+template <class Table, class Function>
+typename Table::library library_with(Function Table::* member) noexcept;
+
+/// The library whose table has that member.
+template <auto Member> using library_of = decltype(library_with(Member));
+
+/// The name of the function behind a member of a library's table.
+template <auto Member> const char* library_function_name() noexcept {
+  using Library = library_of<Member>;
+  static constexpr typename Library::table none{};
+  const auto offset = static_cast<std::size_t>(reinterpret_cast<const char*>(&(none.*Member)) -
+                                               reinterpret_cast<const char*>(&none));
+  return Library::functions[offset / sizeof(void (*)())].name;
+}
+
+/// Why there is no function `call`.
+template <class Library, class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error library_error(const char* call,
+                                                      source_location where) noexcept {
+  const typename Library::table& table = library_table<Library>();
+  const char* detail = table.unavailable_detail != nullptr ? table.unavailable_detail : "unknown";
+  const errc why = table.unavailable == errc{} ? errc::not_supported : table.unavailable;
+  Builder out;
+  if (why == errc::process_forked) {
+    out << "another thread of the parent process was using " << Library::name
+        << " when this process was forked, and a child cannot go on with it. Fork while nothing is "
+           "compiled or linked, or exec in the child.";
+    return refusal(why, call, out.finish(), where);
+  }
+  if (why == errc::process_exiting) {
+    out << "process exit has begun, and " << Library::name
+        << " is left alone. Compile and link before main returns.";
+    return refusal(why, call, out.finish(), where);
+  }
+  if (why == Library::absent) {
+    out << "the library " << Library::name << " was not found; looked in: " << detail;
+  } else if (why == Library::too_old) {
+    out << "gpu needs " << Library::name << " 12.0 or newer, but " << detail;
+  } else {
+    out << "this " << Library::name << " has no " << call;
+  }
+  out << ". Install " << (why == Library::absent ? "the" : "a newer")
+      << " CUDA toolkit, or pip install " << Library::wheel
+      << ", and set CUDA_PATH to its folder or " << Library::files.override_variable
+      << " to the library's path.";
+  return refusal(why, call, out.finish(), where, why == Library::too_old ? 12000 : 0);
+}
+
+/// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
+/// and turns what it says into a `result`.
+/// **Errors**: the library's code with the call's name; or why there is no such function, also
+/// where the library has to be left alone: `errc::process_forked`, `errc::process_exiting`.
+template <auto Member, class... Arguments>
+result<> library_call(source_location where, Arguments... arguments) noexcept {
+  using Library = library_of<Member>;
+  const library_use<Library> use;
+  const auto function = library_table<Library>().*Member;
+  const char* name = library_function_name<Member>();
+  if (function == nullptr) return fail(library_error<Library>(name, where));
+  const int code = function(arguments...);
+  if (code != 0) return fail(noted_error(cuda_error(Library::domain, code, name, where)));
+  return {};
+}
+
+/// Sets `contents` to one of the texts or images that a handle gives: asks for the size first. A
+/// terminator is part of it where the library counts it.
+template <auto Size, auto Get, class Handle, class Builder = text_builder>
+result<> library_text(Handle handle, text& contents, source_location where) noexcept {
+  std::size_t size = 0;
+  GPU_TRY(library_call<Size>(where, handle, &size));
+  contents = text();
+  if (size == 0) return {};
+  auto* characters = new (std::nothrow) char[size];
+  result<> got = {};
+  if (characters != nullptr) {
+    got = library_call<Get>(where, handle, characters);
+    if (got.has_value()) contents = text(characters, size);
+    delete[] characters;
+  }
+  if (characters != nullptr && !contents.lost()) return got;
+  contents = text();
+  Builder out;
+  out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
+      << " made. Free host memory.";
+  return fail(
+      refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
+}
+
+/// Destroys an object of a library, where that is still there.
+template <auto Destroy> struct library_destroy {
+  template <class Handle> void operator()(Handle handle) const noexcept {
+    const library_use<library_of<Destroy>> use;
+    const auto function = library_table<library_of<Destroy>>().*Destroy;
+    if (function != nullptr) function(&handle);
+  }
+};
+
+}  // namespace gpu::inline v0::detail

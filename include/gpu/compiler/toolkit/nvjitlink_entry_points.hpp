@@ -1,0 +1,90 @@
+#pragma once
+/// \file
+/// The table of nvJitLink's functions, loaded on first use and replaceable as a whole. nvJitLink
+/// needs neither a GPU nor a driver.
+
+#include <gpu/compiler/toolkit/library_table.hpp>
+
+#include <gpu/core/detail/utility.hpp>
+
+namespace gpu::inline v0::nvjitlink {
+
+using nvjitlink_handle = void*;
+
+namespace detail {
+struct library;
+}
+
+/// Pointers to nvJitLink's functions; all null where there is no nvJitLink.
+struct entry_points {
+  using library = detail::library;
+
+#define GPU_NVJITLINK_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.inc>
+
+  /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.
+  errc unavailable;
+  /// What the loader said, for the message; a string that outlives the table, or null.
+  const char* unavailable_detail;
+};
+
+namespace detail {
+
+struct library {
+  using table = entry_points;
+  static constexpr gpu::detail::library_function functions[] = {
+#define GPU_NVJITLINK_ENTRY(member, function, ...) \
+  {#function, offsetof(entry_points, member),      \
+   offsetof(entry_points, member) == offsetof(entry_points, version)},  // came with 12.3
+#include <gpu/compiler/toolkit/nvjitlink_entry_points.inc>
+  };
+  static constexpr const char* name = "nvJitLink";
+  static constexpr const char* wheel = "nvidia-nvjitlink";
+  static constexpr errc absent = errc::no_nvjitlink, too_old = errc::nvjitlink_too_old;
+  static constexpr error_domain domain = error_domain::nvjitlink;
+  static constexpr gpu::detail::toolkit_library files{
+      "GPU_NVJITLINK",
+      {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
+      "nvidia/nvjitlink/lib"};
+
+  /// The header of nvJitLink calls each function by a name that ends in the toolkit's version;
+  /// later libraries have the plain name as well, the first ones had no other.
+  static void* find_function(void* opened, const char* function) noexcept {
+    if (auto* plain = gpu::detail::find_symbol<void*>(opened, function)) return plain;
+    char versioned[64];
+    for (int minor = 9; minor >= 0; --minor) {
+      std::snprintf(versioned, sizeof versioned, "__%s_12_%d", function, minor);
+      if (auto* found = gpu::detail::find_symbol<void*>(opened, versioned)) return found;
+    }
+    return nullptr;
+  }
+
+  static bool accept(const entry_points&, gpu::detail::message_buffer&) noexcept { return true; }
+};
+
+}  // namespace detail
+
+/// The table in force; the first call loads nvJitLink, where no table was put in its place. Never
+/// fails: without nvJitLink all members are null and `unavailable` says why.
+/// **Threads**: any number may call it at once; nvJitLink is loaded once a process.
+template <class Library = detail::library> const entry_points& current_entry_points() noexcept {
+  return gpu::detail::library_table<Library>();
+}
+
+/// Whether there is an nvJitLink to link with.
+template <class Library = detail::library> bool is_available() noexcept {
+  return current_entry_points<Library>().create != nullptr;
+}
+
+/// Puts `table` in force for the whole process; returns the one before, or null where nvJitLink had
+/// not been used yet. `table` has to outlive all use; null goes back to loading nvJitLink on the
+/// next call, which also looks again where it was not found before.
+template <class Library = detail::library>
+const entry_points* use_entry_points(const entry_points* table) noexcept {
+  return gpu::detail::use_library_table<Library>(table);
+}
+
+/// Puts a table in force for a scope, for the whole process: for tests.
+using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
+
+}  // namespace gpu::inline v0::nvjitlink

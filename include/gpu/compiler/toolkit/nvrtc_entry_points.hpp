@@ -1,0 +1,105 @@
+#pragma once
+/// \file
+/// The table of NVRTC functions, loaded on first use and replaceable as a whole. NVRTC needs
+/// neither a GPU nor a driver.
+
+#include <gpu/compiler/toolkit/library_table.hpp>
+
+#include <gpu/core/detail/utility.hpp>
+
+#include <dlfcn.h>
+
+namespace gpu::inline v0::nvrtc {
+
+using nvrtc_program = void*;
+
+namespace detail {
+struct library;
+}
+
+/// Pointers to NVRTC's functions; all null where there is no NVRTC.
+struct entry_points {
+  using library = detail::library;
+
+#define GPU_NVRTC_ENTRY(member, function, ...) gpu::detail::pointer_to<__VA_ARGS__> member;
+#include <gpu/compiler/toolkit/nvrtc_entry_points.inc>
+
+  /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.
+  errc unavailable;
+  /// What the loader said, for the message; a string that outlives the table, or null.
+  const char* unavailable_detail;
+};
+
+namespace detail {
+
+struct library {
+  using table = entry_points;
+  static constexpr gpu::detail::library_function functions[] = {
+#define GPU_NVRTC_ENTRY(member, function, ...) {#function, offsetof(entry_points, member)},
+#include <gpu/compiler/toolkit/nvrtc_entry_points.inc>
+  };
+  static constexpr const char* name = "NVRTC";
+  static constexpr const char* wheel = "nvidia-cuda-nvrtc";
+  static constexpr errc absent = errc::no_nvrtc, too_old = errc::nvrtc_too_old;
+  static constexpr error_domain domain = error_domain::nvrtc;
+  /// Newest first: a newer NVRTC knows more devices, and the driver can be handed older PTX.
+  static constexpr gpu::detail::toolkit_library files{
+      "GPU_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib"};
+
+  static void* find_function(void* opened, const char* function) noexcept {
+    return gpu::detail::find_symbol<void*>(opened, function);
+  }
+
+  static bool accept(const entry_points& found, gpu::detail::message_buffer& log) noexcept {
+    if (found.version == nullptr) return true;  // then it lacks more than one function
+    int major = 0, minor = 0;
+    found.version(&major, &minor);
+    log.add("this is NVRTC %d.%d", major, minor);
+    if (major < 12) return false;
+    log.clear();
+    open_builtins(reinterpret_cast<const void*>(found.version), major, minor);
+    return true;
+  }
+
+ private:
+  /// Opens the library with NVRTC's built-in declarations, from the folder of NVRTC itself. NVRTC
+  /// asks for it by name alone, which the system's loader cannot follow into a toolkit or a wheel
+  /// that was opened by path; a library of that name that is open already is what it gets then.
+  static void open_builtins(const void* function_of_nvrtc, int major, int minor) noexcept {
+    Dl_info info{};
+    if (::dladdr(function_of_nvrtc, &info) == 0 || info.dli_fname == nullptr) return;
+    const char* slash = std::strrchr(info.dli_fname, '/');
+    if (slash == nullptr) return;
+    char path[1024];
+    std::snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d",
+                  static_cast<int>(slash - info.dli_fname), info.dli_fname, major, minor);
+    gpu::detail::open_library(path);
+  }
+};
+
+}  // namespace detail
+
+/// The table in force; the first call loads NVRTC, where no table was put in its place. Never
+/// fails: without NVRTC all members are null and `unavailable` says why.
+/// **Threads**: any number may call it at once; NVRTC is loaded once a process.
+template <class Library = detail::library> const entry_points& current_entry_points() noexcept {
+  return gpu::detail::library_table<Library>();
+}
+
+/// The table in force, or null before the first use of NVRTC.
+template <class Library = detail::library> const entry_points* entry_points_in_force() noexcept {
+  return gpu::detail::library_table_in_force<Library>();
+}
+
+/// Puts `table` in force for the whole process; returns the one before, or null where NVRTC had not
+/// been used yet. `table` has to outlive all use; null goes back to loading NVRTC on the next call,
+/// which also looks again where it was not found before.
+template <class Library = detail::library>
+const entry_points* use_entry_points(const entry_points* table) noexcept {
+  return gpu::detail::use_library_table<Library>(table);
+}
+
+/// Puts a table in force for a scope, for the whole process: for tests.
+using scoped_entry_points = gpu::detail::scoped_library_table<detail::library>;
+
+}  // namespace gpu::inline v0::nvrtc

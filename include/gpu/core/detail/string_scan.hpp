@@ -1,0 +1,43 @@
+#pragma once
+/// \file
+/// What it takes to read logs and options: lines, beginnings, digits.
+
+#include <gpu/core/detail/name_writer.hpp>
+#include <gpu/core/string_ref.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// Takes the next line off the front of `rest`.
+inline string_ref next_line(string_ref& rest) noexcept {
+  const void* end = __builtin_memchr(rest.data(), '\n', rest.size());
+  const std::size_t size =
+      end == nullptr ? rest.size()
+                     : static_cast<std::size_t>(static_cast<const char*>(end) - rest.data());
+  const string_ref line = rest.substring(0, size);
+  const std::size_t used = size < rest.size() ? size + 1 : size;
+  rest = rest.substring(used, rest.size() - used);
+  return line;
+}
+
+/// Where `part` begins in `whole`, or `whole.size()`.
+inline std::size_t position_of(string_ref part, string_ref whole) noexcept {
+  for (std::size_t i = 0; i + part.size() <= whole.size(); ++i) {
+    if (whole.substring(i, part.size()) == part) return i;
+  }
+  return whole.size();
+}
+
+inline bool starts_with(string_ref whole, string_ref start) noexcept {
+  return whole.size() >= start.size() && whole.substring(0, start.size()) == start;
+}
+
+inline string_ref without_front(string_ref whole, std::size_t count) noexcept {
+  return whole.substring(count, whole.size() - count);
+}
+
+inline string_ref without_blanks(string_ref whole) noexcept {
+  while (!whole.empty() && whole[0] == ' ') whole = without_front(whole, 1);
+  return whole;
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,177 @@
+#pragma once
+/// \file
+/// Whether a stream is being captured, and what a thread may do meanwhile. The captures themselves
+/// are in graph/stream_capture.hpp.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/event.hpp>
+
+namespace gpu::inline v0 {
+
+/// What a capture forbids besides work on the captured streams that cannot be captured: calls that
+/// wait or change the address space, such as cuMemAlloc, and that captured work might depend on.
+enum class capture_mode : int {
+  global = CU_STREAM_CAPTURE_MODE_GLOBAL,               ///< such calls of every thread
+  thread_local_ = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,  ///< those of the capturing thread
+  relaxed = CU_STREAM_CAPTURE_MODE_RELAXED,             ///< nothing
+};
+
+enum class capture_status : int {
+  none = CU_STREAM_CAPTURE_STATUS_NONE,
+  active = CU_STREAM_CAPTURE_STATUS_ACTIVE,
+  invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED,  ///< spoiled by an error, and to be ended
+};
+
+/// The mode's name, such as "thread_local"; null for a value that is none.
+constexpr const char* name_of(capture_mode mode) noexcept {
+  switch (mode) {
+    case capture_mode::global:
+      return "global";
+    case capture_mode::thread_local_:
+      return "thread_local";
+    case capture_mode::relaxed:
+      return "relaxed";
+  }
+  return nullptr;
+}
+
+/// The status's name, such as "active"; null for a value that is none.
+constexpr const char* name_of(capture_status status) noexcept {
+  switch (status) {
+    case capture_status::none:
+      return "none";
+    case capture_status::active:
+      return "active";
+    case capture_status::invalidated:
+      return "invalidated";
+  }
+  return nullptr;
+}
+
+/// Whether a stream is being captured.
+/// **Errors**: `errc::empty_handle`; for the legacy default stream
+/// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while a blocking stream of its context is being captured.
+/// **Threads**: any. (cuStreamIsCapturing)
+template <class Status = capture_status>
+result<Status> capture_status_of(stream_ref stream,
+                                 source_location where = source_location::current()) noexcept {
+  CUstreamCaptureStatus status{};
+  GPU_TRY(detail::require(stream, "gpu::capture_status_of", where));
+  GPU_TRY(detail::on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
+                                                                    &status);
+  }));
+  return static_cast<Status>(status);
+}
+
+namespace detail {
+
+struct restored_capture_mode {
+  CUstreamCaptureMode mode{};
+  bool entered = false;
+
+  friend bool operator==(const restored_capture_mode& a, const restored_capture_mode& b) noexcept {
+    return a.entered == b.entered;
+  }
+};
+
+struct restore_capture_mode {
+  void operator()(restored_capture_mode before) const noexcept {
+    driver::destroy<&driver::entry_points::thread_exchange_stream_capture_mode>(&before.mode);
+  }
+};
+
+}  // namespace detail
+
+/// How this thread takes captures for a scope, and as before again at its end:
+///
+///     const auto scope = GPU_TRY(gpu::capture_mode_scope::enter(gpu::capture_mode::relaxed));
+///
+/// In `relaxed` the thread may do what captures forbid, as one that fills a cache has to; in
+/// `thread_local_` it does not mind the captures of other threads; `global` is how threads begin.
+/// **Threads**: a matter of one thread, so the scope ends where it began.
+/// **Errors**: `errc::invalid_argument` for a value that is no mode; the driver's.
+/// (cuThreadExchangeStreamCaptureMode)
+class [[nodiscard]] capture_mode_scope {
+ public:
+  template <class Scope = capture_mode_scope>
+  static result<Scope> enter(capture_mode mode,
+                             source_location where = source_location::current()) noexcept {
+    GPU_TRY(
+        detail::require_enumerator(mode, "capture_mode", "gpu::capture_mode_scope::enter", where));
+    auto native = static_cast<CUstreamCaptureMode>(mode);
+    GPU_TRY(
+        driver::call<&driver::entry_points::thread_exchange_stream_capture_mode>(where, &native));
+    return Scope{detail::restored_capture_mode{native, true}};
+  }
+
+  /// What was in force before the scope.
+  capture_mode before() const noexcept { return static_cast<capture_mode>(before_.get().mode); }
+
+ private:
+  explicit capture_mode_scope(detail::restored_capture_mode before) noexcept : before_{before} {}
+
+  unique_handle<detail::restored_capture_mode, detail::restore_capture_mode> before_;
+};
+
+namespace detail {
+
+/// Says of what only a capture has that there is none.
+template <class Result = result<>>
+Result explain_no_capture(Result told, const char* otherwise) noexcept {
+  if (told.has_value() || told.error().domain() != error_domain::driver ||
+      told.error().code() != CUDA_ERROR_ILLEGAL_STATE)
+    return told;
+  text_builder out;
+  out << "the stream is not being captured, so that there is no graph to add this to. Begin a "
+         "capture before, or use gpu::"
+      << otherwise << '.';
+  return fail(noted_error(move(told).error().with_details(out.finish())));
+}
+
+}  // namespace detail
+
+/// Makes recording `event` a piece of work of the graph that `stream` is being captured to: work
+/// outside of the graph can wait for it. (`record` marks a point inside the capture.)
+/// **Errors**: as `record`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
+/// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
+/// (cuEventRecordWithFlags)
+inline result<> record_external(stream_ref stream, event_ref event,
+                                source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::record_external", where));
+  GPU_TRY(detail::require(event, "gpu::record_external", where));
+  if (stream.context() != event.context()) [[unlikely]] {
+    return detail::fail(detail::wrong_context_error("gpu::record_external", "stream",
+                                                    stream.device().native(), "event",
+                                                    event.context().device().native(), where));
+  }
+  return detail::explain_no_capture(
+      detail::on_stream(stream, where,
+                        [&] {
+                          return driver::call<&driver::entry_points::event_record_with_flags>(
+                              where, event.native(), stream.native(),
+                              unsigned{CU_EVENT_RECORD_EXTERNAL});
+                        }),
+      "record");
+}
+
+/// Makes waiting for `event` a piece of work of the graph that `stream` is being captured to: each
+/// launch waits for what the event marks at that time. (`wait` joins captured streams.)
+/// **Errors**: as `wait`; CUDA_ERROR_ILLEGAL_STATE where the stream is not being captured.
+/// **Threads**: any. The event must live until the capture has ended; the graph keeps it then.
+/// (cuStreamWaitEvent)
+inline result<> wait_external(stream_ref stream, event_ref event,
+                              source_location where = source_location::current()) noexcept {
+  GPU_TRY(detail::require(stream, "gpu::wait_external", where));
+  GPU_TRY(detail::require(event, "gpu::wait_external", where));
+  return detail::explain_no_capture(
+      detail::on_stream(stream, where,
+                        [&] {
+                          return driver::call<&driver::entry_points::stream_wait_event>(
+                              where, stream.native(), event.native(),
+                              unsigned{CU_EVENT_WAIT_EXTERNAL});
+                        }),
+      "wait");
+}
+
+}  // namespace gpu::inline v0

@@ -1,0 +1,195 @@
+#pragma once
+/// \file
+/// Remembers the latest launches, copies and other work of streams, so that a fault that arrives at
+/// some later synchronisation can name those that may have caused it and their places in the
+/// source.
+///
+/// Successful synchronisations are entered into the ring too, and rule out the launches before
+/// them.
+
+#include <gpu/driver/detail/process_state.hpp>
+
+#include <new>
+
+namespace gpu::inline v0::detail {
+
+/// The ring of the process; one per shared library where the system cannot share one, which costs
+/// no more than the origin of faults that cross from one library to another.
+template <class Ring = launch_ring> [[gnu::always_inline]] inline Ring& launches() noexcept {
+  return state_of_process().launches;
+}
+/// The same where the process has been found.
+inline launch_ring& launches(process_front* process) noexcept {
+  return static_cast<process_state*>(process)->launches;
+}
+
+/// The ticket that the next launch will get: to be read before a synchronisation begins.
+template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
+  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+}
+
+/// Reads one entry, and says whether it is there whole.
+template <class Ring>
+bool read_record(const Ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
+  const launch_record& from = ring.records[ticket % launch_ring::size];
+  if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) return false;
+  to.ticket = ticket;
+  to.label = __atomic_load_n(&from.label, __ATOMIC_RELAXED);
+  to.file = __atomic_load_n(&from.file, __ATOMIC_RELAXED);
+  to.stream = __atomic_load_n(&from.stream, __ATOMIC_RELAXED);
+  to.finished = __atomic_load_n(&from.finished, __ATOMIC_RELAXED);
+  to.line = __atomic_load_n(&from.line, __ATOMIC_RELAXED);
+  to.device = __atomic_load_n(&from.device, __ATOMIC_RELAXED);
+  // An acquire, so that the test below cannot come before the fields were read.
+  to.all_streams = __atomic_load_n(&from.all_streams, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size;
+}
+
+/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
+/// `device`) with a ticket below `finished` is done and cannot fault any more.
+template <class Ring>
+[[gnu::noinline]] void note_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
+                                            CUdevice device, bool all_streams) noexcept {
+  // Polling must not push the launches out of the ring, whichever streams are polled in turns: is
+  // it there already, with no launch since?
+  std::uint64_t ticket = launches_so_far(ring);
+  launch_record seen;
+  do {
+    if (--ticket == 0) return;
+    if (!read_record(ring, ticket, seen) || seen.label != nullptr) break;
+    if (seen.stream == stream && seen.device == device && seen.all_streams == all_streams &&
+        seen.finished == ticket) {
+      return;
+    }
+  } while (true);
+  ticket = __atomic_fetch_add(&ring.next, 1, __ATOMIC_SEQ_CST);
+  launch_record& record = ring.records[ticket % launch_ring::size];
+  __atomic_store_n(&record.label, nullptr, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.stream, stream, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.finished, finished, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.device, device, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.all_streams, all_streams, __ATOMIC_RELAXED);
+  __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
+}
+
+/// Whether a code of the driver is a fault of queued work, which arrives some time after it was
+/// queued.
+template <class Code> constexpr bool is_kernel_fault(Code code) noexcept {
+  return code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
+         code == CUDA_ERROR_ASSERT || code == CUDA_ERROR_CONTAINED ||
+         code == CUDA_ERROR_TENSOR_MEMORY_LEAK ||
+         (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED);
+}
+
+/// The entries of the ring, oldest first, each read whole.
+template <class Ring> struct launch_history {
+  launch_record records[launch_ring::size];
+  std::size_t count = 0;
+  bool complete = true;  ///< nothing has been pushed out of the ring yet
+
+  explicit launch_history(const Ring& ring) noexcept {
+    const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
+    const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
+    complete = oldest == 1;
+    for (std::uint64_t ticket = oldest; ticket <= newest; ++ticket) {
+      if (read_record(ring, ticket, records[count])) ++count;
+    }
+  }
+
+  /// The device that a launch is on.
+  static CUdevice device_of(const launch_record& launch) noexcept {
+    return launch.label->device >= 0 ? launch.label->device : launch.device;
+  }
+  /// The device of the latest launch on `stream`, or -1.
+  CUdevice device_of(CUstream stream) const noexcept {
+    for (std::size_t i = count; stream != nullptr && i-- > 0;) {
+      if (records[i].label != nullptr && records[i].stream == stream) return device_of(records[i]);
+    }
+    return -1;
+  }
+
+  /// Whether a synchronisation showed that the launch at `index` has finished without a fault.
+  bool is_finished(std::size_t index) const noexcept {
+    const launch_record& launch = records[index];
+    for (std::size_t i = index + 1; i < count; ++i) {
+      const launch_record& seen = records[i];
+      if (seen.label == nullptr && launch.ticket < seen.finished &&
+          (seen.all_streams || seen.stream == launch.stream) &&
+          (seen.device < 0 || seen.device == device_of(launch))) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// The sentence about the launches of a history that may have caused a fault seen on `stream`, or
+/// an empty text.
+template <class Builder, class History>
+[[gnu::cold, gnu::noinline]] inline text origins_in(const History& history,
+                                                    CUstream stream) noexcept {
+  constexpr std::size_t most_listed = 8;
+  const CUdevice device = history.device_of(stream);
+  Builder out;
+  std::size_t listed = 0, unlisted = 0, times = 0;
+  const launch_record* previous = nullptr;
+  const auto end_of_run = [&] {
+    if (times > 1) out << " (" << times << " times)";
+    times = 0;
+  };
+  for (std::size_t i = 0; i < history.count; ++i) {
+    const launch_record& launch = history.records[i];
+    if (launch.label == nullptr || (device >= 0 && history.device_of(launch) != device) ||
+        history.is_finished(i)) {
+      continue;
+    }
+    if (previous != nullptr && launch.label == previous->label && launch.file == previous->file &&
+        launch.line == previous->line) {
+      ++times;
+      continue;
+    }
+    if (listed == most_listed) {
+      ++unlisted;
+      continue;
+    }
+    end_of_run();
+    if (listed == 0) {
+      out << "The fault comes from work that had not been seen to finish. What gpu queued of it, "
+             "earliest first: ";
+    }
+    out << (listed == 0 ? "" : ", ") << launch.label->kernel << " at " << launch.file << ':'
+        << launch.line;
+    ++listed;
+    times = 1;
+    previous = &launch;
+  }
+  end_of_run();
+  if (listed == 0) return {};
+  if (unlisted != 0) out << ", and " << unlisted << " later";
+  if (!history.complete) out << " (or one before the latest " << launch_ring::size << ')';
+  out << '.';
+  return out.finish();
+}
+
+/// The same of what was launched until now; empty, too, if there is no memory for a history, which
+/// is too large for the stack of a small thread.
+template <class Builder = text_builder, class Ring = launch_ring>
+[[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
+  const auto* const history = new (std::nothrow) launch_history<Ring>(launches());
+  if (history == nullptr) return {};
+  text sentence = origins_in<Builder>(*history, recorded_stream(stream));
+  delete history;
+  return sentence;
+}
+
+/// An error of the driver's, on its way to the program; names the launches, copies and fills that
+/// may be behind it, where it is a fault.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
+                                                                   CUstream stream) noexcept {
+  if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
+    return noted_error(detail::move(error));
+  return noted_error(detail::move(error).with_details(launch_origins<Builder>(stream)));
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,126 @@
+#pragma once
+/// \file
+/// Who holds the access of one context to another's memory: the driver does not count, and takes
+/// it from all when the first gives it up.
+
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/context.hpp>
+
+#include <new>
+
+namespace gpu::inline v0::detail {
+
+/// Two contexts, of which the first may use the memory of the second.
+struct peer_pair {
+  context_ref from;
+  context_ref to;
+  friend bool operator==(const peer_pair&, const peer_pair&) noexcept = default;
+};
+
+/// How many scopes hold an access that one of them enabled; none, where a capture refused its end.
+struct peer_hold {
+  peer_pair pair;
+  std::size_t scopes;
+  peer_hold* next;
+};
+
+struct peer_holds {
+  mutex changing;
+  peer_hold* first;
+
+  /// Where the hold of `pair` is linked, or where it would be.
+  peer_hold** find(const peer_pair& pair) noexcept {
+    peer_hold** link = &first;
+    while (*link != nullptr && !((*link)->pair == pair)) link = &(*link)->next;
+    return link;
+  }
+  static void remove(peer_hold** link) noexcept { delete exchange(*link, (*link)->next); }
+};
+
+/// The same object in all shared libraries of the process.
+inline peer_holds& peer_holds_of_process() noexcept {
+  static peer_holds private_holds{};
+  static peer_holds* const found = [] {
+    peer_holds* const shared = process_wide_state<peer_holds>("peers");
+    return shared != nullptr ? shared : &private_holds;
+  }();
+  return *found;
+}
+
+/// Ends one scope, and the access where that was the last. `over`: whether the scope holds nothing
+/// any more; else the access is still there.
+inline result<> end_peer_access(const peer_pair& pair, bool& over, source_location where) noexcept {
+  peer_holds& holds = peer_holds_of_process();
+  const scoped_lock held(holds.changing);
+  peer_hold** link = holds.find(pair);
+  over = (*link)->scopes > 1;
+  if (over) {
+    --(*link)->scopes;
+    return {};
+  }
+  result<> ended = driver::in_context(pair.from.native(), where, [&] {
+    result<> done =
+        driver::call<&driver::entry_points::ctx_disable_peer_access>(where, pair.to.native());
+    over = done.has_value() || done.error().code() != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return done;
+  });
+  if (over) peer_holds::remove(link);
+  return ended;
+}
+
+/// Adds a scope to those that hold the access, and enables it where it is not. Sets `holds_it`
+/// unless somebody else had enabled it; also where an error came after that.
+template <class Pair>
+result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
+  peer_holds& holds = peer_holds_of_process();
+  const scoped_lock held(holds.changing);
+  peer_hold** link = holds.find(pair);
+  const bool known = *link != nullptr;
+  if (!known) {
+    *link = new (std::nothrow) peer_hold{pair, 0, nullptr};
+    if (*link == nullptr) {
+      return fail(out_of_host_memory_error("gpu::peer_access::enable", sizeof(peer_hold), where));
+    }
+  }
+  const last_error_mark before;
+  // Asked in any case: the context may have been reset, or another have its handle now.
+  bool enabled = false;
+  result<> done = driver::in_context(pair.from.native(), where, [&] {
+    result<> asked =
+        driver::call<&driver::entry_points::ctx_enable_peer_access>(where, pair.to.native(), 0u);
+    enabled = asked.has_value();
+    return asked;
+  });
+  const bool already = !done.has_value() && done.error().domain() == error_domain::driver &&
+                       done.error().code() == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  holds_it = enabled || (already && known);
+  if (holds_it) {
+    ++(*link)->scopes;
+  } else if (!known) {
+    peer_holds::remove(link);
+  }
+  if (!already) return done;
+  before.restore();
+  return {};
+}
+
+struct disable_peer_access {
+  template <class Pair> void operator()(const Pair& pair) const noexcept {
+    // A forked child could wait for ever: another thread of its parent may have held the lock.
+    if (driver::current_entry_points().ctx_disable_peer_access == nullptr) return;
+    bool over = false;
+    result<> ended = end_peer_access(pair, over, source_location{});
+    if (!over) {
+      peer_holds& holds = peer_holds_of_process();
+      const scoped_lock held(holds.changing);
+      peer_hold** link = holds.find(pair);
+      // What a capture refused to end is still there, for the next scope to end.
+      const bool still_there = ended.error().code() == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+      if (--(*link)->scopes == 0 && !still_there) peer_holds::remove(link);
+    }
+    if (!ended.has_value() && !driver::is_harmless_at_end(ended.error())) report(ended.error());
+  }
+};
+
+}  // namespace gpu::inline v0::detail

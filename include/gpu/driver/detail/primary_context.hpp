@@ -1,0 +1,123 @@
+#pragma once
+/// \file
+/// The primary contexts that the library holds on to: one reference a device, for as long as the
+/// process runs, as the CUDA runtime does.
+
+#include <gpu/driver/calls.hpp>
+
+#include <cuda.h>
+
+namespace gpu::inline v0::detail {
+
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(const char* function, int index,
+                                                                   int count,
+                                                                   source_location where) noexcept {
+  Builder out;
+  out << "device index " << index << " is not below the number of devices, " << count
+      << (count == 0
+              ? ". Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty."
+              : ". Choose an index below gpu::device::count().");
+  return refusal(errc::index_out_of_range, function, out.finish(), where,
+                 static_cast<std::uint64_t>(static_cast<std::int64_t>(index)),
+                 static_cast<std::uint64_t>(count));
+}
+
+/// What a call told that makes or retains a context of `device`: where there is no such device,
+/// that with its index and the number of devices.
+template <class Number = int>
+[[gnu::cold, gnu::noinline]] inline result<> told_of_device(result<> told, CUdevice device,
+                                                            source_location where) noexcept {
+  const cuda_error& error = told.error();
+  Number count = 0;
+  if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_DEVICE ||
+      !driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
+      (device >= 0 && device < count)) {
+    return told;
+  }
+  return fail(device_out_of_range(error.call(), device, count, where));
+}
+
+/// What is remembered of one device. A driver table that is replaced makes it stale.
+struct primary_context_slot {
+  std::uint64_t generation;  // of the driver table, plus one; 0 is an empty slot
+  CUcontext context;
+};
+
+/// Doubled where several shared libraries have their own: each then holds its own reference.
+struct primary_context_cache {
+  static constexpr int capacity = 128;
+  mutex lock;
+  primary_context_slot slots[capacity];
+};
+
+template <class Cache = primary_context_cache> inline Cache& primary_contexts() noexcept {
+  static Cache cache{};
+  return cache;
+}
+
+/// Sets `context` to the primary context of `device`; retained on first use and then kept.
+/// **Errors**: `errc::index_out_of_range` with the index and the count; the driver's.
+/// **Threads**: any number may ask at once; one of them retains.
+template <class Context>
+result<> find_primary_context(CUdevice device, Context& context, source_location where) noexcept {
+  const bool unavailable = driver::current_entry_points().device_primary_ctx_retain == nullptr;
+  if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
+    // Without a driver this says why; in a forked child it also stays away from the lock, which
+    // another thread of the parent may have held.
+    auto retained =
+        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
+    if (!retained) [[unlikely]]
+      return told_of_device(detail::move(retained), device, where);
+    return retained;
+  }
+  primary_context_cache& cache = primary_contexts();
+  const scoped_lock lock(cache.lock);
+  const std::uint64_t generation = driver::entry_points_generation() + 1;
+  primary_context_slot& slot = cache.slots[device];
+  if (slot.generation != generation) {
+    auto retained =
+        driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
+    if (!retained) [[unlikely]]
+      return told_of_device(detail::move(retained), device, where);
+    slot = {generation, context};
+  }
+  context = slot.context;
+  return {};
+}
+
+/// Gives up the reference to a primary context that was reset, so that the next use retains it
+/// anew.
+template <class Result = result<>>
+Result forget_primary_context(CUdevice device, source_location where) noexcept {
+  if (device < 0 || device >= primary_context_cache::capacity) return {};
+  bool known = false;
+  {
+    primary_context_cache& cache = primary_contexts();
+    const scoped_lock lock(cache.lock);
+    primary_context_slot& slot = cache.slots[device];
+    known = slot.generation == driver::entry_points_generation() + 1;
+    slot = {};
+  }
+  if (!known) return {};
+  return driver::call<&driver::entry_points::device_primary_ctx_release>(where, device);
+}
+
+/// Sets `context` to a primary context that is retained already, or else to that of device 0.
+template <class Context>
+result<> find_any_primary_context(Context& context, source_location where) noexcept {
+  CUdevice device = 0;
+  if (driver::current_entry_points().device_primary_ctx_retain != nullptr) {
+    primary_context_cache& cache = primary_contexts();
+    const scoped_lock lock(cache.lock);
+    const std::uint64_t generation = driver::entry_points_generation() + 1;
+    for (CUdevice i = 0; i < primary_context_cache::capacity; ++i) {
+      if (cache.slots[i].generation != generation) continue;
+      device = i;
+      break;
+    }
+  }
+  return find_primary_context(device, context, where);
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,70 @@
+#pragma once
+/// \file
+/// Attributes of kernel nodes, as a description has them: the driver takes them one by one.
+
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/graph/node_description.hpp>
+
+namespace gpu::inline v0::detail {
+
+inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& attribute,
+                                   source_location where) noexcept {
+  return driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(
+      where, node, attribute.id, &attribute.value);
+}
+
+/// Sets the attributes of a kernel node that was made or changed.
+template <class Builder = text_builder>
+result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
+                             source_location where) noexcept {
+  for (std::size_t i = 0; i < parameters.attribute_count; ++i)
+    GPU_TRY(set_node_attribute(node, parameters.attributes[i], where));
+  if (parameters.cluster != nullptr) GPU_TRY(set_node_attribute(node, *parameters.cluster, where));
+  return {};
+}
+
+constexpr bool has_attribute(const node_parameters& parameters, CUlaunchAttributeID id) noexcept {
+  for (std::size_t i = 0; i < parameters.attribute_count; ++i) {
+    if (parameters.attributes[i].id == id) return true;
+  }
+  return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && parameters.cluster != nullptr;
+}
+
+/// Takes back what a changed kernel node has and its new description lacks, for the driver would
+/// keep it. A new node has zeros for all of them but the map of domains.
+template <class Builder = text_builder>
+result<> reset_other_attributes(graph_node node, const node_parameters& parameters,
+                                source_location where) noexcept {
+  if (parameters.native.type != CU_GRAPH_NODE_TYPE_KERNEL) return {};
+  for (const CUlaunchAttributeID id :
+       {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, CU_LAUNCH_ATTRIBUTE_PRIORITY,
+        CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+        CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT}) {
+    if (has_attribute(parameters, id)) continue;
+    CUlaunchAttribute found{}, initial{};
+    found.id = initial.id = id;
+    const last_error_mark before;
+    result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
+        where, node.native(), id, &found.value);
+    if (!told.has_value()) {
+      // A driver that does not know an attribute has not set it.
+      if (told.error().code() != CUDA_ERROR_INVALID_VALUE) return told;
+      before.restore();
+      continue;
+    }
+    if (id == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) {
+      int domains = 0;
+      GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
+          where, &domains, CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
+          node.context().device().native()));
+      initial.value.memSyncDomainMap.remote = domains > 1 ? 1 : 0;
+    }
+    if (__builtin_memcmp(&found.value, &initial.value, sizeof found.value) != 0)
+      GPU_TRY(set_node_attribute(node.native(), initial, where));
+  }
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,58 @@
+#pragma once
+/// \file
+/// Objects that a graph keeps alive and whose destructors use the driver: buffers, modules, events.
+///
+/// The driver tells that a graph needs an object no more from where CUDA must not be called. So the
+/// object is put aside then, and destroyed by the next operation on any graph.
+
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// An object that a graph keeps.
+struct kept_object {
+  void (*destroy)(kept_object* self) noexcept;
+  kept_object* next = nullptr;
+
+  static inline constinit kept_object* put_aside = nullptr;  // the first of a list
+
+  // As CUhostFn.
+  static void CUDA_CB put_aside_at(void* self) noexcept {
+    auto* object = static_cast<kept_object*>(self);
+    while (!__atomic_compare_exchange_n(&put_aside, &object->next, object, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED)) {
+    }
+  }
+};
+
+template <class T> struct kept_value : kept_object {
+  T value;
+
+  explicit kept_value(T&& from) noexcept
+      : kept_object{[](kept_object* self) noexcept { delete static_cast<kept_value*>(self); }},
+        value(static_cast<T&&>(from)) {}
+};
+
+/// Destroys what graphs have let go of, and ends what nobody shares any more. A capture may be
+/// going on, that forbids what destroys a buffer, say, to threads that heed it.
+inline void destroy_put_aside() noexcept {
+  if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr && !has_unwanted()) {
+    return;
+  }
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  const auto exchange = driver::current_entry_points().thread_exchange_stream_capture_mode;
+  const bool exchanged = exchange != nullptr && exchange(&mode) == CUDA_SUCCESS;
+  kept_object* each = __atomic_exchange_n(&kept_object::put_aside, nullptr, __ATOMIC_ACQUIRE);
+  while (each != nullptr) {
+    kept_object* const next = each->next;
+    each->destroy(each);
+    each = next;
+  }
+  end_unwanted();
+  if (exchanged) {
+    driver::destroy<&driver::entry_points::thread_exchange_stream_capture_mode>(&mode);
+  }
+}
+
+}  // namespace gpu::inline v0::detail

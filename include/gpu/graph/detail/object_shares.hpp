@@ -1,0 +1,122 @@
+#pragma once
+/// \file
+/// The shares that graphs have in the code of their kernels and in the events of their nodes, so
+/// that modules and events may be destroyed first.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/host_call.hpp>
+#include <gpu/graph/detail/shared_event.hpp>
+#include <gpu/graph/graph_node.hpp>
+#include <gpu/kernel/detail/shared_object.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// One of a list.
+struct object_share {
+  shared_object* object;
+  object_share* next;
+};
+
+/// Also where CUDA must not be called.
+struct drop_object_shares {
+  void operator()(object_share* list) const noexcept {
+    while (list != nullptr) {
+      drop_share(*list->object);
+      delete exchange(list, list->next);
+    }
+  }
+};
+using object_shares = unique_handle<object_share*, drop_object_shares>;
+
+inline bool has_share(const object_share* list, const shared_object* object) noexcept {
+  while (list != nullptr && list->object != object) list = list->next;
+  return list != nullptr;
+}
+
+/// Puts shares into another list.
+template <class Shares = object_shares> void add_shares(Shares& to, Shares&& shares) noexcept {
+  object_share* first = shares.release();
+  if (first == nullptr) return;
+  object_share* last = first;
+  while (last->next != nullptr) last = last->next;
+  last->next = to.release();
+  to.reset(first);
+}
+
+/// Shares to be taken for a list that has some, by a function of `gpu`.
+struct share_taking {
+  const object_share* known;  ///< the list
+  const char* function;
+  source_location where;
+  object_shares taken{};  ///< what the list lacks
+
+  bool has(const shared_object* object) const noexcept {
+    return has_share(known, object) || has_share(taken.get(), object);
+  }
+
+  /// Adds a share that was taken.
+  template <class Share = object_share> result<> add(shared_object* object) noexcept {
+    auto* const made = has(object) ? nullptr : new (std::nothrow) Share{object, taken.get()};
+    if (made != nullptr) {
+      (void)taken.release();
+      taken.reset(made);
+      return {};
+    }
+    const bool enough = has(object);
+    drop_share(*object);
+    if (enough) return {};
+    return fail(no_room_error(function, sizeof(Share), where));
+  }
+
+  /// Takes one in what somebody keeps; null is code that is no module's.
+  template <class Share = object_share> result<> take(shared_object* object) noexcept {
+    return object == nullptr || has(object) || !object->take_share() ? result<>()
+                                                                     : add<Share>(object);
+  }
+};
+
+/// Takes a share in an event, which may be no `event`'s.
+template <class Taking> result<> take_of_event(Taking& taking, CUevent event) noexcept {
+  if (shared_event* const shared = take_share_in(event)) return taking.add(shared);
+  return fail(no_room_error(taking.function, sizeof(shared_event), taking.where));
+}
+
+/// Takes a share for each kernel and event of a graph and of its children, however they came into
+/// it. The driver does not tell of the bodies of conditional nodes. (cuGraphGetNodes,
+/// cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
+template <class Taking, class List = graph_node_list>
+result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexcept {
+  const source_location where = taking.where;
+  const List nodes =
+      GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, context, where));
+  CUkernel last = nullptr;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    CUgraphNodeType type{};
+    const auto node = nodes.native()[i];
+    GPU_TRY(driver::call<&driver::entry_points::graph_node_get_type>(where, node, &type));
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
+      CUgraph child = nullptr;
+      GPU_TRY(driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(where, node,
+                                                                                    &child));
+      GPU_TRY(take_of_nodes(taking, child, context));
+    }
+    const bool records = type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    if (records || type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
+      CUevent event = nullptr;
+      GPU_TRY(records ? driver::call<&driver::entry_points::graph_event_record_node_get_event>(
+                            where, node, &event)
+                      : driver::call<&driver::entry_points::graph_event_wait_node_get_event>(
+                            where, node, &event));
+      GPU_TRY(take_of_event(taking, event));
+    }
+    if (type != CU_GRAPH_NODE_TYPE_KERNEL) continue;
+    CUDA_KERNEL_NODE_PARAMS found{};
+    GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_get_params>(where, node, &found));
+    if (found.kern == last) continue;
+    last = found.kern;
+    if (shared_object* const code = take_share_of(found.kern)) GPU_TRY(taking.add(code));
+  }
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

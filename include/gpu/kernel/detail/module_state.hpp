@@ -1,0 +1,211 @@
+#pragma once
+/// \file
+/// What a module owns, together with its kernels and the graphs that have them: the driver's
+/// library, the records of its kernels, and the names by which instances of templates can be asked
+/// for.
+
+#include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/any_context.hpp>
+#include <gpu/kernel/detail/image.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/jit_options.hpp>
+
+#include <new>
+
+namespace gpu::inline v0::detail {
+
+/// A name as the source has it, such as `axpy<float>`, and as the module has it.
+struct module_name {
+  text written;
+  text lowered;
+  module_name* next = nullptr;
+};
+
+struct module_state : shared_object {
+  CUlibrary library = nullptr;
+  kernel_list kernels;
+  module_name* names = nullptr;  ///< complete before the module is handed out
+  jit_log* log = nullptr;        ///< where the driver may still write, or null
+
+  template <class State = module_state>
+  module_state() noexcept : shared_object{&unload_state<State>} {}
+  module_state(const module_state&) = delete;
+  module_state& operator=(const module_state&) = delete;
+  ~module_state() {
+    while (kernels.first != nullptr) delete exchange(kernels.first, kernels.first->next);
+    while (names != nullptr) delete exchange(names, names->next);
+    jit_log::destroy(log);
+  }
+
+  /// Has graphs find the kernels of the library no more.
+  void forget_kernels() noexcept {
+    for (kernel_record* each = kernels.first; each != nullptr; each = each->next) {
+      remove_live_kernel(each->live);
+    }
+  }
+
+  /// The name that the driver knows for `written`. It may be lost.
+  text lowered(string_ref written) const noexcept {
+    for (const module_name* n = names; n != nullptr; n = n->next) {
+      if (string_ref(n->written) == written) return n->lowered;
+    }
+    return written.to_text();
+  }
+
+  /// Whether there was memory for it.
+  bool add_name(string_ref written, string_ref lowered) noexcept {
+    auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
+    if (name == nullptr) return false;
+    if (name->written.lost() || name->lowered.lost()) {
+      delete name;
+      return false;
+    }
+    names = name;
+    return true;
+  }
+
+ private:
+  template <class State> static void unload_state(shared_object* self) noexcept {
+    auto* const state = static_cast<State*>(self);
+    state->forget_kernels();
+    if (state->library != nullptr) {
+      driver::destroy<&driver::entry_points::library_unload>(state->library);
+    }
+    delete state;
+  }
+};
+
+struct drop_module {
+  template <class State> void operator()(State* state) const noexcept { let_go(*state); }
+};
+
+using owned_module_state = unique_handle<module_state*, drop_module>;
+
+/// Adds to `error`, which PTX was refused with, what the driver's compiler says about it. It is
+/// asked apart from the library, which the driver may read, and log about, at any later time. To be
+/// called where a context is current.
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] inline cuda_error with_compiler_log(cuda_error error,
+                                                                 const void* ptx) noexcept {
+  const driver::entry_points& table = driver::current_entry_points();
+  if (table.module_load_data_ex == nullptr || error.kind() != error_kind::compile) return error;
+  char log[4096] = {};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(std::uintptr_t{sizeof log - 1})};
+  CUmodule module = nullptr;
+  if (table.module_load_data_ex(&module, ptx, 2, options, values) == CUDA_SUCCESS) {
+    driver::destroy<&driver::entry_points::module_unload>(module);
+  }
+  if (log[0] == '\0') return error;
+  Builder out;
+  out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
+  return noted_error(detail::move(error).with_details(out.finish()));
+}
+
+/// Makes a library of an image and has the driver read it now: left alone, it would look at most
+/// images only when the first kernel is launched, and refuse them there. To be called where a
+/// context is current.
+template <class Builder = text_builder>
+inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
+                             source_location where) noexcept {
+  jit_arguments* const with = log != nullptr ? &log->arguments : nullptr;
+  CUjit_option* const names = with != nullptr ? with->names : nullptr;
+  void** const values = with != nullptr ? with->values : nullptr;
+  const unsigned count = with != nullptr ? with->count : 0;
+  GPU_TRY(driver::call<&driver::entry_points::library_load_data>(
+      where, &loaded, image, names, values, count, static_cast<CUlibraryOption*>(nullptr),
+      static_cast<void**>(nullptr), 0u));
+  CUmodule module = nullptr;
+  return driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
+}
+
+/// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler:
+/// `log`, which has to live as long as the library, or one that is made for the purpose.
+template <class Builder = text_builder>
+inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where,
+                             jit_log* log = nullptr) noexcept {
+  GPU_TRY(check_image(image, where));
+  const void* bytes = image.data();
+  // The driver is given no size: it reads PTX up to a zero, which a range of characters need not
+  // have.
+  text terminated;
+  const bool is_ptx = kind_of_image(image) == image_kind::ptx;
+  if (is_ptx) {
+    terminated = text(image.characters(), image.size());
+    if (terminated.lost()) {
+      return fail(out_of_host_memory_error("gpu::module::load", image.size(), where));
+    }
+    bytes = terminated.data();
+  }
+  CUlibrary loaded = nullptr;
+  result<> done = driver::in_any_context(where, [&]() -> result<> {
+    result<> read = read_library(bytes, log, loaded, where);
+    if (read.has_value() || !is_ptx || log != nullptr) return read;
+    return fail(with_compiler_log(detail::move(read).error(), bytes));
+  });
+  if (done.has_value()) {
+    library = loaded;
+  } else if (loaded != nullptr) {
+    driver::destroy<&driver::entry_points::library_unload>(loaded);
+  }
+  return done;
+}
+
+/// Refuses a name with a zero byte, of which the driver would take what is before.
+template <class Builder = text_builder>
+inline result<> require_whole_name(const char* function, string_ref name,
+                                   source_location where) noexcept {
+  const void* const zero = __builtin_memchr(name.data(), 0, name.size());
+  if (zero == nullptr) [[likely]]
+    return {};
+  const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
+  Builder out;
+  out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
+      << " of " << name.size() << ", where the driver would stop reading. Take it out.";
+  return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
+}
+
+/// Whether machine code was refused because it is for another device.
+inline bool is_for_other_device(const result<>& loaded) noexcept {
+  return !loaded.has_value() && loaded.error().domain() == error_domain::driver &&
+         loaded.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+/// Loads machine code, or PTX where there is none or the driver cannot run it.
+template <class Builder = text_builder>
+inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
+                             source_location where) noexcept {
+  if (cubin.empty()) return load_library(ptx, library, where);
+  const last_error_mark before;
+  result<> done = load_library(cubin, library, where);
+  if (!is_for_other_device(done) || ptx.empty()) return done;
+  before.restore();
+  return load_library(ptx, library, where);
+}
+
+/// Sets `record` to the kernel of that name, or to null where the module has none.
+template <class Builder = text_builder>
+inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
+                            source_location where) noexcept {
+  if (name.lost()) return fail(out_of_host_memory_error("gpu::module::kernel", 0, where));
+  record = state.kernels.find([&](const kernel_record& known) { return known.name == name; });
+  if (record != nullptr) return {};
+  CUkernel native = nullptr;
+  const result<> got = driver::call<&driver::entry_points::library_get_kernel>(
+      where, &native, state.library, name.c_str());
+  if (!got.has_value()) {
+    const cuda_error& error = got.error();
+    const bool unknown =
+        error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_FOUND;
+    return unknown ? result<>() : got;
+  }
+  owned_kernel_record made = GPU_TRY(read_kernel(native, name, where));
+  record = made.release();
+  record->live = {native, &state, nullptr};
+  add_live_kernel(record->live);
+  state.kernels.add(record);
+  return {};
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,137 @@
+#pragma once
+/// \file
+/// What `caching_pinned_allocator` is inside: a few arenas that threads are spread over.
+
+#include <gpu/memory/detail/caching/segments.hpp>
+#include <gpu/memory/detail/caching/waiting_blocks.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// One of the arenas that threads are spread over, so that they seldom wait for each other.
+struct pinned_lane : block_arena {
+  pinned_lane() noexcept : block_arena{&give_back} {}
+  static void give_back(returnable& returned) noexcept;
+
+  struct pinned_cache* cache = nullptr;
+  bool closing = false;
+};
+
+/// What is held of the system. Every member is atomic: who gives the last block of a segment back
+/// may be in any thread, with or without `pinned_cache::growing`.
+class held_segments {
+ public:
+  void add(std::size_t bytes) noexcept {
+    __atomic_add_fetch(&segments_, std::size_t{1}, __ATOMIC_RELAXED);
+    const std::size_t now = __atomic_add_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+    std::size_t peak = __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+    while (peak < now && !__atomic_compare_exchange_n(&peak_bytes_, &peak, now, true,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+  void remove(std::size_t segments, std::size_t bytes) noexcept {
+    __atomic_sub_fetch(&segments_, segments, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&bytes_, bytes, __ATOMIC_RELAXED);
+  }
+
+  std::size_t segments() const noexcept { return __atomic_load_n(&segments_, __ATOMIC_RELAXED); }
+  std::size_t bytes() const noexcept { return __atomic_load_n(&bytes_, __ATOMIC_RELAXED); }
+  std::size_t peak_bytes() const noexcept {
+    return __atomic_load_n(&peak_bytes_, __ATOMIC_RELAXED);
+  }
+
+ private:
+  std::size_t segments_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t peak_bytes_ = 0;
+};
+
+/// **Threads**: `growing` guards what is neither atomic nor in a lane; it is taken before a lane's
+/// lock.
+struct pinned_cache {
+  static constexpr std::size_t lane_count = 8;
+
+  context_ref context;
+  pinned_flags flags{};
+  caching_options options;
+  mutex growing{};
+  held_segments held;
+  std::size_t misses = 0;     // times that the driver was asked for memory
+  std::size_t asked_for = 0;  // blocks for which the driver was asked
+  std::size_t trims = 0;      // times that free segments went back to make room
+  waiting_blocks waiting;
+  bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
+  std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `give_up_free`
+  pinned_lane lanes[lane_count];
+
+  /// The calling thread's lane: threads take turns when they first ask.
+  pinned_lane& own_lane() noexcept { return lanes[number_of_thread() % lane_count]; }
+  template <class Work> void for_each_lane(Work work) noexcept {
+    for (pinned_lane& each : lanes) {
+      each.lock.lock();
+      work(each, static_cast<unsigned long long>(&each - lanes));
+      each.lock.unlock();
+    }
+  }
+  cached_block* take_from(pinned_lane& lane, std::size_t bytes) noexcept {
+    lane.lock.lock();
+    cached_block* block = lane.take(bytes);
+    lane.lock.unlock();
+    return block;
+  }
+  void add_owner() noexcept { __atomic_add_fetch(&owners, std::size_t{1}, __ATOMIC_RELAXED); }
+  void drop_owner() noexcept {
+    if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
+  }
+  std::size_t release(cached_segment* list) noexcept {
+    std::size_t bytes = 0;
+    while (list != nullptr) {
+      cached_segment* next = list->next;
+      bytes += list->bytes;
+      driver::destroy_in<&driver::entry_points::mem_free_host>(
+          context.native(), reinterpret_cast<void*>(list->address));
+      delete list;
+      list = next;
+    }
+    return bytes;
+  }
+
+  /// The same for segments that count as held.
+  std::size_t trim(cached_segment* list) noexcept {
+    std::size_t segments = 0;
+    for (const cached_segment* each = list; each != nullptr; each = each->next) ++segments;
+    const std::size_t bytes = release(list);
+    held.remove(segments, bytes);
+    return bytes;
+  }
+};
+
+/// Gives what is free of a lane back to the system. Lets go of the lane's lock; from then on other
+/// threads may give back all that keeps the cache, so this counts as an owner meanwhile.
+[[gnu::cold, gnu::noinline]] inline void give_up_free(pinned_lane& lane) noexcept {
+  pinned_cache& cache = *lane.cache;
+  cache.add_owner();
+  const bool closing = lane.closing;
+  cached_segment* list = lane.remove_free_segments();
+  const bool emptied = closing && list != nullptr && lane.segments() == nullptr;
+  lane.lock.unlock();
+  if (closing) {
+    cache.release(list);
+  } else {
+    cache.trim(list);
+  }
+  if (emptied) cache.drop_owner();
+  cache.drop_owner();
+}
+
+inline void pinned_lane::give_back(returnable& returned) noexcept {
+  auto& block = static_cast<cached_block&>(returned);
+  auto& lane = static_cast<pinned_lane&>(*block.arena);
+  lane.lock.lock();
+  lane.give(block);
+  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) [[unlikely]]
+    return give_up_free(lane);
+  lane.lock.unlock();
+}
+
+}  // namespace gpu::inline v0::detail

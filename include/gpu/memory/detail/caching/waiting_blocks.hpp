@@ -1,0 +1,172 @@
+#pragma once
+/// \file
+/// What `caching_pinned_allocator::free_after` was given: blocks that wait for their streams.
+
+#include <gpu/driver/event.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
+#include <gpu/memory/detail/fork_safe_lock.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// A block that is given back when its event has happened. Those of one stream are a list, oldest
+/// first; the first of it knows the last, and the first one of another stream.
+struct waiting_block {
+  cached_block* block = nullptr;
+  CUevent event = nullptr;
+  stream_ref stream;
+  std::size_t thread = 0;  // whose own default stream that is, or 0
+  waiting_block* next = nullptr;
+  waiting_block* last = nullptr;
+  waiting_block* next_stream = nullptr;
+};
+
+/// A number of the calling thread, from 1, that no other has or had.
+inline std::size_t number_of_thread() noexcept {
+  static std::size_t next = 1;
+  thread_local const std::size_t number =
+      __atomic_fetch_add(&next, std::size_t{1}, __ATOMIC_RELAXED);
+  return number;
+}
+
+/// Blocks that wait, by stream, so that none waits for another stream than its own.
+/// **Threads**: any may call any member.
+class waiting_blocks {
+ public:
+  /// Events of streams of this context are kept for the next block, since they live as long as what
+  /// the allocator holds.
+  void keep_events_of(context_ref context) noexcept { context_ = context; }
+
+  /// Has `block` given back when the work that is queued on `stream` now has finished. Where that
+  /// fails, it stays the caller's. (cuEventCreate, cuEventRecord)
+  template <class Block>
+  result<> add(Block& block, const stream_ref& stream, const char* function,
+               source_location where) noexcept {
+    waiting_block* added = stream.context() == context_ ? take_spare() : nullptr;
+    if (added == nullptr) added = new (std::nothrow) waiting_block;
+    if (added == nullptr) {
+      return fail(out_of_host_memory_error(function, sizeof(waiting_block), where));
+    }
+    result<> marked = mark(*added, stream, where);
+    if (!marked.has_value()) {
+      drop(added);
+      return marked;
+    }
+    added->block = &block;
+    added->stream = stream;
+    added->thread = stream.native() == CU_STREAM_PER_THREAD ? number_of_thread() : 0;
+    const scoped_lock held(lock_);
+    append(*added);
+    return marked;
+  }
+
+  /// Gives back blocks whose streams have got so far, until `served()` is true, which is asked
+  /// after each of them; returns whether it was. A stream that gave a block back is the first to be
+  /// asked the next time, so that one that is busy for long is not asked each time. (cuEventQuery)
+  template <class Served> bool collect_until(Served served) noexcept {
+    const fork_safe_lock held(lock_);
+    if (!held) return false;
+    for (waiting_block** stream = &first_; *stream != nullptr;) {
+      waiting_block& oldest = **stream;
+      const result<bool> done = driver::query<&driver::entry_points::event_query>(
+          CUDA_ERROR_NOT_READY, source_location{}, oldest.event);
+      if (!done.has_value() || !*done) {
+        stream = &oldest.next_stream;
+        continue;
+      }
+      const bool has_more = oldest.next != nullptr;
+      *stream = after(oldest);
+      oldest.block->give_back(*oldest.block);
+      if (oldest.stream.context() == context_) {
+        oldest.next = exchange(spare_, &oldest);
+      } else {
+        drop(&oldest);
+      }
+      if (served()) {
+        if (has_more) move_to_front(*stream);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// Gives back all blocks, after a wait for their streams, and keeps no events.
+  /// (cuEventSynchronize, cuEventDestroy)
+  void wait() noexcept {
+    waiting_block *first = nullptr, *spare = nullptr;
+    {
+      const fork_safe_lock held(lock_);
+      if (!held) return;
+      first = exchange(first_, nullptr);
+      spare = exchange(spare_, nullptr);
+    }
+    while (first != nullptr) {
+      waiting_block* oldest = exchange(first, after(*first));
+      driver::destroy<&driver::entry_points::event_synchronize>(oldest->event);
+      oldest->block->give_back(*oldest->block);
+      drop(oldest);
+    }
+    while (spare != nullptr) drop(exchange(spare, spare->next));
+  }
+
+ private:
+  waiting_block* take_spare() noexcept {
+    const scoped_lock held(lock_);
+    waiting_block* taken = spare_;
+    if (taken != nullptr) spare_ = exchange(taken->next, nullptr);
+    return taken;
+  }
+
+  template <class Waiting>
+  static result<> mark(Waiting& added, const stream_ref& stream, source_location where) noexcept {
+    if (added.event == nullptr) {
+      GPU_TRY(driver::call_in<&driver::entry_points::event_create>(
+          stream.context().native(), where, &added.event, unsigned{CU_EVENT_DISABLE_TIMING}));
+    }
+    return on_stream(stream, where, [&] {
+      return driver::call<&driver::entry_points::event_record>(where, added.event, stream.native());
+    });
+  }
+
+  static void drop(waiting_block* dropped) noexcept {
+    if (dropped->event != nullptr) {
+      driver::destroy<&driver::entry_points::event_destroy>(dropped->event);
+    }
+    delete dropped;
+  }
+
+  void append(waiting_block& added) noexcept {
+    waiting_block* stream = first_;
+    while (stream != nullptr &&
+           !(stream->stream == added.stream && stream->thread == added.thread)) {
+      stream = stream->next_stream;
+    }
+    if (stream != nullptr) {
+      stream->last->next = &added;
+      stream->last = &added;
+    } else {
+      added.last = &added;
+      added.next_stream = exchange(first_, &added);
+    }
+  }
+
+  /// Takes a stream out of the list where `link` points to it, and makes it the first.
+  void move_to_front(waiting_block*& link) noexcept {
+    waiting_block* moved = exchange(link, link->next_stream);
+    moved->next_stream = exchange(first_, moved);
+  }
+
+  /// What takes the place of the oldest of a stream: the one after it, or another stream's.
+  static waiting_block* after(waiting_block& oldest) noexcept {
+    if (oldest.next == nullptr) return oldest.next_stream;
+    oldest.next->last = oldest.last;
+    oldest.next->next_stream = oldest.next_stream;
+    return oldest.next;
+  }
+
+  mutex lock_{};
+  context_ref context_;
+  waiting_block* first_ = nullptr;
+  waiting_block* spare_ = nullptr;  // with an event each
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,249 @@
+#pragma once
+/// \file
+/// What `copy` asks of the driver once the types of its arguments have done their part.
+
+#include <gpu/driver/detail/queued_call.hpp>
+#include <gpu/memory/detail/allocation.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// One end of a copy.
+struct copy_end {
+  std::uintptr_t address = 0;
+  std::size_t count = 0;
+  bool on_device = false;
+  bool needs_context = false;  // an owner, which has one until it is moved from
+  context_ref context;         // empty where it is not known, and on the host
+
+  bool moved_from() const noexcept { return needs_context && !context; }
+
+  CUdeviceptr device_address() const noexcept { return static_cast<CUdeviceptr>(address); }
+  void* host_address() const noexcept { return reinterpret_cast<void*>(address); }
+};
+
+/// The bits that memory of `Element` is filled with.
+template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value) noexcept {
+  static_assert(!is_const<Element>, "the destination's elements are const");
+  static_assert(
+      sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
+      "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, but "
+      "zeros of any type are bytes: see gpu::as_writable_bytes");
+  unsigned pattern = 0;
+  __builtin_memcpy(&pattern, &value, sizeof value);
+  return pattern;
+}
+
+/// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
+template <class Source>
+concept no_stream = !convertible<Source, stream_ref>;
+
+/// `errc::empty_handle` where the end (or the side of a box) was moved from.
+template <class End>
+result<> require_owner(const char* function, const char* what, const End& end,
+                       source_location where) noexcept {
+  if (!end.moved_from()) [[likely]]
+    return {};
+  return fail(empty_handle_error(function, what, where));
+}
+
+template <class End>
+result<> require_owners(const End& source, const End& destination, source_location where) noexcept {
+  GPU_TRY(require_owner("gpu::copy", "source", source, where));
+  return require_owner("gpu::copy", "destination", destination, where);
+}
+
+/// `errc::size_mismatch` unless both ends have the same number of elements.
+inline result<> require_same_size(const copy_end& source, const copy_end& destination,
+                                  source_location where) noexcept {
+  if (source.count == destination.count) [[likely]]
+    return {};
+  text_builder out;
+  out << "the source has " << source.count << " elements, the destination " << destination.count
+      << ". Copy ranges of the same length: take first("
+      << (source.count < destination.count ? source.count : destination.count)
+      << ") of the longer one.";
+  return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, source.count,
+                      destination.count));
+}
+
+/// `errc::wrong_context` where `range` is known to belong to another context than `stream`.
+inline result<> require_context(const char* function, const stream_ref& stream, const char* what,
+                                context_ref range, source_location where) noexcept {
+  if (!range || range == stream.context()) [[likely]]
+    return {};
+  return fail(wrong_context_error(function, "stream", stream.device().native(), what,
+                                  range.device().native(), where));
+}
+
+/// `errc::wrong_context` where an end is known to belong to another context than the stream's; of
+/// ends in two contexts, one has to be in the stream's.
+inline result<> require_contexts(const stream_ref& stream, context_ref source,
+                                 context_ref destination, source_location where) noexcept {
+  const context_ref own = stream.context();
+  if (source && destination && (source == own || destination == own)) [[likely]]
+    return {};
+  GPU_TRY(require_context("gpu::copy", stream, "source", source, where));
+  return require_context("gpu::copy", stream, "destination", destination, where);
+}
+
+/// Whether nothing has to be done so that a call on `stream`, a usual one, may name the memory. (On
+/// the host only ranges without elements have no owner.)
+[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream,
+                                            const copy_end& end) noexcept {
+  const bool unknown = !end.on_device || (!end.needs_context && !end.context);
+  return unknown || end.context == stream.context();
+}
+
+/// Sets `peers` where a copy has to be one between peers: its ends belong to different contexts,
+/// and the stream is not being captured, when the driver takes it as an ordinary copy alone.
+inline result<> find_peers(const stream_ref& stream, context_ref source, context_ref destination,
+                           bool& peers, source_location where) noexcept {
+  GPU_TRY(require_contexts(stream, source, destination, where));
+  if (!source || !destination || source == destination) [[likely]]
+    return {};
+  CUstreamCaptureStatus status{};
+  GPU_TRY(on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
+                                                                    &status);
+  }));
+  peers = status == CU_STREAM_CAPTURE_STATUS_NONE;
+  return {};
+}
+
+/// Queues the copy of some bytes as the driver's function for such ends. See `queue_or`.
+template <class Otherwise>
+[[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
+                                                  const copy_end& destination, std::size_t bytes,
+                                                  source_location where,
+                                                  Otherwise otherwise) noexcept {
+  const CUstream native = stream.native();
+  const CUdeviceptr from = source.device_address(), to = destination.device_address();
+  if (source.on_device && destination.on_device) {
+    return queue_or<&driver::entry_points::memcpy_dtod_async>(stream, copy_label, where, otherwise,
+                                                              to, from, bytes, native);
+  }
+  if (source.on_device) {
+    return queue_or<&driver::entry_points::memcpy_dtoh_async>(
+        stream, copy_label, where, otherwise, destination.host_address(), from, bytes, native);
+  }
+  if (destination.on_device) {
+    return queue_or<&driver::entry_points::memcpy_htod_async>(
+        stream, copy_label, where, otherwise, to, static_cast<const void*>(source.host_address()),
+        bytes, native);
+  }
+  return queue_or<&driver::entry_points::memcpy_async>(stream, copy_label, where, otherwise, to,
+                                                       from, bytes, native);
+}
+
+template <class End>
+result<> queue_peer_copy(const stream_ref& stream, const End& source, const End& destination,
+                         std::size_t bytes, source_location where) noexcept {
+  return queue<&driver::entry_points::memcpy_peer_async>(
+      stream, copy_label, where, destination.device_address(), destination.context.native(),
+      source.device_address(), source.context.native(), bytes, stream.native());
+}
+
+/// Queues the copy on `stream`, or says what is wrong with it.
+template <class End>
+[[gnu::cold, gnu::noinline]] result<> copy_carefully(const stream_ref& stream, const End& source,
+                                                     const End& destination,
+                                                     std::size_t element_size,
+                                                     source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::copy", where));
+  GPU_TRY(require_owners(source, destination, where));
+  GPU_TRY(require_same_size(source, destination, where));
+  const std::size_t bytes = source.count * element_size;
+  if (bytes == 0) return {};
+  bool peers = false;
+  GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
+  return on_stream(stream, where, [&] {
+    return peers ? queue_peer_copy(stream, source, destination, bytes, where)
+                 : queue_copy(stream, source, destination, bytes, where, unavailable_at(where));
+  });
+}
+
+/// Whether a copy needs nothing but its one call.
+[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream, const copy_end& source,
+                                            const copy_end& destination) noexcept {
+  // One by one, or GCC makes a number of each and combines them.
+  if (source.count != destination.count) return false;
+  if (source.count == 0) return false;
+  if (!is_usual(stream)) return false;
+  return is_usual(stream, source) && is_usual(stream, destination);
+}
+
+/// Sets `owner` to the context that device memory belongs to, null where it belongs to a device
+/// only, as that of a pool does; and `ordinal` to the device. (cuPointerGetAttributes)
+inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordinal,
+                           source_location where, const char* function = "gpu::copy") noexcept {
+  CUmemorytype type{};
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_CONTEXT,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                      CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
+  void* values[] = {&owner, &ordinal, &type};
+  GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
+      where, 3u, &attributes[0], &values[0], static_cast<CUdeviceptr>(address)));
+  if (type != CUmemorytype{}) [[likely]]
+    return {};
+  return fail(refusal(errc::invalid_argument, function,
+                      text("the device_span does not name memory that the driver knows. It may "
+                           "have been freed."),
+                      where, address));
+}
+
+/// Sets `context` to the one that memory on a device belongs to, where the range does not know it;
+/// memory of a pool stands for its device's primary context.
+inline result<> find_context(const copy_end& end, context_ref& context, source_location where,
+                             const char* function = "gpu::copy") noexcept {
+  context = end.context;
+  if (context) return {};
+  CUcontext native = nullptr;
+  int ordinal = 0;
+  GPU_TRY(find_owner(end.address, native, ordinal, where, function));
+  if (native == nullptr) GPU_TRY(find_primary_context(ordinal, native, where));
+  context = context_ref::from_native(native, device::from_native(ordinal));
+  return {};
+}
+
+/// Copies, and returns when the elements have arrived.
+template <class End>
+result<> copy_now(const End& source, const End& destination, std::size_t element_size,
+                  source_location where) noexcept {
+  GPU_TRY(require_owners(source, destination, where));
+  GPU_TRY(require_same_size(source, destination, where));
+  const std::size_t bytes = source.count * element_size;
+  if (bytes == 0) return {};
+  context_ref context;
+  GPU_TRY(find_context(destination.on_device ? destination : source, context, where));
+  if (source.on_device && destination.on_device) {
+    context_ref other;
+    GPU_TRY(find_context(source, other, where));
+    GPU_TRY(other.synchronize(where));
+    if (other != context) {
+      GPU_TRY(context.synchronize(where));
+      GPU_TRY(driver::call_in<&driver::entry_points::memcpy_peer>(
+          context.native(), where, destination.device_address(), context.native(),
+          source.device_address(), other.native(), bytes));
+      return context.synchronize(where);
+    }
+  }
+  return driver::in_context(context.native(), where, [&]() -> result<> {
+    // The driver's blocking copies wait for the legacy default stream alone, and those to a device
+    // may return before the last bytes are there.
+    GPU_TRY(driver::call<&driver::entry_points::ctx_synchronize>(where));
+    if (!destination.on_device) {
+      return driver::call<&driver::entry_points::memcpy_dtoh>(where, destination.host_address(),
+                                                              source.device_address(), bytes);
+    }
+    if (source.on_device) {
+      GPU_TRY(driver::call<&driver::entry_points::memcpy_dtod>(where, destination.device_address(),
+                                                               source.device_address(), bytes));
+    } else {
+      GPU_TRY(driver::call<&driver::entry_points::memcpy_htod>(where, destination.device_address(),
+                                                               source.host_address(), bytes));
+    }
+    return driver::call<&driver::entry_points::ctx_synchronize>(where);
+  });
+}
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,133 @@
+#pragma once
+/// \file
+/// What all owners of a fixed number of elements share, wherever the elements are: the memory and
+/// the count that move together, the range that the host sees, the way to a kernel.
+
+#include <gpu/core/kernel_argument.hpp>
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+
+#include <cstddef>
+
+namespace gpu::inline v0::detail {
+
+/// What memory of the driver begins at a multiple of, on a device and on the host.
+inline constexpr std::size_t memory_alignment = 256;
+
+/// Sets `bytes` to `count * size`, or gives `errc::size_overflow`. `spare` bytes have to fit
+/// besides.
+template <class Builder = text_builder>
+inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
+                          std::size_t& bytes, source_location where,
+                          std::size_t spare = 0) noexcept {
+  std::size_t in_all = 0;
+  if (!__builtin_mul_overflow(count, size, &bytes) &&
+      !__builtin_add_overflow(bytes, spare, &in_all)) [[likely]]
+    return {};
+  const std::size_t most = (~std::size_t{0} - spare) / size;
+  Builder out;
+  out << count << " elements of " << size
+      << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
+  return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
+}
+
+/// Refuses bytes from another process that are not one or more elements of `size` bytes.
+template <class Builder = text_builder>
+result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char* function,
+                              source_location where) noexcept {
+  const bool whole = bytes != 0 && bytes % size == 0;
+  if (whole) return {};
+  Builder out;
+  out << "the handle stands for " << bytes << " bytes, which are not a whole number of "
+      << "elements of " << size
+      << " bytes. Import it as the type that it was exported as, and send all of its bytes.";
+  return fail(refusal(errc::size_mismatch, function, out.finish(), where, bytes, size));
+}
+
+inline void* as_pointer(void* address) noexcept { return address; }
+inline void* as_pointer(CUdeviceptr address) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
+}
+
+/// Makes buffers of memory, and takes the memory out of them again: for those who hand memory out.
+struct buffer_maker {
+  template <class Buffer, class Memory>
+  static Buffer make(Memory memory, std::size_t size) noexcept {
+    return Buffer{detail::move(memory), size};
+  }
+  template <class Buffer> static auto take(Buffer& buffer) noexcept {
+    buffer.size_ = 0;
+    return detail::move(buffer.memory_);
+  }
+};
+
+/// `Memory` is a `unique_handle` whose handle has an `address`.
+template <class T, class Memory> class element_owner {
+ public:
+  using value_type = T;
+
+  element_owner(element_owner&& other) noexcept
+      : memory_{detail::move(other.memory_)}, size_{detail::exchange(other.size_, 0u)} {}
+  element_owner& operator=(element_owner&& other) noexcept {
+    memory_ = detail::move(other.memory_);
+    size_ = detail::exchange(other.size_, 0u);
+    return *this;
+  }
+
+  /// The first element. Of memory on a device: good for passing on, not for following.
+  T* data() noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
+  const T* data() const noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
+  std::size_t size() const noexcept { return size_; }
+  std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+  bool empty() const noexcept { return size_ == 0; }
+
+ protected:
+  friend struct buffer_maker;
+
+  element_owner(Memory&& memory, std::size_t size) noexcept
+      : memory_{detail::move(memory)}, size_{size} {}
+  ~element_owner() = default;
+
+  Memory memory_;
+  std::size_t size_ = 0;
+};
+
+/// Adds to an owner what makes it a contiguous range, where the host can follow its pointers.
+template <class Owner> class host_elements : public Owner {
+ public:
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using typename Owner::value_type;
+  using reference = value_type&;
+  using const_reference = const value_type&;
+  using pointer = value_type*;
+  using const_pointer = const value_type*;
+  using iterator = value_type*;
+  using const_iterator = const value_type*;
+
+  iterator begin() noexcept { return this->data(); }
+  const_iterator begin() const noexcept { return this->data(); }
+  const_iterator cbegin() const noexcept { return this->data(); }
+  iterator end() noexcept { return this->data() + this->size_; }
+  const_iterator end() const noexcept { return this->data() + this->size_; }
+  const_iterator cend() const noexcept { return this->data() + this->size_; }
+  reference operator[](std::size_t index) noexcept { return this->data()[index]; }
+  const_reference operator[](std::size_t index) const noexcept { return this->data()[index]; }
+
+ protected:
+  using Owner::Owner;
+};
+
+/// The `kernel_argument` of an owner: a pointer to its elements, or its span; never of a temporary,
+/// whose memory would be gone before the kernel runs.
+template <class Buffer> struct buffer_argument {
+  static auto pointer(Buffer& buffer) noexcept { return buffer.data(); }
+  static auto pointer(const Buffer& buffer) noexcept { return buffer.data(); }
+  static void pointer(const Buffer&&) = delete;
+  static auto value(Buffer& buffer) noexcept { return buffer.span(); }
+  static auto value(const Buffer& buffer) noexcept { return buffer.span(); }
+  static void value(const Buffer&&) = delete;
+  static auto context(const Buffer& buffer) noexcept { return buffer.context(); }
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,33 @@
+#pragma once
+/// \file
+/// What the owners of page-locked host memory share: a range for the host, a span for copies.
+
+#include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/pinned_allocation.hpp>
+#include <gpu/memory/pinned_span.hpp>
+
+namespace gpu::inline v0::detail {
+
+template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
+ public:
+  static_assert(alignof(T) <= memory_alignment,
+                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
+                "aligned to more. Register a gpu::aligned_buffer.");
+
+  /// All elements, or some of them, for asynchronous copies.
+  pinned_span<T> span() & noexcept {
+    return pinned_span<T>::from_native(this->data(), this->size_);
+  }
+  pinned_span<const T> span() const& noexcept {
+    return pinned_span<const T>::from_native(this->data(), this->size_);
+  }
+  void span() const&& = delete;  // a name must not outlive its owner
+  operator pinned_span<T>() & noexcept { return span(); }
+  operator pinned_span<const T>() const& noexcept { return span(); }
+  operator pinned_span<const T>() const&& = delete;
+
+ protected:
+  using host_elements<element_owner<T, pinned_memory>>::host_elements;
+};
+
+}  // namespace gpu::inline v0::detail

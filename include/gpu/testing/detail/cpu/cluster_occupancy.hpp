@@ -1,0 +1,65 @@
+#pragma once
+/// \file
+/// Entry points: how many clusters of blocks the device holds at once.
+
+#include <gpu/testing/detail/cpu/launches.hpp>
+#include <gpu/testing/detail/cpu/occupancy.hpp>
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gpu::inline v0::testing::cpu {
+
+/// What both questions about clusters refuse. The blocks of a multiprocessor come back in `blocks`:
+/// at most eight of a launch with clusters.
+inline CUresult blocks_in_clusters(call& c, const CUlaunchConfig* config, CUfunction handle,
+                                   int& blocks) {
+  function_ptr function;
+  if (config == nullptr || handle == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const std::uint64_t threads =
+      std::uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+  if (threads == 0 || config->gridDimX == 0 || config->gridDimY == 0 || config->gridDimZ == 0)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = find_function(c, handle, function)) return bad;
+  launch_order order;
+  std::vector<event_ptr> events;
+  if (const CUresult bad = take_launch_attributes(c, *config, order, events)) return bad;
+  const bool fits =
+      threads <= function->kernel->max_threads_per_block &&
+      config->sharedMemBytes <= static_cast<unsigned>(function->settings->max_dynamic_shared);
+  blocks = fits ? std::min(8, resident_blocks(*function->kernel, static_cast<int>(threads),
+                                              config->sharedMemBytes))
+                : 0;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::inline v0::testing::cpu
+
+namespace gpu::inline v0::testing::cpu::entry {
+
+/// The device has no clusters of several blocks.
+inline CUresult occupancy_max_potential_cluster_size(call& c, int* size, CUfunction handle,
+                                                     const CUlaunchConfig* config) {
+  int blocks = 0;
+  if (size == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = blocks_in_clusters(c, config, handle, blocks)) return bad;
+  *size = std::min(blocks, 1);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult occupancy_max_active_clusters(call& c, int* clusters, CUfunction handle,
+                                              const CUlaunchConfig* config) {
+  int blocks = 0;
+  if (clusters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = blocks_in_clusters(c, config, handle, blocks)) return bad;
+  bool given = false;
+  for (unsigned i = 0; i < config->numAttrs; ++i)
+    given = given || config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  *clusters = given ? blocks * multiprocessors : 0;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::inline v0::testing::cpu::entry

@@ -1,0 +1,136 @@
+#pragma once
+/// \file
+/// What a program still holds: handles and allocations that nobody gave back.
+
+#include <gpu/testing/detail/cpu/driver_state.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpu::inline v0::testing {
+
+/// A handle or an allocation that is alive.
+struct live_object {
+  std::string kind;         ///< "stream", "event", "device memory", ...
+  std::uint64_t value = 0;  ///< the handle or the address
+  std::uint64_t bytes = 0;  ///< of an allocation
+  std::string place;        ///< where it was made: "main.cpp:12" where that can be told
+
+  /// "device memory of 4096 bytes at 0x1000000010000, made at main.cpp:12"
+  std::string text() const {
+    std::string out = kind;
+    if (bytes != 0) out += " of " + std::to_string(bytes) + " bytes";
+    out += " at " + machine::detail::hexadecimal(value);
+    if (!place.empty()) out += ", made at " + place;
+    return out;
+  }
+};
+
+namespace cpu {
+
+inline const char* name_of(memory_block::origin from) {
+  switch (from) {
+    case memory_block::origin::device:
+      return "device memory";
+    case memory_block::origin::array:
+      return "array";
+    case memory_block::origin::pool:
+      return "stream-ordered memory";
+    case memory_block::origin::graph:
+      return "memory of a graph";
+    case memory_block::origin::managed:
+      return "managed memory";
+    case memory_block::origin::pinned:
+      return "pinned host memory";
+    case memory_block::origin::registered:
+      return "registered host memory";
+    case memory_block::origin::imported:
+      return "imported memory";
+  }
+  return "memory";
+}
+
+/// Everything alive but primary contexts, which are the process's, default pools, and memory whose
+/// release is enqueued.
+inline std::vector<live_object> collect_live(driver_state& driver) {
+  std::vector<live_object> list;
+  const auto add = [&](const char* kind, const void* handle, const std::string& place) {
+    list.push_back({kind, reinterpret_cast<std::uintptr_t>(handle), 0, place});
+  };
+  {
+    const driver_lock lock(driver.mutex);
+    for (const auto& [base, block] : driver.blocks_of_memory)
+      if (!block.free_enqueued && block.graph.expired() &&
+          block.from != memory_block::origin::array)
+        list.push_back({name_of(block.from), base, block.size, block.place});
+    for (const auto& [base, each] : driver.virtual_memory.reservations)
+      list.push_back({"address reservation", base, each.size, each.place});
+    for (const auto& [base, each] : driver.virtual_memory.mappings)
+      list.push_back({"mapping", base, each.memory->size, each.memory->place});
+    for (const physical_ptr& each : driver.virtual_memory.physical.all())
+      if (each->holds != 0) add("physical memory", each->handle, each->place);
+    for (const context_ptr& each : driver.contexts.all()) {
+      if (!each->primary) add("context", each->handle, each->place);
+      if (!each->heap) continue;
+      if (const auto heap = each->heap->live(); heap.blocks != 0)
+        list.push_back({std::to_string(heap.blocks) + " blocks of malloc in kernels",
+                        heap.first,
+                        heap.bytes,
+                        {}});
+    }
+    for (const stream_ptr& each : driver.streams.all()) add("stream", each->handle, each->place);
+    for (const event_ptr& each : driver.events.all()) add("event", each->handle, each->place);
+    for (const pool_ptr& each : driver.pools.all())
+      if (!each->is_default) add("memory pool", each->handle, each->place);
+    for (const module_ptr& each : driver.modules.all())
+      if (!each->of_library) add("module", each->handle, each->place);
+    for (const graph_ptr& each : driver.graphs.all())
+      if (!each->owned_by_node && !each->captured_into) add("graph", each->handle, each->place);
+    for (const exec_ptr& each : driver.graph_execs.all())
+      add("executable graph", each->handle, each->place);
+    for (const auto& each : driver.user_objects.all())
+      add("user object", each->handle, each->place);
+    for (const library_ptr& each : driver.libraries.all())
+      add("library", each->handle, each->place);
+    for (const link_ptr& each : driver.links.all()) add("link", each->handle, each->place);
+    for (const array_ptr& each : driver.arrays.all()) {
+      if (each->borrowed) continue;
+      add("array", each->handle, each->place);
+      list.back().bytes = each->bytes();
+    }
+    for (const mipmapped_array_ptr& each : driver.mipmapped_arrays.all())
+      add("mipmapped array", each->handle, each->place);
+    for (const CUlogsCallbackHandle each : driver.log.callbacks()) add("log callback", each, {});
+    for (const auto& [handle, each] : driver.textures)
+      list.push_back({"texture object", handle, 0, each.place});
+    for (const auto& [handle, each] : driver.surfaces)
+      list.push_back({"surface object", handle, 0, each.place});
+  }
+  return list;
+}
+
+/// Waits for all work, whose objects are alive until it is done; then counts what is alive, retains
+/// of primary contexts, and contexts on the calling thread's stack.
+inline std::size_t count_held(driver_state& driver) {
+  {
+    call c{driver, driver_lock(driver.mutex)};
+    for (const context_ptr& each : driver.contexts.all())
+      if (each->alive) c.finish(each);
+  }
+  std::size_t count = collect_live(driver).size();
+  const driver_lock lock(driver.mutex);
+  count += stack_of_thread(driver).contexts.size();
+  for (const auto& each : driver.devices) count += each->primary_count;
+  return count;
+}
+
+/// `collect_live` with the places as file and line.
+inline std::vector<live_object> list_live(driver_state& driver) {
+  std::vector<live_object> list = collect_live(driver);
+  for (live_object& each : list) each.place = driver.places.explain(each.place);
+  return list;
+}
+
+}  // namespace cpu
+}  // namespace gpu::inline v0::testing

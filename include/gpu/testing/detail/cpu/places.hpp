@@ -1,0 +1,149 @@
+#pragma once
+/// \file
+/// Where in the program something was made: call stacks remembered as small numbers, and told as
+/// file and line when somebody reads a report.
+
+#include <gpu/testing/detail/cpu/addr2line.hpp>
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpu::inline v0::testing::cpu {
+
+/// Call stacks of the process, each kept once.
+/// Threads: any member from any thread.
+class place_table {
+ public:
+  static constexpr int frames_kept = 24;
+  static constexpr std::string_view marker = "call site ";
+
+  /// A short text that stands for the stack of the calling thread: "call site 7".
+  std::string remember() {
+    std::array<void*, frames_kept> stack{};
+    const int count = ::backtrace(stack.data(), frames_kept);
+    const std::vector<void*> frames(stack.begin(), stack.begin() + count);
+    const std::lock_guard lock(mutex_);
+    auto found = numbers_.find(frames);
+    if (found == numbers_.end()) {
+      stacks_.push_back(frames);
+      found = numbers_.emplace(frames, stacks_.size()).first;
+    }
+    return std::string(marker) + std::to_string(found->second);
+  }
+
+  /// The text with every "call site 7" replaced by the place in the program's source, where the
+  /// debug information and the tool addr2line give one, or else by module and offset.
+  std::string explain(std::string_view text) {
+    std::string out;
+    while (const std::size_t number = next_number(text, out)) {
+      out += place(number);
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t no_number = static_cast<std::size_t>(-1);
+
+  /// Takes the text up to the next marker off `text`, adds it to `out`, and gives the number behind
+  /// the marker; 0 at the end. A marker without a number gives one that no place has.
+  static std::size_t next_number(std::string_view& text, std::string& out) {
+    const std::size_t at = text.find(marker);
+    out.append(text.substr(0, at));
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + marker.size());
+    std::size_t number = 0;
+    while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+      number = number * 10 + static_cast<std::size_t>(text.front() - '0');
+      text.remove_prefix(1);
+    }
+    return number == 0 ? no_number : number;
+  }
+
+  std::string place(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    if (number > stacks_.size()) return "an unknown place";
+    std::string& known = places_[number];
+    if (known.empty()) known = find_place(stacks_[number - 1]);
+    return known;
+  }
+
+  /// The innermost call that was not made by this library. What runs inside of the library's own
+  /// frames (the stack walk itself, a sanitizer's version of it) does not count.
+  static std::string find_place(const std::vector<void*>& stack) {
+    std::string library;  // the folder of its headers; "" until the first frame in it
+    std::string offsets;
+    for (void* each : stack) {
+      Dl_info where{};
+      link_map* object = nullptr;
+      if (::dladdr1(each, &where, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0 ||
+          object == nullptr)
+        continue;
+      // A return address points behind the call; one byte less is inside of it. The tool counts
+      // from where the file says that it is to be loaded, which is 0 unless it was linked -no-pie.
+      const std::uintptr_t offset =
+          reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
+      const std::string file = *object->l_name != '\0' ? object->l_name : executable();
+      for (const std::string& found : lines_of(file, offset)) {
+        std::string line = without_dots(found);
+        if (library.empty()) {
+          library = folder_before(line, "testing/detail/cpu/places.hpp:");
+        } else if (!line.starts_with(library) && line.find("??") == std::string::npos) {
+          return line;
+        }
+      }
+      char text[32];
+      std::snprintf(text, sizeof text, "+0x%zx", static_cast<std::size_t>(offset));
+      offsets += (offsets.empty() ? "" : " < ") + file + text;
+    }
+    // Without debug information: where the frames of the program lie.
+    return offsets.empty() ? "an unknown place" : offsets;
+  }
+
+  /// An absolute path without "." and ".."; anything else as it is.
+  static std::string without_dots(std::string_view path) {
+    if (!path.starts_with('/')) return std::string(path);
+    std::string out;
+    while (!path.empty()) {
+      path.remove_prefix(1);  // the slash
+      const std::string_view part = path.substr(0, path.find('/'));
+      path.remove_prefix(part.size());
+      if (part == "..") {
+        out.resize(out.empty() ? 0 : out.rfind('/'));
+      } else if (!part.empty() && part != ".") {
+        out.append("/").append(part);
+      }
+    }
+    return out;
+  }
+
+  /// The text before `name` in `line`, if what is there is a folder.
+  static std::string folder_before(const std::string& line, std::string_view name) {
+    const std::size_t at = line.rfind(name);
+    return at != std::string::npos && at != 0 && line[at - 1] == '/' ? line.substr(0, at) : "";
+  }
+
+  static std::string executable() {
+    std::array<char, 4096> path{};
+    const ::ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+    return length <= 0 ? std::string() : std::string(path.data(), static_cast<std::size_t>(length));
+  }
+
+  std::mutex mutex_;
+  std::map<std::vector<void*>, std::size_t> numbers_;
+  std::vector<std::vector<void*>> stacks_;
+  std::map<std::size_t, std::string> places_;
+};
+
+}  // namespace gpu::inline v0::testing::cpu

@@ -1,0 +1,60 @@
+#pragma once
+/// \file
+/// Entry points: each device's primary context, which everybody in the process shares.
+
+#include <gpu/testing/detail/cpu/context_life.hpp>
+#include <gpu/testing/detail/cpu/contexts.hpp>
+#include <gpu/testing/detail/cpu/driver_state.hpp>
+
+#include <cuda.h>
+
+namespace gpu::inline v0::testing::cpu::entry {
+
+inline CUresult device_primary_ctx_retain(call& c, CUcontext* context, CUdevice ordinal) {
+  device_state* device = nullptr;
+  if (context == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (!device->primary->alive) {
+    device->primary->place = c.driver.place();
+    begin_context(c, device->primary);
+  }
+  ++device->primary_count;
+  *context = device->primary->handle;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult device_primary_ctx_release(call& c, CUdevice ordinal) {
+  device_state* device = nullptr;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (device->primary_count == 0) return CUDA_ERROR_INVALID_CONTEXT;
+  if (--device->primary_count == 0 && device->primary->alive) end_context(c, device->primary);
+  return CUDA_SUCCESS;
+}
+
+/// Those who retained the context still have to release it; the next one to retain it revives it.
+inline CUresult device_primary_ctx_reset(call& c, CUdevice ordinal) {
+  device_state* device = nullptr;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (device->primary->alive) end_context(c, device->primary);
+  return CUDA_SUCCESS;
+}
+
+inline CUresult device_primary_ctx_get_state(call& c, CUdevice ordinal, unsigned* flags,
+                                             int* active) {
+  device_state* device = nullptr;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (flags == nullptr || active == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *flags = device->primary->flags;
+  *active = device->primary->alive ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+inline CUresult device_primary_ctx_set_flags(call& c, CUdevice ordinal, unsigned flags) {
+  device_state* device = nullptr;
+  if (const CUresult bad = c.find_device(ordinal, device)) return bad;
+  if (!valid_context_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
+  device->primary->flags = flags;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace gpu::inline v0::testing::cpu::entry

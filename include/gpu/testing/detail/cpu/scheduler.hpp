@@ -1,0 +1,355 @@
+#pragma once
+/// \file
+/// The order in which enqueued work is done: queues, what waits for what, and who does it when.
+
+#include <gpu/testing/detail/machine/host_limits.hpp>
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace gpu::inline v0::testing::cpu {
+
+struct work_queue;
+
+/// Host memory that enqueued work will read.
+struct host_range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// One piece of work in a queue. All members belong to the driver's lock.
+struct kernel_launch;
+
+struct operation {
+  enum class progress : std::uint8_t { waiting, running, done };
+
+  std::function<void()> work;  // done without the lock; empty: only its place in the order matters
+  /// Tried, with the lock, once all before it is done and again until it says true: `work` comes
+  /// then. Empty: at once.
+  std::function<bool()> proceed;
+  std::function<void()> give_up;  // done without the lock where nothing makes `proceed` say true
+  std::shared_ptr<work_queue> queue;              // until it is done
+  std::vector<std::shared_ptr<operation>> after;  // of other queues, until it is done
+  std::vector<host_range> reads;                  // host memory
+  bool reads_any_host_memory = false;             // a host function, say
+  bool reads_mapped_host_memory = false;          // a kernel
+  /// The kind of a graph's node that stands for it (a CUgraphNodeType); -1: a capture refuses it.
+  int node_type = -1;
+  std::shared_ptr<kernel_launch> kernel;    // of a kernel
+  std::shared_ptr<std::atomic<int>> fault;  // of its context, for work that the host cannot do
+  bool wanted = false;                      // somebody waits for it
+  bool listed = false;                      // in a list of what is to be wanted
+  operation* next_listed = nullptr;
+  progress state = progress::waiting;
+  std::chrono::steady_clock::time_point finished{};
+
+  /// Lets nobody wait for it if it did not get into a queue.
+  void drop() noexcept {
+    if (!queue) state = progress::done;
+  }
+};
+
+using operation_ptr = std::shared_ptr<operation>;
+using driver_lock = std::unique_lock<std::mutex>;
+
+/// Work in order of arrival. Its members belong to the driver's lock.
+struct work_queue {
+  std::deque<operation_ptr> pending;  // the first may be running
+  bool closed = false;                // no more will come
+  bool has_thread = false;
+  bool known = false;  // to the scheduler
+
+  operation_ptr last() const { return pending.empty() ? nullptr : pending.back(); }
+};
+
+/// Does the work of all queues of one driver.
+/// Threads: every member is called with the driver's lock held, which is given up while work runs.
+class scheduler {
+ public:
+  /// `patience`: how long a call waits for work that does not proceed while nothing else is done.
+  scheduler(std::mutex& mutex, bool deferred, bool threads, std::chrono::milliseconds patience)
+      : mutex_{mutex}, deferred_{deferred}, threads_{threads}, patience_{patience} {}
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  bool deferred() const noexcept { return deferred_; }
+
+  /// Puts work at the end of a queue, to be done after what precedes it and `what->after`. False
+  /// where the queue needs a thread and the system has none.
+  bool enqueue(const std::shared_ptr<work_queue>& queue, const operation_ptr& what,
+               driver_lock& lock) {
+    if (threads_ && !queue->has_thread && !start_thread(queue)) return false;
+    if (!queue->known) {
+      std::erase_if(queues_, [](const auto& each) { return each.expired(); });
+      queues_.push_back(queue);
+      queue->known = true;
+    }
+    queue->pending.push_back(what);
+    what->queue = queue;
+    if (what->proceed) some_may_wait_ = true;
+    if (deferred_) return true;
+    what->wanted = true;
+    if (threads_) {
+      changed_.notify_all();
+      return true;
+    }
+    advance(what, lock);
+    // Work that was held up may have waited for what was done now.
+    while (some_may_wait_ && do_any(lock)) {
+    }
+    return true;
+  }
+
+  /// Does what can be done now of the work and of what comes before it.
+  void advance(const operation_ptr& what, driver_lock& lock) {
+    if (threads_) return want(what);
+    while (what->state != operation::progress::done) {
+      const step next = step_towards(what);
+      if (next.held_up) return;
+      take(next, lock);
+    }
+  }
+
+  /// Returns when nothing is being done; what has not begun waits until the lock is given up.
+  void rest(driver_lock& lock) {
+    changed_.wait(lock, [this] { return running_ == 0; });
+  }
+
+  /// Returns when the work is done; null is nothing to wait for.
+  void finish(const operation_ptr& what, driver_lock& lock) {
+    if (!what) return;
+    if (threads_) want(what);
+    auto since = std::chrono::steady_clock::now();
+    while (what->state != operation::progress::done) {
+      const step next = step_towards(what);
+      if (!next.held_up) {
+        take(next, lock);
+      } else if (threads_ || !do_any(lock)) {
+        if (threads_) want_everything();  // any of it may be what it waits for
+        since = std::max(since, last_done_);
+        if (running_ == 0 && std::chrono::steady_clock::now() - since >= patience_) {
+          give_up(*next.held_up, lock);
+        } else {
+          changed_.wait_for(lock, polling);
+        }
+      }
+    }
+  }
+
+  /// Whether the work is done. If not, one step is made towards it, so that a program that asks
+  /// again and again gets there.
+  bool poll(const operation_ptr& what, driver_lock& lock) {
+    if (!what || what->state == operation::progress::done) return true;
+    if (threads_) {
+      want(what);
+      if (step_towards(what).held_up) want_everything();  // any of it may be what it waits for
+    } else if (const step next = step_towards(what); next.work) {
+      execute(next.work, lock);
+    } else if (next.held_up) {
+      do_any(lock);
+    }
+    return false;
+  }
+
+  /// No more work will come to this queue; what it holds is still done.
+  void close(work_queue& queue) {
+    queue.closed = true;
+    changed_.notify_all();
+  }
+
+  /// Ends all threads; work that has not begun is dropped. Without the lock.
+  void stop() {
+    std::vector<worker> workers;
+    {
+      const driver_lock lock(mutex_);
+      stopping_ = true;
+      workers.swap(workers_);
+    }
+    changed_.notify_all();
+    for (worker& each : workers) each.thread.join();
+  }
+
+ private:
+  struct worker {
+    machine::host_thread thread;
+    std::shared_ptr<bool> ended;  // belongs to the driver's lock
+  };
+
+  /// What brings some work nearer: other work that can be done now, or that nothing but `proceed`
+  /// holds up. Neither: another thread is at it.
+  struct step {
+    operation_ptr work;
+    operation_ptr held_up;
+  };
+
+  static bool proceeds(operation& what) {
+    if (!what.proceed) return true;
+    if (!what.proceed()) return false;
+    what.proceed = nullptr;
+    return true;
+  }
+
+  static bool ready(operation& what) {
+    for (const operation_ptr& each : what.after)
+      if (each->state != operation::progress::done) return false;
+    return proceeds(what);
+  }
+
+  static step step_towards(const operation_ptr& what) {
+    operation_ptr next = what;
+    for (;;) {
+      next = next->queue->pending.front();
+      if (next->state == operation::progress::running) return {};
+      operation_ptr blocker;
+      for (const operation_ptr& each : next->after)
+        if (each->state != operation::progress::done) blocker = each;
+      if (!blocker) return proceeds(*next) ? step{next, nullptr} : step{nullptr, next};
+      next = std::move(blocker);
+    }
+  }
+
+  /// Does a step that is not held up, or waits for the thread that does.
+  void take(const step& next, driver_lock& lock) {
+    if (next.work && !threads_) {
+      execute(next.work, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+
+  /// Does one piece of work of any queue; false where there is none that can be done.
+  bool do_any(driver_lock& lock) {
+    for (const auto& each : queues_) {
+      const std::shared_ptr<work_queue> queue = each.lock();
+      if (!queue || queue->pending.empty()) continue;
+      const operation_ptr next = queue->pending.front();
+      if (next->state != operation::progress::waiting || !ready(*next)) continue;
+      execute(next, lock);
+      return true;
+    }
+    return false;
+  }
+
+  void give_up(operation& what, driver_lock& lock) {
+    const auto tell = std::exchange(what.give_up, nullptr);
+    lock.unlock();
+    if (tell) tell();
+    lock.lock();
+    what.proceed = nullptr;
+    changed_.notify_all();
+  }
+
+  void execute(operation_ptr what, driver_lock& lock) {
+    what->state = operation::progress::running;
+    auto work = std::move(what->work);
+    what->work = nullptr;
+    what->give_up = nullptr;
+    ++running_;
+    lock.unlock();
+    const bool done = !work || machine::within_memory(work);
+    work = nullptr;  // what it kept alive may go, and may take its time
+    lock.lock();
+    int none = 0;
+    if (!done && what->fault)
+      what->fault->compare_exchange_strong(none, int{CUDA_ERROR_OUT_OF_MEMORY});
+    --running_;
+    what->state = operation::progress::done;
+    what->finished = last_done_ = std::chrono::steady_clock::now();
+    what->after.clear();
+    what->queue->pending.pop_front();
+    what->queue.reset();
+    changed_.notify_all();
+  }
+
+  /// Marks the work and all that it waits for. Takes no memory: it could not be half done.
+  void want(const operation_ptr& what) {
+    operation* open = nullptr;
+    const auto list = [&open](operation& each) {
+      if (each.listed || each.wanted || each.state == operation::progress::done) return;
+      each.listed = true;
+      each.next_listed = std::exchange(open, &each);
+    };
+    list(*what);
+    while (open != nullptr) {
+      operation& next = *std::exchange(open, open->next_listed);
+      next.listed = false;
+      for (const operation_ptr& each : next.queue->pending) {
+        if (!std::exchange(each->wanted, true))
+          for (const operation_ptr& before : each->after) list(*before);
+        if (each.get() == &next) break;
+      }
+    }
+    changed_.notify_all();
+  }
+
+  void want_everything() {
+    bool news = false;
+    for (const auto& each : queues_) {
+      const std::shared_ptr<work_queue> queue = each.lock();
+      if (!queue || queue->pending.empty() || queue->pending.back()->wanted) continue;
+      for (const operation_ptr& what : queue->pending) what->wanted = true;
+      news = true;
+    }
+    if (news) changed_.notify_all();
+  }
+
+  bool start_thread(const std::shared_ptr<work_queue>& queue) {
+    for (std::size_t i = 0; i < workers_.size();) {
+      if (*workers_[i].ended) {
+        workers_[i].thread.join();  // it has given up the lock for good
+        workers_.erase(workers_.begin() + static_cast<std::ptrdiff_t>(i));
+      } else {
+        ++i;
+      }
+    }
+    auto ended = std::make_shared<bool>(false);
+    workers_.reserve(workers_.size() + 1);
+    machine::host_thread thread;
+    queue->has_thread = thread.start([this, queue, ended] { serve(queue, *ended); });
+    if (queue->has_thread) workers_.push_back({std::move(thread), std::move(ended)});
+    return queue->has_thread;
+  }
+
+  void serve(std::shared_ptr<work_queue> queue, bool& ended) {
+    driver_lock lock(mutex_);
+    while (!stopping_ && !(queue->closed && queue->pending.empty())) {
+      const operation_ptr next = queue->last() ? queue->pending.front() : nullptr;
+      if (next && next->wanted && ready(*next)) {
+        execute(next, lock);
+      } else if (next && next->wanted && next->proceed) {
+        changed_.wait_for(lock, polling);  // the host tells nobody what it writes
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    ended = true;
+  }
+
+  static constexpr std::chrono::milliseconds polling{1};
+
+  std::mutex& mutex_;
+  std::condition_variable changed_;
+  std::vector<worker> workers_;
+  std::vector<std::weak_ptr<work_queue>> queues_;
+  const bool deferred_;
+  const bool threads_;
+  const std::chrono::milliseconds patience_;
+  std::chrono::steady_clock::time_point last_done_{};
+  unsigned running_ = 0;
+  bool some_may_wait_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace gpu::inline v0::testing::cpu

@@ -1,0 +1,167 @@
+#pragma once
+/// \file
+/// The driver table of a CPU driver: plain functions that find their driver by the slot they were
+/// made for.
+
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/testing/detail/cpu/array_copies.hpp>
+#include <gpu/testing/detail/cpu/array_mapping_calls.hpp>
+#include <gpu/testing/detail/cpu/arrays.hpp>
+#include <gpu/testing/detail/cpu/cluster_occupancy.hpp>
+#include <gpu/testing/detail/cpu/contexts.hpp>
+#include <gpu/testing/detail/cpu/copies.hpp>
+#include <gpu/testing/detail/cpu/copies_3d.hpp>
+#include <gpu/testing/detail/cpu/copy_batches.hpp>
+#include <gpu/testing/detail/cpu/current_pools.hpp>
+#include <gpu/testing/detail/cpu/devices.hpp>
+#include <gpu/testing/detail/cpu/driver_state.hpp>
+#include <gpu/testing/detail/cpu/events.hpp>
+#include <gpu/testing/detail/cpu/fills.hpp>
+#include <gpu/testing/detail/cpu/functions.hpp>
+#include <gpu/testing/detail/cpu/graph_execs.hpp>
+#include <gpu/testing/detail/cpu/graph_memory_calls.hpp>
+#include <gpu/testing/detail/cpu/graph_updates.hpp>
+#include <gpu/testing/detail/cpu/graph_user_objects.hpp>
+#include <gpu/testing/detail/cpu/host_memory.hpp>
+#include <gpu/testing/detail/cpu/ipc.hpp>
+#include <gpu/testing/detail/cpu/launches.hpp>
+#include <gpu/testing/detail/cpu/libraries.hpp>
+#include <gpu/testing/detail/cpu/links.hpp>
+#include <gpu/testing/detail/cpu/logs.hpp>
+#include <gpu/testing/detail/cpu/managed_batches.hpp>
+#include <gpu/testing/detail/cpu/managed_memory.hpp>
+#include <gpu/testing/detail/cpu/memory.hpp>
+#include <gpu/testing/detail/cpu/modules.hpp>
+#include <gpu/testing/detail/cpu/occupancy.hpp>
+#include <gpu/testing/detail/cpu/pointer_attributes.hpp>
+#include <gpu/testing/detail/cpu/pools.hpp>
+#include <gpu/testing/detail/cpu/primary_contexts.hpp>
+#include <gpu/testing/detail/cpu/shared_pools.hpp>
+#include <gpu/testing/detail/cpu/stream_attributes.hpp>
+#include <gpu/testing/detail/cpu/stream_memory_operations.hpp>
+#include <gpu/testing/detail/cpu/streams.hpp>
+#include <gpu/testing/detail/cpu/textures.hpp>
+#include <gpu/testing/detail/cpu/virtual_memory.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <new>
+#include <utility>
+
+namespace gpu::inline v0::testing::cpu {
+
+/// The drivers that are alive, by slot.
+inline std::array<std::atomic<driver_state*>, slot_count>& driver_slots() noexcept {
+  static std::array<std::atomic<driver_state*>, slot_count> slots{};
+  return slots;
+}
+
+/// Calls that a driver answers before cuInit, and from a host function.
+template <auto Function> inline constexpr bool always_allowed = false;
+template <> inline constexpr bool always_allowed<&entry::init> = true;
+template <> inline constexpr bool always_allowed<&entry::driver_get_version> = true;
+template <> inline constexpr bool always_allowed<&entry::get_error_name> = true;
+template <> inline constexpr bool always_allowed<&entry::get_error_string> = true;
+
+/// Calls that a stream capture may forbid: those that wait, change the address space, or set what
+/// holds for a whole context, pool or process.
+template <auto Function> inline constexpr bool unsafe_in_capture = false;
+template <> inline constexpr bool unsafe_in_capture<&entry::graph_exec_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::graph_instantiate_with_params> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_pitch> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_managed> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_free> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_alloc_host> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_alloc> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_free_host> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_register> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_host_unregister> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_3d_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::array_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mipmapped_array_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mipmapped_array_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::tex_object_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::surf_object_destroy> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_create> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::device_set_mem_pool> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_set_mem_pool> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_advise> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::pointer_set_attribute> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::profiler_start> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::profiler_stop> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_set_cache_config> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_set_limit> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_enable_peer_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::ctx_disable_peer_access> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_get_attribute> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_set_attribute> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_trim_to> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_to_shareable_handle> = true;
+template <>
+inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_handle> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
+template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
+
+/// Does a call on an initialised driver. An enumerator that does not exist is handed on as it is:
+/// the function answers it with the driver's error.
+template <auto Function, class... Arguments>
+__attribute__((no_sanitize("enum"))) CUresult answer_call(driver_state& driver,
+                                                          const Arguments&... arguments) {
+  call c{driver, driver_lock(driver.mutex)};
+  if (!always_allowed<Function> && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if constexpr (unsafe_in_capture<Function>) {
+    if (const CUresult bad = c.refuse_unsafe_call()) return bad;
+  }
+  return Function(c, arguments...);
+}
+
+/// Does a call on a driver; once for each function, whatever the number of slots.
+template <auto Function, class... Arguments>
+[[gnu::noinline]] CUresult run_call(driver_state* driver, const Arguments&... arguments) {
+  if (driver == nullptr) return CUDA_ERROR_DEINITIALIZED;
+  if (!always_allowed<Function> && in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  CUresult answer = CUDA_SUCCESS;
+  const auto run = [&] { answer = answer_call<Function, Arguments...>(*driver, arguments...); };
+  return machine::within_memory(run) ? answer : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/// The entry point of a slot for a function `CUresult f(call&, arguments...)`.
+template <std::size_t Slot, auto Function, class Type = decltype(Function)> struct entry_point;
+
+template <std::size_t Slot, auto Function, class... Arguments>
+struct entry_point<Slot, Function, CUresult (*)(call&, Arguments...)> {
+  static CUresult run(Arguments... arguments) {
+    driver_state* driver = driver_slots()[Slot].load(std::memory_order_acquire);
+    return run_call<Function, Arguments...>(driver, arguments...);
+  }
+};
+
+template <std::size_t Slot> constexpr driver::entry_points make_table() noexcept {
+  driver::entry_points table{};
+#define GPU_DRIVER_ENTRY(member, function, version) \
+  table.member = &entry_point<Slot, &entry::member>::run;
+#include <gpu/driver/detail/entry_points.inc>
+  return table;
+}
+
+/// Data, not code that assigns member by member.
+template <std::size_t Slot>
+inline constexpr driver::entry_points table_in_slot = make_table<Slot>();
+
+/// The table of a slot.
+inline const driver::entry_points& table_of(std::size_t slot) noexcept {
+  return *[]<std::size_t... Slots>(std::size_t wanted, std::index_sequence<Slots...>) {
+    static constexpr const driver::entry_points* all[] = {&table_in_slot<Slots>...};
+    return all[wanted];
+  }(slot, std::make_index_sequence<slot_count>{});
+}
+
+}  // namespace gpu::inline v0::testing::cpu

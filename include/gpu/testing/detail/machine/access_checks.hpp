@@ -1,0 +1,198 @@
+// What is looked for when a lane touches memory that it may touch: races, reads of what was never
+// written.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include <gpu/testing/detail/machine/memory_access.hpp>
+#include <gpu/testing/detail/machine/report.hpp>
+#include <gpu/testing/detail/machine/value_use.hpp>
+#include <gpu/testing/detail/machine/warp.hpp>
+
+namespace gpu::inline v0::testing::machine {
+
+/// How the accesses of an instruction count for the checks.
+enum class access_class : std::uint8_t { plain, unordered, atomic };
+
+namespace detail {
+
+/// Reports a race, once for each instruction of a launch. True when that is to end the grid.
+[[gnu::noinline]] inline bool race(warp& w, const decoded& d, unsigned lane, const located& at,
+                                   std::uint32_t size, access_kind access,
+                                   const shared_memory::finding& found) {
+  if (!found.race) return false;
+  grid_state& grid = *w.block->grid;
+  const bool ends_grid = grid.what->check.shared_races_are_faults;
+  if (!ends_grid && !grid.first_report_of(&d, fault_kind::shared_race)) return false;
+  const auto offset = static_cast<address>(at.bytes - w.block->shared.bytes());
+  std::string text = name_shared(w, offset);
+  if (!text.empty()) text += ", ";
+  text += found.other_wrote ? "written by " : "read by ";
+  text += found.other == shared_memory::several ? std::string("several threads")
+                                                : "thread " + name_thread(w, found.other);
+  text += " with no barrier in between";
+  (void)refuse(w, fault_kind::shared_race, lane, offset, size, access, std::move(text));
+  if (!ends_grid) grid.report(make_fault(w, &d));
+  return ends_grid;
+}
+
+inline moment now(const warp& w, unsigned lane) {
+  return {w.block->epoch, w.epoch, thread_of(w, lane)};
+}
+
+/// Reports the read of bytes of which the one at `first` is the first that nobody wrote, once for
+/// each instruction of a launch. False when that is to end the grid.
+[[gnu::cold, gnu::noinline]] inline bool report_unwritten(warp& w, const decoded& d, unsigned lane,
+                                                          const located& at, address a,
+                                                          std::uint32_t size, std::size_t first) {
+  grid_state& grid = *w.block->grid;
+  const checks& check = grid.what->check;
+  if (!looks_for_unwritten(check)) return true;
+  if (!check.uninitialised_reads_are_faults &&
+      !grid.first_report_of(&d, fault_kind::uninitialised_read))
+    return true;
+  std::string text;
+  if (at.global) {
+    text = grid.memory->describe(a);
+  } else if (at.shared) {
+    a = static_cast<address>(at.bytes - w.block->shared.bytes());
+    text = name_shared(w, a + first);
+    if (const auto copier = w.block->shared.copies(a + first); copier != shared_memory::several)
+      text += std::string(text.empty() ? "" : ", ") + "which a cp.async of thread " +
+              name_thread(w, copier) + " brings, for which that thread has not waited";
+  } else {
+    a = static_cast<address>(at.bytes - w.local.bytes(lane, 0));
+    text = name_local(w, lane, a + first);
+  }
+  (void)refuse(w, fault_kind::uninitialised_read, lane, a, size, access_kind::read,
+               std::move(text));
+  if (check.uninitialised_reads_are_faults) return false;
+  grid.report(make_fault(w, &d));
+  return true;
+}
+
+/// The same for a load from local memory: each element that has such bytes is looked at for what
+/// becomes of it.
+[[gnu::cold, gnu::noinline]] inline bool note_unwritten_local(warp& w, const decoded& d,
+                                                              unsigned lane, const located& at,
+                                                              address a, std::uint32_t size) {
+  const ptx::function& function = *w.function->source;
+  const ptx::operand& to = function.operands_of(*d.source)[0];
+  const std::uint32_t each = size / d.count;
+  const bool any = std::find(at.shadow, at.shadow + size, 1) != at.shadow + size;
+  for (std::uint32_t e = 0; e < d.count; ++e) {
+    const std::uint8_t* const begin = at.shadow + e * each;
+    const auto count = std::count(begin, begin + each, 1);
+    const ptx::operand& element = d.count == 1 ? to : function.elements_of(to)[e];
+    if (count == each || !element.is_register()) continue;
+    const auto written = count != 0 ? what_was_written::some_bytes
+                         : any      ? what_was_written::other_elements
+                                    : what_was_written::nothing;
+    if (w.block->grid->matters(d, e * 4 + static_cast<std::uint32_t>(written), [&] {
+          return value_use(function, d.origin).computes_with(element.index, written);
+        }))
+      return report_unwritten(
+          w, d, lane, at, a, size,
+          static_cast<std::size_t>(std::find(begin, begin + each, 0) - at.shadow));
+  }
+  return true;
+}
+
+[[gnu::noinline]] inline bool note_unwritten_read(warp& w, const decoded& d, unsigned lane,
+                                                  const located& at, address a,
+                                                  std::uint32_t size) {
+  if (!at.global) return note_unwritten_local(w, d, lane, at, a, size);
+  for (std::uint32_t i = 0; i < size; ++i)
+    if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
+      return report_unwritten(w, d, lane, at, a, size, i);
+  return true;
+}
+
+[[gnu::noinline]] inline bool note_first_write(const located& at, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; ++i)
+    if (__atomic_load_n(at.shadow + i, __ATOMIC_RELAXED) == 0)
+      __atomic_store_n(at.shadow + i, std::uint8_t{1}, __ATOMIC_RELAXED);
+  return true;
+}
+
+template <class Word> inline bool word_is_written(const std::uint8_t* shadow) {
+  constexpr auto ones = static_cast<Word>(0x0101'0101'0101'0101u);
+  return __atomic_load_n(reinterpret_cast<const Word*>(shadow), __ATOMIC_RELAXED) == ones;
+}
+
+/// Whether an access meets written bytes only; false also where that has to be looked at closely.
+inline bool is_all_written(const located& at, std::uint32_t size) {
+  switch (size) {
+    case 1:
+      return word_is_written<std::uint8_t>(at.shadow);
+    case 2:
+      return word_is_written<std::uint16_t>(at.shadow);
+    case 4:
+      return word_is_written<std::uint32_t>(at.shadow);
+    case 8:
+      return word_is_written<std::uint64_t>(at.shadow);
+    case 16:
+      return word_is_written<std::uint64_t>(at.shadow) &&
+             word_is_written<std::uint64_t>(at.shadow + 8);
+    default:
+      return false;
+  }
+}
+
+[[gnu::noinline]] inline bool note_shared_read(warp& w, const decoded& d, unsigned lane,
+                                               const located& at, address a, std::uint32_t size,
+                                               access_class how) {
+  shared_memory& shared = w.block->shared;
+  const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+  if (how != access_class::plain) {
+    shared.note_unordered(offset, size);
+    return true;
+  }
+  const auto found = shared.note_read(offset, size, now(w, lane));
+  if (race(w, d, lane, at, size, access_kind::read, found)) return false;
+  return !found.unwritten || report_unwritten(w, d, lane, at, a, size, found.offset - offset);
+}
+
+[[gnu::noinline]] inline bool note_shared_write(warp& w, const decoded& d, unsigned lane,
+                                                const located& at, const void* value,
+                                                std::uint32_t size, access_class how) {
+  shared_memory& shared = w.block->shared;
+  const auto offset = static_cast<std::size_t>(at.bytes - shared.bytes());
+  if (how == access_class::unordered) {
+    shared.note_unordered(offset, size);
+    return true;
+  }
+  const auto found = how == access_class::atomic
+                         ? shared.note_atomic(offset, size, now(w, lane))
+                         : shared.note_write(offset, size, now(w, lane),
+                                             value && std::memcmp(at.bytes, value, size) == 0);
+  const access_kind kind = how == access_class::atomic ? access_kind::atomic : access_kind::write;
+  return !race(w, d, lane, at, size, kind, found);
+}
+
+}  // namespace detail
+
+/// To be called before bytes are read. False: a fault, noted in the warp.
+inline bool note_read(warp& w, const decoded& d, unsigned lane, const located& at, address a,
+                      std::uint32_t size, access_class how) {
+  if (at.shadow != nullptr)
+    return detail::is_all_written(at, size) || detail::note_unwritten_read(w, d, lane, at, a, size);
+  return !at.shared || !w.block->shared.tracks() ||
+         detail::note_shared_read(w, d, lane, at, a, size, how);
+}
+
+/// To be called before bytes are written with `value`. False: a fault, noted in the warp.
+inline bool note_write(warp& w, const decoded& d, unsigned lane, const located& at,
+                       const void* value, std::uint32_t size, access_class how) {
+  if (at.shadow != nullptr)
+    return detail::is_all_written(at, size) || detail::note_first_write(at, size);
+  return !at.shared || !w.block->shared.tracks() ||
+         detail::note_shared_write(w, d, lane, at, value, size, how);
+}
+
+}  // namespace gpu::inline v0::testing::machine

@@ -1,0 +1,161 @@
+// Entering and leaving functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include <gpu/testing/detail/machine/handlers/runtime.hpp>
+#include <gpu/testing/detail/machine/warp.hpp>
+
+namespace gpu::inline v0::testing::machine::detail {
+
+/// Makes the frame's registers the current ones.
+inline void bind(warp& w, frame& f) {
+  w.top = &f;
+  w.function = f.function;
+  w.registers = f.registers.data();
+}
+
+/// What the lanes have of alloca in the running function, at most.
+inline std::uint32_t alloca_bytes(const warp& w, const frame& f, lane_mask lanes) {
+  std::uint32_t most = 0;
+  for_lanes(lanes, [&](unsigned lane) {
+    const std::uint32_t begin = f.base[lane] + f.function->frame_bytes;
+    if (w.stack_top[lane] > begin) most = std::max(most, w.stack_top[lane] - begin);
+  });
+  return most;
+}
+
+/// Whether the stack that a device has for a thread suffices for another frame.
+inline bool has_room(warp& w, const frame& f, lane_mask lanes) {
+  if (w.block->grid->what->kernel->depth_is_known || f.stack_bytes <= w.stack_limit) return true;
+  (void)fail(w, fault_kind::stack_overflow, static_cast<unsigned>(std::countr_zero(lanes)),
+             std::to_string(f.depth) + " nested calls need at least " +
+                 std::to_string(f.stack_bytes) + " bytes of stack, and a thread has " +
+                 std::to_string(w.stack_limit) +
+                 ": raise the stack limit of the context (CU_LIMIT_STACK_SIZE)");
+  return false;
+}
+
+/// A frame with zeroed registers for the lanes, on top of their stacks; null when a stack is full.
+inline frame* push_frame(warp& w, const lowered_function& function, frame* caller,
+                         lane_mask lanes) {
+  const std::uint32_t size = function.frame_bytes;
+  std::unique_ptr<frame> f;
+  if (w.spare.empty()) {
+    f = std::make_unique<frame>();
+  } else {
+    f = std::move(w.spare.back());
+    w.spare.pop_back();
+  }
+  f->function = &function;
+  f->caller = caller;
+  f->depth = caller ? caller->depth + 1 : 0;
+  f->stack_bytes = function.stack_bytes;
+  if (caller != nullptr) {
+    f->stack_bytes +=
+        caller->stack_bytes + caller->function->call_bytes + alloca_bytes(w, *caller, lanes);
+    if (!has_room(w, *f, lanes)) return nullptr;
+  }
+  f->lanes_inside = static_cast<std::uint32_t>(std::popcount(lanes));
+  f->registers.resize(function.register_bytes);
+  std::fill_n(f->registers.begin(), function.constant_begin, std::byte{});
+  if (!function.constants.empty())
+    std::memcpy(f->registers.data() + function.constant_begin, function.constants.data(),
+                function.constants.size());
+  for_lanes(lanes, [&](unsigned lane) {
+    f->base[lane] = (w.stack_top[lane] + 15) / 16 * 16;
+    w.stack_top[lane] = f->base[lane] + size;
+  });
+  w.grow_local();
+  for_lanes(lanes, [&](unsigned lane) {
+    const std::uint32_t base = f->base[lane];
+    w.local.mark(lane, base, function.local_begin, true);
+    w.local.mark(lane, base + function.local_begin, function.frame_bytes - function.local_begin,
+                 false);
+  });
+  w.frames.push_back(std::move(f));
+  return w.frames.back().get();
+}
+
+/// `lanes` lanes have left the frame; the last one frees it.
+inline void leave_frame(warp& w, frame* f, std::uint32_t lanes) {
+  f->lanes_inside -= lanes;
+  if (f->lanes_inside != 0) return;
+  for (auto& owned : w.frames) {
+    if (owned.get() != f) continue;
+    std::swap(owned, w.frames.back());
+    w.spare.push_back(std::move(w.frames.back()));
+    w.frames.pop_back();
+    return;
+  }
+}
+
+/// Copies a value for one lane between a register or the frame's memory and a buffer.
+inline void take(warp& w, const frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
+                 unsigned lane, std::byte* to) {
+  if (in_register) {
+    std::memcpy(to, f.registers.data() + at + lane * size, size);
+  } else {
+    std::memcpy(to, frame_memory(w, f, lane, at), size);
+  }
+}
+inline void give(warp& w, frame& f, bool in_register, std::uint32_t at, std::uint32_t size,
+                 unsigned lane, const std::byte* from) {
+  if (in_register) {
+    std::memcpy(f.registers.data() + at + lane * size, from, size);
+  } else {
+    std::memcpy(frame_memory(w, f, lane, at), from, size);
+  }
+}
+
+/// The lanes of the running frame call `callee`. Null: the stack is full.
+inline frame* call_function(warp& w, const lowered_function& callee, std::uint32_t call_index,
+                            std::uint32_t return_to, lane_mask lanes) {
+  frame& caller = *w.top;
+  frame* f = push_frame(w, callee, &caller, lanes);
+  if (f == nullptr) return nullptr;
+  f->call_index = call_index;
+  f->return_to = return_to;
+  const lowered_call& call = caller.function->calls[call_index];
+  std::vector<std::byte> value;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const lowered_call::transfer& from = call.arguments[i];
+    const lowered_function::place& to = callee.parameters[i];
+    const std::uint32_t size = from.size < to.size ? from.size : to.size;
+    value.resize(size);
+    for_lanes(lanes, [&](unsigned lane) {
+      take(w, caller, from.in_register, from.at, size, lane, value.data());
+      const bool in_register = to.slot != no_slot;
+      give(w, *f, in_register, in_register ? to.slot : to.offset, size, lane, value.data());
+    });
+  }
+  return f;
+}
+
+/// The lanes of the running frame return; their results go to the caller.
+inline void return_from(warp& w, lane_mask lanes) {
+  frame& f = *w.top;
+  frame& caller = *f.caller;
+  const lowered_call& call = caller.function->calls[f.call_index];
+  std::vector<std::byte> value;
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    const lowered_call::transfer& to = call.results[i];
+    const lowered_function::place& from = f.function->returns[i];
+    const std::uint32_t size = from.size < to.size ? from.size : to.size;
+    value.resize(size);
+    for_lanes(lanes, [&](unsigned lane) {
+      const bool in_register = from.slot != no_slot;
+      take(w, f, in_register, in_register ? from.slot : from.offset, size, lane, value.data());
+      give(w, caller, to.in_register, to.at, size, lane, value.data());
+    });
+  }
+  for_lanes(lanes, [&](unsigned lane) { w.stack_top[lane] = f.base[lane]; });
+  leave_frame(w, &f, static_cast<std::uint32_t>(std::popcount(lanes)));
+}
+
+}  // namespace gpu::inline v0::testing::machine::detail

@@ -1,0 +1,138 @@
+// Runs a grid: hands its blocks to the threads of a pool.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <gpu/testing/detail/machine/block_scheduler.hpp>
+#include <gpu/testing/detail/machine/launch.hpp>
+
+namespace gpu::inline v0::testing::machine {
+
+namespace detail {
+
+/// The blocks of a grid that wait to be started.
+class block_source {
+ public:
+  block_source(std::uint64_t total, std::uint64_t most_resident)
+      : total_{total}, most_resident_{most_resident} {}
+
+  /// The next block, or nothing: none is left, or as many as may be are resident. A worker without
+  /// any block always gets one.
+  std::optional<std::uint64_t> take(bool has_none) {
+    if (!has_none && resident_.load(std::memory_order_relaxed) >= most_resident_)
+      return std::nullopt;
+    const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= total_) return std::nullopt;
+    resident_.fetch_add(1, std::memory_order_relaxed);
+    return index;
+  }
+  bool any_left() const { return next_.load(std::memory_order_relaxed) < total_; }
+  void finished() { resident_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  const std::uint64_t total_;
+  const std::uint64_t most_resident_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> resident_{0};
+};
+
+/// One worker: runs its resident blocks in turns. Blocks that take long may wait for others, so the
+/// longer they take the more blocks are started beside them.
+inline void work_on(grid_state& grid, block_source& source) {
+  std::deque<std::unique_ptr<block_state>> resident;
+  std::vector<std::unique_ptr<block_state>> spare;
+  const bool all_at_once = grid.what->cooperative;
+  std::uint64_t turns_since_start = 0;
+  while (!grid.stopped()) {
+    if (source.any_left() &&
+        (resident.empty() || all_at_once || turns_since_start >= 4 * resident.size())) {
+      if (const auto index = source.take(resident.empty())) {
+        std::unique_ptr<block_state> block;
+        if (spare.empty()) {
+          block = std::make_unique<block_state>();
+        } else {
+          block = std::move(spare.back());
+          spare.pop_back();
+        }
+        start_block(*block, grid, *index);
+        resident.push_front(std::move(block));
+        turns_since_start = 0;
+      }
+    }
+    if (resident.empty()) return;
+    std::unique_ptr<block_state> block = std::move(resident.front());
+    resident.pop_front();
+    ++turns_since_start;
+    switch (run_block(*block)) {
+      case block_status::finished:
+        source.finished();
+        spare.push_back(std::move(block));
+        break;
+      case block_status::unfinished:
+        if (grid.is_late()) report_progress(*block);
+        resident.push_back(std::move(block));
+        break;
+      case block_status::ended:
+        return;
+    }
+  }
+}
+
+/// The few bytes that cooperative groups expect of a driver for grid-wide barriers: the size of the
+/// workspace and a counter. 0 when there is no memory, which a kernel takes for "not cooperative".
+inline address make_workspace(const launch& what, address_space& memory) {
+  const std::uint32_t content[2] = {8, 0};
+  const auto base = memory.allocate({.size = sizeof(content),
+                                     .owner = what.context,
+                                     .counts = false,
+                                     .site = "the barrier of a cooperative launch"});
+  if (!base || memory.write(*base, content, sizeof(content)) != fault_kind::none) return 0;
+  return *base;
+}
+
+/// Frees the workspace, however the grid ends.
+struct workspace_end {
+  grid_state& grid;
+  ~workspace_end() {
+    if (grid.workspace == 0) return;
+    (void)within_memory([this] { (void)grid.memory->free(grid.workspace); });
+  }
+};
+
+/// Ends the grid where its worker ends by an exception: other blocks may wait for those of this
+/// one.
+struct worker_end {
+  grid_state& grid;
+  bool done = false;
+  ~worker_end() {
+    if (!done) grid.stop.store(true, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace detail
+
+inline std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool) {
+  const address_space::in_use held(memory);
+  grid_state grid;
+  grid.what = &what;
+  grid.memory = &memory;
+  if (what.cooperative) grid.workspace = detail::make_workspace(what, memory);
+  const detail::workspace_end freed{grid};
+  const std::uint64_t blocks = what.grid.count();
+  detail::block_source source(blocks, what.cooperative ? blocks : what.limit.resident_blocks);
+  const unsigned wanted = blocks < pool.threads() ? static_cast<unsigned>(blocks) : pool.threads();
+  pool.run(wanted, [&] {
+    detail::worker_end end{grid};
+    detail::work_on(grid, source);
+    end.done = true;
+  });
+  return std::move(grid.first);
+}
+
+}  // namespace gpu::inline v0::testing::machine

@@ -1,0 +1,100 @@
+// What a caller says when it runs a kernel.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/code.hpp>
+#include <gpu/testing/detail/machine/device_heap.hpp>
+#include <gpu/testing/detail/machine/fault.hpp>
+#include <gpu/testing/detail/machine/image.hpp>
+#include <gpu/testing/detail/machine/thread_pool.hpp>
+
+namespace gpu::inline v0::testing::machine {
+
+struct extent {
+  std::uint32_t x = 1, y = 1, z = 1;
+  constexpr std::uint64_t count() const noexcept {
+    return std::uint64_t{x} * std::uint64_t{y} * std::uint64_t{z};
+  }
+};
+
+/// Which mistakes are looked for beyond bad addresses, which always are.
+struct checks {
+  bool uninitialised_reads = true;              // reported through `hooks::report`
+  bool uninitialised_reads_are_faults = false;  // and end the grid
+  bool shared_races = true;                     // reported through `hooks::report`
+  bool shared_races_are_faults = false;         // and end the grid
+  /// Threads that exit without reaching a barrier that others wait at. Hardware takes them for
+  /// arrived.
+  bool barrier_divergence = true;              // reported through `hooks::report`
+  bool barrier_divergence_is_a_fault = false;  // and the grid ends
+  /// Shuffles that read lanes that the mask does not name or that do not take part, where something
+  /// is computed with the value, and lanes that their own mask does not name.
+  bool mask_misuse = true;              // reported through `hooks::report`
+  bool mask_misuse_is_a_fault = false;  // and ends the grid
+
+  bool operator==(const checks&) const = default;
+};
+
+constexpr bool looks_for_unwritten(const checks& check) {
+  return check.uninitialised_reads || check.uninitialised_reads_are_faults;
+}
+
+struct limits {
+  /// Instructions that one thread may execute; 0 = no limit.
+  std::uint64_t instructions_per_thread = std::uint64_t{1} << 24;
+  /// How long a grid runs before `hooks::report` is told, once, where it is; 0 = never.
+  std::chrono::milliseconds told_after{10'000};
+  /// The stack of a thread whose kernel calls functions recursively or by their addresses
+  /// (CU_LIMIT_STACK_SIZE). Another kernel has what it needs, and so much for alloca.
+  std::uint32_t stack_bytes = 1024;
+  /// Blocks that are started before earlier ones have ended. Not for cooperative launches, where
+  /// all are.
+  std::uint32_t resident_blocks = 2112;
+};
+
+/// Where a kernel's messages go. Called from worker threads, never two at once for one launch.
+struct hooks {
+  std::function<void(std::string_view)> print;  // text of device printf and assert
+  std::function<void(const fault&)> report;     // findings that do not end the grid
+  /// cudaGraphSetConditional(handle, value); false where there is no such handle.
+  std::function<bool(std::uint64_t, std::uint32_t)> set_conditional;
+};
+
+/// One launch. Everything it points to outlives `run`.
+struct launch {
+  const executable* kernel = nullptr;
+  extent grid{};
+  extent block{};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte> parameters{};  // the packed parameter block of the kernel
+  bool cooperative =
+      false;  // all blocks are resident at once, so that they may wait for each other
+  std::uint64_t context = 0;            // whose memory may be touched; 0 = all
+  std::uint64_t grid_id = 1;            // %gridid
+  std::uint32_t multiprocessors = 132;  // %nsmid
+  device_heap* heap = nullptr;          // for device malloc; without one it returns null
+  const image_table* images = nullptr;  // of texture and surface handles; null = there are none
+  limits limit{};
+  checks check{};
+  hooks hook{};
+  /// Set it from any thread to end the grid early; the result is then whatever was reached.
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+/// Runs a grid to its end on the threads of the pool and the calling one.
+/// Result: the first fault, which ended the grid, or nothing.
+/// Precondition: the driver has checked the launch: a kernel that is not refused, non-zero extents
+/// within the device's limits, parameters as long as the kernel's parameter block.
+/// Threads: several launches may run at once, also of one executable and on one pool.
+std::optional<fault> run(const launch& what, address_space& memory, thread_pool& pool);
+
+}  // namespace gpu::inline v0::testing::machine

@@ -1,0 +1,33 @@
+// Which registers an instruction reads and writes.
+#pragma once
+
+#include <gpu/testing/detail/ptx/ir.hpp>
+
+namespace gpu::inline v0::testing::machine::detail {
+
+inline bool is_arithmetic(ptx::opcode op) {
+  using enum ptx::opcode;
+  return op <= mov_unpack || op == cvt || op == cvt_pack || (op >= vadd && op <= vset4);
+}
+
+/// Whether the first operand is written and not read.
+inline bool has_result(ptx::opcode op) {
+  using enum ptx::opcode;
+  return is_arithmetic(op) || op == mov_address || op == ld || op == ldu || op == shfl ||
+         op == atom || op == cvta || op == mapa || op == isspacep || op == vote ||
+         op == activemask || op == redux || (op >= tex && op <= istypep) || op == suld || op == suq;
+}
+
+/// Calls `f` with every register that an operand names.
+template <class F>
+inline void each_register(const ptx::function& function, const ptx::operand& o, F f) {
+  using ptx::operand_kind;
+  if (o.kind == operand_kind::reg || (o.kind == operand_kind::address && o.index != ptx::no_index))
+    f(o.index);
+  if (o.kind == operand_kind::vector || o.kind == operand_kind::pair ||
+      o.kind == operand_kind::image)
+    for (const ptx::operand& e : function.elements_of(o))
+      if (e.kind == operand_kind::reg) f(e.index);
+}
+
+}  // namespace gpu::inline v0::testing::machine::detail

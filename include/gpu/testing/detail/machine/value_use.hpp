@@ -1,0 +1,148 @@
+// What a function does with a value that it loaded.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <utility>
+
+#include <gpu/testing/detail/machine/register_use.hpp>
+#include <gpu/testing/detail/ptx/ir.hpp>
+
+namespace gpu::inline v0::testing::machine::detail {
+
+/// Of the bytes that a load reads into a register, where not all were written.
+enum class what_was_written : std::uint8_t {
+  nothing,
+  other_elements,  // of the vector: as a whole it may be stored again
+  some_bytes,      // may be stored anywhere, and taken apart
+};
+
+/// Looks at the instructions from a load to the next jump. Compilers load local memory before they
+/// know that they need to, since that cannot fault, and copy structures with what lies between
+/// their members: a value that nobody wrote is a mistake only where something is computed with it.
+class value_use {
+ public:
+  value_use(const ptx::function& function, std::uint32_t load) : function_{function}, load_{load} {}
+
+  /// Whether something is computed with register `reg` that the load fills; not where it is
+  /// dropped, one of the two that a selection chooses from, handed on in local memory or
+  /// parameters, or what the members of a bit field are put into.
+  bool computes_with(std::uint32_t reg, what_was_written written) {
+    written_ = written;
+    seen_.clear();
+    return follow(load_, reg, false);
+  }
+
+ private:
+  static constexpr std::uint32_t longest = 512;  // instructions that are looked at
+
+  /// As the instruction after `from` goes on; `derived`: the register is a result.
+  bool follow(std::uint32_t from, std::uint32_t reg, bool derived) {
+    if (!seen_.insert({from, reg}).second) return false;
+    const std::uint32_t end = function_.instructions.size() - load_ > longest
+                                  ? load_ + longest
+                                  : static_cast<std::uint32_t>(function_.instructions.size());
+    for (std::uint32_t n = from + 1; n < end; ++n) {
+      const ptx::instruction& i = function_.instructions[n];
+      if (i.when.reg == reg) return true;
+      if (reads(i, reg) && decides(n, i, reg, derived)) return true;
+      if (i.op == ptx::opcode::bra || i.op == ptx::opcode::brx_idx)
+        return derived && is_read_outside(from, n, reg);
+      if ((i.op == ptx::opcode::ret || i.op == ptx::opcode::exit) && i.when.reg == ptx::no_index)
+        return false;
+      if (i.when.reg == ptx::no_index && writes(i, reg)) return false;
+    }
+    return derived && end != function_.instructions.size();
+  }
+
+  /// Whether instruction `n`, which reads the register, makes a difference of it.
+  bool decides(std::uint32_t n, const ptx::instruction& i, std::uint32_t reg, bool derived) {
+    using enum ptx::opcode;
+    const auto operands = function_.operands_of(i);
+    const auto is = [&](std::size_t operand) {
+      return operand < operands.size() && operands[operand].kind == ptx::operand_kind::reg &&
+             operands[operand].index == reg;
+    };
+    const bool in_part = !derived && written_ == what_was_written::some_bytes;
+    switch (i.op) {
+      case selp:
+      case slct:
+        return is(3);
+      case st:
+        if (operands[0].index == reg && operands[0].kind == ptx::operand_kind::address) return true;
+        return derived || !may_hand_on(i);
+      case mov:
+      case mov_pack:
+        return follow(n, operands[0].index, derived);
+      case bfi:
+        if (is(2) && !is(1)) return false;
+        break;
+      case and_:
+      case lop3:
+        if (in_part || (!derived && clears_bits(operands))) return false;
+        break;
+      case cvt:
+      case shl:
+      case shr:
+      case bfe:
+      case prmt:
+      case mov_unpack:
+        if (in_part) return false;
+        break;
+      default:
+        if (in_part) return true;
+        break;
+    }
+    if (!is_arithmetic(i.op)) return true;
+    bool decided = false;
+    each_register(function_, operands[0],
+                  [&](std::uint32_t result) { decided = decided || follow(n, result, true); });
+    return decided;
+  }
+
+  /// A store of the loaded value that need not be more than a part of a copy.
+  bool may_hand_on(const ptx::instruction& store) const {
+    const bool whole = function_.operands_of(store)[1].kind == ptx::operand_kind::vector;
+    return written_ == what_was_written::some_bytes ||
+           (whole && written_ == what_was_written::other_elements) ||
+           store.with.space == ptx::state_space::local ||
+           store.with.space == ptx::state_space::param;
+  }
+
+  /// Whether a source is a constant that takes out bits of the loaded value.
+  bool clears_bits(std::span<const ptx::operand> operands) const {
+    const std::uint32_t bits = 8 * ptx::size_of(function_.instructions[load_].types[0]);
+    const std::uint64_t all = bits < 64 ? (std::uint64_t{1} << bits) - 1 : ~std::uint64_t{};
+    const auto sources = operands.subspan(1, std::min<std::size_t>(3, operands.size() - 1));
+    return std::any_of(sources.begin(), sources.end(), [all](const ptx::operand& o) {
+      return o.is_immediate() && (o.value & all) != all;
+    });
+  }
+
+  bool names(std::span<const ptx::operand> operands, std::uint32_t reg) const {
+    bool found = false;
+    for (const ptx::operand& o : operands)
+      each_register(function_, o, [&](std::uint32_t named) { found = found || named == reg; });
+    return found;
+  }
+  bool reads(const ptx::instruction& i, std::uint32_t reg) const {
+    return names(function_.operands_of(i).subspan(has_result(i.op) ? 1 : 0), reg);
+  }
+  bool writes(const ptx::instruction& i, std::uint32_t reg) const {
+    return has_result(i.op) && names(function_.operands_of(i).first(1), reg);
+  }
+  bool is_read_outside(std::uint32_t from, std::uint32_t to, std::uint32_t reg) const {
+    for (std::uint32_t n = 0; n < function_.instructions.size(); ++n)
+      if ((n <= from || n > to) && reads(function_.instructions[n], reg)) return true;
+    return false;
+  }
+
+  const ptx::function& function_;
+  std::uint32_t load_;
+  what_was_written written_ = what_was_written::nothing;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
+};
+
+}  // namespace gpu::inline v0::testing::machine::detail

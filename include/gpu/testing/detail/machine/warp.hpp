@@ -1,0 +1,204 @@
+// The state of running threads: frames, groups of lanes, warps, blocks.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gpu/testing/detail/machine/address_space.hpp>
+#include <gpu/testing/detail/machine/code.hpp>
+#include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/machine/local_memory.hpp>
+#include <gpu/testing/detail/machine/shared_memory.hpp>
+
+namespace gpu::inline v0::testing::machine {
+
+/// An activation of a function by the lanes that called it together.
+struct frame {
+  const lowered_function* function = nullptr;
+  frame* caller = nullptr;
+  std::uint32_t depth = 0;
+  std::uint32_t call_index = 0;  // in the caller's `calls`: how to hand back the results
+  std::uint32_t return_to = 0;   // instruction in the caller
+  std::uint32_t lanes_inside = 0;
+  std::uint32_t stack_bytes = 0;  // that a device needs for it and its callers, at least
+  std::array<std::uint32_t, warp_size> base{};  // of its local memory, per lane
+  std::vector<std::byte> registers;
+};
+
+/// Lanes that are at the same instruction of the same frame and go on together.
+struct group {
+  enum class state : std::uint8_t { ready, at_collective, at_barrier };
+  frame* in = nullptr;
+  std::uint32_t pc = 0;
+  lane_mask lanes = 0;
+  state waits = state::ready;
+  std::uint32_t barrier = 0;   // which, when at one
+  lane_mask members = 0;       // of the collective waited for
+  std::uint64_t executed = 0;  // instructions, an upper bound for each of its lanes
+  std::uint64_t last_run = 0;  // the turn of the warp in which it last ran
+  std::uint32_t credit = 0;    // turns that it is preferred for, after it had to wait long
+};
+
+/// A group as it takes part in a collective.
+struct party {
+  std::byte* registers = nullptr;
+  const frame* in = nullptr;
+  const decoded* instruction = nullptr;
+  lane_mask lanes = 0;
+};
+
+/// A cp.async that its thread has not waited for.
+struct pending_copy {
+  const std::byte* from = nullptr;
+  std::uint32_t to = 0;     // in shared memory
+  std::uint32_t taken = 0;  // bytes from the source; the others are zeros
+  std::uint32_t size = 0;
+  std::uint32_t group = 0;  // groups that the thread had committed before
+  unsigned lane = 0;
+};
+
+struct block_state;
+
+/// What an instruction found wrong; the scheduler completes it to a `fault`.
+struct failure_note {
+  fault_kind kind = fault_kind::none;
+  unsigned lane = 0;
+  address where = 0;
+  std::uint32_t size = 0;
+  access_kind access = access_kind::read;
+  std::string detail;
+};
+
+/// 32 threads.
+struct warp {
+  // What handlers use all the time.
+  std::byte* registers = nullptr;  // of the running frame
+  const lowered_function* function = nullptr;
+  frame* top = nullptr;
+  block_state* block = nullptr;
+  lane_mask carry = 0;      // the condition code CC.CF
+  std::uint16_t epoch = 0;  // warp barriers passed
+  std::uint32_t index = 0;  // in the block
+  lane_mask live = 0;
+  lane_mask initial = 0;  // the lanes that exist
+
+  std::vector<group> groups;
+  std::vector<std::unique_ptr<frame>> frames;  // in use
+  std::vector<std::unique_ptr<frame>> spare;
+  std::uint64_t turn = 0;
+  const decoded* at = nullptr;  // the instruction that failed
+  bool yielded = false;
+
+  local_memory local;
+  std::uint32_t stack_limit = 0;  // bytes per lane, of a device's stack
+  std::array<std::uint32_t, warp_size> stack_top{};
+
+  /// Makes room up to the top of the stack of every lane.
+  void grow_local() {
+    std::uint32_t needed = 0;
+    for (const std::uint32_t t : stack_top) needed = t > needed ? t : needed;
+    local.grow(needed);
+  }
+
+  std::array<std::array<std::uint32_t, warp_size>, 3> thread{};  // threadIdx
+
+  std::vector<pending_copy> copies;
+  std::array<std::uint32_t, warp_size> copy_groups{};  // that each lane committed
+
+  // Filled by handlers for the scheduler.
+  std::array<std::uint32_t, warp_size> targets{};            // of table_jump
+  std::array<const lowered_function*, warp_size> callees{};  // of call
+  std::uint32_t pending_barrier = 0;
+  std::uint32_t barrier_threads = 0;  // expected, 0 = all of the block
+  failure_note failure;
+};
+
+/// A barrier of a block: 16 that are named by number, and the one of the cluster.
+struct barrier_state {
+  std::uint32_t arrived = 0;
+  std::uint32_t expected = 0;  // 0 = all threads
+  std::uint32_t votes = 0;     // bar.red: threads with a true predicate
+};
+
+struct grid_state;
+
+/// A thread block that is resident on a worker.
+struct block_state {
+  grid_state* grid = nullptr;
+  std::array<std::uint32_t, 3> index{};
+  std::vector<std::unique_ptr<warp>> warps;
+  shared_memory shared;
+  std::array<barrier_state, 17> barriers{};
+  std::uint32_t threads = 0;
+  std::uint32_t exited = 0;
+  std::uint32_t epoch = 0;  // block barriers passed
+  std::uint32_t multiprocessor = 0;
+  // Views of recently used allocations, for all warps of the block, by instruction.
+  std::array<memory_view, 16> views{};
+};
+
+/// What all blocks of a launch share.
+struct grid_state {
+  const launch* what = nullptr;
+  address_space* memory = nullptr;
+  address workspace = 0;  // of a cooperative launch: what grid-wide barriers count in
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  std::atomic<bool> told{false};  // that it has run for long
+  std::atomic<bool> stop{false};
+  std::mutex output;  // serialises the hooks and what follows
+  std::set<std::pair<const decoded*, fault_kind>> reported;  // what had its report, and of what
+  std::map<std::pair<const decoded*, std::uint32_t>, bool> uses;  // of what loads find unwritten
+  std::optional<fault> first;
+
+  bool stopped() const {
+    return stop.load(std::memory_order_relaxed) ||
+           (what->cancelled && what->cancelled->load(std::memory_order_relaxed));
+  }
+  /// Whether it has run for so long that somebody should be told, and has not been.
+  bool is_late() {
+    const auto limit = what->limit.told_after;
+    return limit.count() != 0 && !told.load(std::memory_order_relaxed) &&
+           std::chrono::steady_clock::now() - start > limit && !told.exchange(true);
+  }
+  bool first_report_of(const decoded* d, fault_kind kind) {
+    const std::lock_guard lock(output);
+    return reported.insert({d, kind}).second;
+  }
+  /// What `find_out` says of the case of a load, asked once in a launch.
+  template <class F> bool matters(const decoded& d, std::uint32_t which, F find_out) {
+    const std::lock_guard lock(output);
+    const auto [known, fresh] = uses.try_emplace({&d, which}, false);
+    if (fresh) known->second = find_out();
+    return known->second;
+  }
+  void report(const fault& f) {
+    const std::lock_guard lock(output);
+    if (what->hook.report) what->hook.report(f);
+  }
+  void print(std::string_view text) {
+    const std::lock_guard lock(output);
+    if (what->hook.print) what->hook.print(text);
+  }
+  /// Ends the grid, with this fault if it is the first.
+  void end(fault f) {
+    const std::lock_guard lock(output);
+    if (!first) first = std::move(f);
+    stop.store(true, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace gpu::inline v0::testing::machine

@@ -1,0 +1,97 @@
+#pragma once
+/// Rows of the instruction table: control flow, synchronisation, and the stack.
+
+#include <gpu/testing/detail/ptx/instruction_form.hpp>
+
+namespace gpu::inline v0::testing::ptx::detail {
+
+inline constexpr form control_forms[] = {
+    // Control flow without a target; bra, brx.idx and call are read by their own functions.
+    {"ret", opcode::ret, "uniform", "", ""},
+    {"exit", opcode::exit, "", "", ""},
+    {"trap", opcode::trap, "", "", ""},
+    {"brkpt", opcode::brkpt, "", "", ""},
+
+    // Synchronisation.
+    {"bar.sync", opcode::bar_sync, "aligned", "", "i"},
+    {"bar.sync", opcode::bar_sync, "aligned", "", "ii"},
+    {"bar.arrive", opcode::bar_arrive, "aligned", "", "ii"},
+    {"bar.red", opcode::bar_red, "popc! aligned", "u32", "Eip"},
+    {"bar.red", opcode::bar_red, "popc! aligned", "u32", "Eiip"},
+    {"bar.red", opcode::bar_red, "and_or! aligned", "pred", "Pip"},
+    {"bar.red", opcode::bar_red, "and_or! aligned", "pred", "Piip"},
+    {"bar.warp.sync", opcode::bar_warp_sync, "", "", "i", 30},
+    {"barrier.cluster.arrive", opcode::barrier_cluster_arrive, "cluster_arrive_order aligned", "",
+     "", 90},
+    {"barrier.cluster.wait", opcode::barrier_cluster_wait, "cluster_wait_order aligned", "", "",
+     90},
+    {"membar", opcode::membar, "membar_scope!", "", ""},
+    {"membar.proxy", opcode::fence_proxy, "proxy!", "", "", 60},
+    {"fence", opcode::fence, "fence_order scope!", "", "", 70},
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", opcode::fence, "", "", "", 90},
+    {"fence.release.sync_restrict::shared::cta.cluster", opcode::fence, "", "", "", 90},
+    {"fence.proxy", opcode::fence_proxy, "proxy! proxy_space", "", "", 70},
+    {"fence.mbarrier_init.release.cluster", opcode::fence_proxy, "", "", "", 90},
+    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+     opcode::fence_proxy, "", "", "", 90},
+    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", opcode::fence_proxy,
+     "", "", "", 90},
+    {"griddepcontrol.launch_dependents", opcode::griddepcontrol, "", "", "", 90},
+    {"griddepcontrol.wait", opcode::griddepcontrol, "", "", "", 90},
+    {"vote", opcode::vote, "sync! vote!", "pred", "Ppi", 30},
+    {"vote", opcode::vote, "sync! ballot!", "b32", "Epi", 30},
+    {"vote", opcode::vote, "vote!", "pred", "Pp", 0, 69},
+    {"vote", opcode::vote, "ballot!", "b32", "Ep", 0, 69},
+    {"match", opcode::match, "any! sync!", "b32 b64", "Eai", 70},
+    {"match", opcode::match, "all! sync!", "b32 b64", "Sai", 70},
+    {"activemask", opcode::activemask, "", "b32", "D", 30},
+    {"redux", opcode::redux, "sync! add!", "u32 s32", "Dai", 80},
+    {"redux", opcode::redux, "sync! min_max!", "u32 s32", "Dai", 80},
+    {"redux", opcode::redux, "sync! boolean!", "b32", "Dai", 80},
+    {"elect", opcode::elect, "sync!", "", "Ti", 90},
+
+    // Barriers in shared memory.
+    {"mbarrier.init", opcode::mbarrier_init, "shared", "b64", "mi", 80},
+    {"mbarrier.inval", opcode::mbarrier_inval, "shared", "b64", "m", 80},
+    {"mbarrier.expect_tx", opcode::mbarrier_expect_tx, "atomic_order scope shared", "b64", "mi",
+     90},
+    {"mbarrier.complete_tx", opcode::mbarrier_complete_tx, "atomic_order scope shared", "b64", "mi",
+     90},
+    {"mbarrier.arrive", opcode::mbarrier_arrive, "atomic_order scope shared", "b64", "Um", 80},
+    {"mbarrier.arrive", opcode::mbarrier_arrive, "atomic_order scope shared", "b64", "Umi", 80},
+    {"mbarrier.arrive", opcode::mbarrier_arrive, "nocomplete! atomic_order scope shared", "b64",
+     "Umi", 80},
+    {"mbarrier.arrive", opcode::mbarrier_arrive, "expect_tx! atomic_order scope shared", "b64",
+     "Umi", 90},
+    {"mbarrier.arrive_drop", opcode::mbarrier_arrive_drop, "atomic_order scope shared", "b64", "Um",
+     80},
+    {"mbarrier.arrive_drop", opcode::mbarrier_arrive_drop, "atomic_order scope shared", "b64",
+     "Umi", 80},
+    {"mbarrier.arrive_drop", opcode::mbarrier_arrive_drop, "nocomplete! atomic_order scope shared",
+     "b64", "Umi", 80},
+    {"mbarrier.arrive_drop", opcode::mbarrier_arrive_drop, "expect_tx! atomic_order scope shared",
+     "b64", "Umi", 90},
+    {"mbarrier.test_wait", opcode::mbarrier_test_wait, "atomic_order scope shared", "b64", "Pml",
+     80},
+    {"mbarrier.test_wait", opcode::mbarrier_test_wait, "parity! atomic_order scope shared", "b64",
+     "Pmi", 80},
+    {"mbarrier.try_wait", opcode::mbarrier_try_wait, "atomic_order scope shared", "b64", "Pml", 90},
+    {"mbarrier.try_wait", opcode::mbarrier_try_wait, "atomic_order scope shared", "b64", "Pmli",
+     90},
+    {"mbarrier.try_wait", opcode::mbarrier_try_wait, "parity! atomic_order scope shared", "b64",
+     "Pmi", 90},
+    {"mbarrier.try_wait", opcode::mbarrier_try_wait, "parity! atomic_order scope shared", "b64",
+     "Pmii", 90},
+    {"mbarrier.pending_count", opcode::mbarrier_pending_count, "", "b64", "El", 80},
+
+    // Stack and miscellaneous.
+    {"alloca", opcode::alloca_, "", "u32 u64", "Da", 52},
+    {"alloca", opcode::alloca_, "", "u32 u64", "DaI", 52},
+    {"stacksave", opcode::stacksave, "", "u32 u64", "D", 52},
+    {"stackrestore", opcode::stackrestore, "", "u32 u64", "a", 52},
+    {"nanosleep", opcode::nanosleep, "", "u32", "a", 70},
+    {"pmevent", opcode::pmevent, "mask", "", "I"},
+    {"setmaxnreg", opcode::setmaxnreg, "inc_or_dec_registers! sync! aligned!", "u32", "I", 90},
+};
+
+}  // namespace gpu::inline v0::testing::ptx::detail

@@ -1,0 +1,201 @@
+#pragma once
+/// \file
+/// One end of a copy with an array: an array, a pitched view, or a range, once its type has done
+/// its part. What does not fit is found when both ends are known.
+
+#include <gpu/memory/copy.hpp>
+#include <gpu/memory/copy_2d.hpp>
+#include <gpu/texture/cuda_array.hpp>
+
+namespace gpu::inline v0::detail {
+
+template <class T> cuda_array_ref<T> array_ref_of(const cuda_array_ref<T>& array) noexcept {
+  return array;
+}
+template <class T> cuda_array_ref<T> array_ref_of(const cuda_array<T>& array) noexcept {
+  return array;
+}
+template <class T> void array_ref_of(const cuda_array<T>&&) = delete;
+
+/// An array, not a temporary owner of one.
+template <class A>
+concept array_end = requires(A&& a) { detail::array_ref_of(static_cast<A&&>(a)).native(); };
+template <class> inline constexpr bool is_array_owner = false;
+template <class T> inline constexpr bool is_array_owner<cuda_array<T>> = true;
+/// A temporary owner too, so that there is a word to say about it.
+template <class A>
+concept any_array_end = array_end<A> || is_array_owner<remove_cvref_t<A>>;
+
+template <class A> struct end_element {
+  using type = void;
+};
+template <array_end A> struct end_element<A> {
+  using type = typename remove_cvref_t<A>::value_type;
+};
+template <box_range A> struct end_element<A> {
+  using type = typename box_view_t<A>::element_type;
+};
+template <class A>
+  requires(!array_end<A> && !box_range<A> && (host_range<A> || device_range<A>))
+struct end_element<A> {
+  using type = element_t<A>;
+};
+
+/// What elements may be of texels: texels, channels of them, or their bytes.
+struct texel_part {
+  texel_format format{array_format{}, 0};  // without channels where the elements are no texels
+  std::size_t size = 0;
+  bool bytes = false;
+
+  /// How many there are in a texel of that format; 0 where they are no part of it.
+  constexpr std::size_t count_in(texel_format whole) const noexcept {
+    if (bytes) return texel_bytes(whole);
+    if (format.channels == 0 || format.format != whole.format) return 0;
+    if (format.channels == whole.channels) return 1;
+    return format.channels == 1 ? static_cast<std::size_t>(whole.channels) : 0;
+  }
+};
+
+template <class E> constexpr texel_part texel_part_of() noexcept {
+  return {texel_format_of<E>, sizeof(E), same<remove_cv_t<E>, std::byte>};
+}
+
+struct array_copy_end {
+  texel_part elements{};
+  cuda_array_ref<> array{};  // one of three: this,
+  box_side box{};            // a pitched view, whose width is in elements,
+  copy_end range{};          // or a range
+  enum class kind : unsigned char { array, box, range } kind = kind::range;
+
+  bool is_array() const noexcept { return kind == kind::array; }
+};
+
+template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
+  using element = typename end_element<A&>::type;
+  array_copy_end made;
+  if constexpr (array_end<A&>) {
+    made.array = array_ref_of(end);
+    made.kind = array_copy_end::kind::array;
+  } else {
+    made.elements = texel_part_of<element>();
+    if constexpr (box_range<A&>) {
+      made.box = side_of(end);
+      made.kind = array_copy_end::kind::box;
+    } else {
+      made.range = copy_end_of(end);
+    }
+  }
+  return made;
+}
+
+template <class Builder = text_builder>
+[[gnu::cold, gnu::noinline]] cuda_error wrong_elements(const char* what, const texel_part& mine,
+                                                       texel_format format,
+                                                       source_location where) noexcept {
+  Builder out;
+  out << "the array's texels have ";
+  write_format(out, format);
+  out << ", but the elements of the " << what << " are ";
+  if (mine.format.channels != 0) {
+    write_format(out, mine.format);
+  } else {
+    out << "no texels, of " << mine.size << (mine.size == 1 ? " byte" : " bytes");
+  }
+  out << ". Pass texels of that format, their channels, or std::byte.";
+  return refusal(errc::invalid_argument, "gpu::copy", out.finish(), where);
+}
+
+template <class Builder = text_builder>
+result<> require_count(const char* what, std::size_t count, std::size_t per_texel,
+                       const box_extent& extent, source_location where) noexcept {
+  std::size_t wanted = 0;
+  const bool overflows = __builtin_mul_overflow(extent.width, extent.height, &wanted) ||
+                         __builtin_mul_overflow(wanted, extent.depth, &wanted) ||
+                         __builtin_mul_overflow(wanted, per_texel, &wanted);
+  if (count == wanted && !overflows) [[likely]]
+    return {};
+  Builder out;
+  out << "the " << what << " has " << count << " elements, but " << extent.width << " x "
+      << extent.height << " x " << extent.depth << " texels are copied, which are ";
+  if (overflows) {
+    wanted = ~std::size_t{0};
+    out << "more than a size_t can count";
+  } else {
+    out << wanted;
+  }
+  out << ". Pass as many, or say with a gpu::copy_region which part is copied.";
+  return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, count, wanted));
+}
+
+/// The end as a box of texels of `format`. A range without a pitch is one of `extent`.
+template <class Builder = text_builder>
+result<> make_side(const array_copy_end& end, const char* what, texel_format format,
+                   const box_extent& extent, box_side& side, source_location where) noexcept {
+  side.element = texel_bytes(format);
+  if (end.is_array()) {
+    GPU_TRY(require_array(end.array, "gpu::copy", what, where));
+    if (!(end.array.format() == format)) {
+      const texel_part mine{end.array.format(), texel_bytes(end.array.format())};
+      return fail(wrong_elements(what, mine, format, where));
+    }
+    side.size = end.array.shape().extent();
+    side.on_device = true;
+    side.array = end.array.native();
+    side.context = end.array.context();
+    return {};
+  }
+  const std::size_t per_texel = end.elements.count_in(format);
+  if (per_texel == 0) return fail(wrong_elements(what, end.elements, format, where));
+  if (end.kind == array_copy_end::kind::range) {
+    GPU_TRY(require_owner("gpu::copy", what, end.range, where));
+    GPU_TRY(require_count(what, end.range.count, per_texel, extent, where));
+    side.address = end.range.address;
+    side.pitch = extent.width * side.element;
+    side.size = extent;
+    side.rows = extent.height;
+    side.on_device = end.range.on_device;
+    side.context = end.range.context;
+    return {};
+  }
+  const std::size_t width = end.box.size.width;
+  if (width % per_texel != 0) {
+    Builder out;
+    out << "the rows of the " << what << " have " << width
+        << " elements, which are not whole texels of " << per_texel << ". Pass whole texels.";
+    return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, width, per_texel));
+  }
+  const std::size_t texel = side.element;
+  side = end.box;
+  side.size.width = width / per_texel;
+  side.element = texel;
+  return {};
+}
+
+/// Both ends as boxes of texels, where one of them is an array.
+template <class Builder = text_builder>
+result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
+                    const copy_region& region, box_side& from, box_side& to,
+                    source_location where) noexcept {
+  const bool reads = source.is_array();
+  const cuda_array_ref<>& array = reads ? source.array : destination.array;
+  GPU_TRY(require_array(array, "gpu::copy", reads ? "source" : "destination", where));
+  const texel_format format = array.format();
+  if (texel_bytes(format) == 0) [[unlikely]] {
+    Builder out;
+    out << "an array with ";
+    write_format(out, format);
+    out << " has no texels of a size of their own. Copy its planes; for blocks, make an array of "
+           "unsigned_int32 and see them through a gpu::resource_view.";
+    return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where));
+  }
+  // Where the other end is a range without pitch, which says nothing of extents.
+  const box_extent extent =
+      part_of(array.shape().extent(), reads ? region.source : region.destination, region.size);
+  GPU_TRY(make_side(source, "source", format, extent, from, where));
+  return make_side(destination, "destination", format, extent, to, where);
+}
+
+template <class Source, class Destination>
+concept copies_array = any_array_end<Source> || any_array_end<Destination>;
+
+}  // namespace gpu::inline v0::detail

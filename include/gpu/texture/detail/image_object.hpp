@@ -1,0 +1,97 @@
+#pragma once
+/// \file
+/// What textures and surfaces have in common: the driver's number in the parameters of kernels, and
+/// the owner of it, with what it reads or writes.
+
+#include <gpu/core/unique_handle.hpp>
+#include <gpu/driver/calls.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/texture/texture_resource.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The name `Self` of a texture or a surface: the driver's number for it.
+template <class Self> class image_name {
+ public:
+  static constexpr Self from_native(unsigned long long native) noexcept {
+    Self made;
+    made.native_ = native;
+    return made;
+  }
+  constexpr unsigned long long native() const noexcept { return native_; }
+  constexpr explicit operator bool() const noexcept { return native_ != 0; }
+  /// To the parameter that device code has, and to no other number.
+  template <class U>
+    requires same<U, unsigned long long>
+  constexpr operator U() const noexcept {
+    return native_;
+  }
+  friend constexpr bool operator==(Self a, Self b) noexcept { return a.native() == b.native(); }
+
+ protected:
+  constexpr image_name() noexcept = default;
+  constexpr explicit image_name(unsigned long long native) noexcept : native_{native} {}
+
+ private:
+  unsigned long long native_ = 0;
+};
+static_assert(same<CUtexObject, unsigned long long> && same<CUsurfObject, unsigned long long>);
+
+/// A texture or surface object and the context that it belongs to.
+struct image_object {
+  unsigned long long native = 0;
+  context_ref context;
+
+  friend constexpr bool operator==(const image_object& a, const image_object& b) noexcept {
+    return a.native == b.native && a.context == b.context;
+  }
+};
+
+template <auto Member> struct destroy_image {
+  void operator()(const image_object& object) const noexcept {
+    driver::destroy_in<Member>(object.context.native(), object.native);
+  }
+};
+
+/// The owner of an object that a `Ref` names, and, in a `Kept`, of the array behind it where that
+/// was moved into it.
+template <class Ref, class Kept, auto Destroy> class image_owner {
+ public:
+  /// Gives the object up; the caller destroys it. An array that was moved into it stays, and goes
+  /// with this.
+  [[nodiscard]] Ref release() noexcept { return Ref::from_native(handle_.release().native); }
+
+  unsigned long long native() const noexcept { return handle_.get().native; }
+  /// The context that it belongs to; empty after a move.
+  context_ref context() const noexcept { return handle_.get().context; }
+  gpu::device device() const noexcept { return context().device(); }
+
+  operator Ref() const& noexcept { return Ref::from_native(native()); }
+  operator Ref() const&& = delete;  // a name must not outlive its owner
+
+ protected:
+  explicit image_owner(const image_object& owned) noexcept : handle_{owned} {}
+  image_owner(image_owner&&) noexcept = default;
+  image_owner& operator=(image_owner&& other) noexcept {
+    handle_ = detail::move(other.handle_);  // before what it reads or writes
+    kept_ = detail::move(other.kept_);
+    return *this;
+  }
+  ~image_owner() = default;
+
+  /// Asks the driver something about the object; `what` is what it is called.
+  template <auto Member, class Native>
+  result<> get(const char* function, const char* what, source_location where,
+               Native* native) const noexcept {
+    if (!handle_) [[unlikely]]
+      return fail(empty_handle_error(function, what, where));
+    return driver::call_in<Member>(context().native(), where, native, this->native());
+  }
+
+  Kept kept_;
+
+ private:
+  unique_handle<image_object, destroy_image<Destroy>> handle_;
+};
+
+}  // namespace gpu::inline v0::detail

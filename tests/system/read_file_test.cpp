@@ -1,0 +1,139 @@
+// Files of every kind: what is read, what is refused, and what would have no end.
+
+#include <gpu/system/read_file.hpp>
+
+#include "support/drivers.hpp"
+#include "support/results.hpp"
+#include "support/sanitizers.hpp"
+#include "support/subprocess.hpp"
+
+#include <gpu/kernel.hpp>
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace read_file_test {
+namespace {
+
+/// The message of a refused file, or nothing.
+std::string refused(const std::string& path, gpu::errc code = gpu::errc::file_error) {
+  gpu::text contents;
+  const auto read = gpu::detail::read_file("read_file_test", path, contents, {});
+  if (read.has_value()) return {};
+  CHECK(read.error() == code);
+  CHECK(contents.empty());
+  return read.error().message().c_str();
+}
+
+std::string contents_of(const std::string& path) {
+  gpu::text contents;
+  const auto read = gpu::detail::read_file("read_file_test", path, contents, {});
+  REQUIRE(read.has_value());
+  return std::string(contents.data(), contents.size());
+}
+
+struct file_name {
+  char path[32] = "/tmp/gpu_read_file_XXXXXX";
+  int file = ::mkstemp(path);
+  file_name() { REQUIRE(file >= 0); }
+  file_name(const file_name&) = delete;
+  file_name& operator=(const file_name&) = delete;
+  ~file_name() {
+    ::close(file);
+    std::remove(path);
+  }
+};
+
+bool holds(const std::string& whole, const char* part) {
+  return whole.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a device without an end is refused", "[driver][read_file]") {
+  for (const char* device : {"/dev/zero", "/dev/urandom"}) {
+    const std::string message = refused(device);
+    CHECK(holds(message, device));
+    CHECK(holds(message, "16777216 of a device"));
+    CHECK(gpu::module::load_file(device).error() == gpu::errc::file_error);
+  }
+  CHECK(contents_of("/dev/null").empty());
+}
+
+TEST_CASE("a file that is larger than anything is refused before it is read",
+          "[driver][read_file]") {
+  const file_name large;
+  if (::ftruncate(large.file, off_t{200} << 30) != 0) return;  // the file system has a lower limit
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(holds(refused(large.path), "2147483647 bytes of a file"));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+}
+
+TEST_CASE("files that say no size are read to their end", "[driver][read_file]") {
+  std::ifstream stream("/proc/version", std::ios::binary);
+  const std::string version{std::istreambuf_iterator<char>(stream), {}};
+  CHECK(contents_of("/proc/version") == version);
+
+  std::string large(300'000, 'x');
+  large[150'000] = 'y';
+  int ends[2];
+  REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
+  std::thread writer([&] {
+    std::size_t written = 0;
+    while (written < large.size()) {
+      const ssize_t count = ::write(ends[1], large.data() + written, large.size() - written);
+      if (count <= 0) break;
+      written += static_cast<std::size_t>(count);
+    }
+    ::close(ends[1]);
+  });
+  // As /dev/stdin is one.
+  CHECK(contents_of("/proc/self/fd/" + std::to_string(ends[0])) == large);
+  writer.join();
+  ::close(ends[0]);
+
+  const file_name exact;
+  const std::string block(32768, 'z');
+  REQUIRE(::write(exact.file, block.data(), block.size()) == 32768);
+  CHECK(contents_of(exact.path) == block);
+}
+
+TEST_CASE("the CPU driver reads no file without an end", "[cpu][driver][read_file]") {
+  CUcontext context = nullptr;
+  REQUIRE(test::driver().device_primary_ctx_retain(&context, 0) == CUDA_SUCCESS);
+  REQUIRE(test::driver().ctx_push_current(context) == CUDA_SUCCESS);
+  CUmodule module = nullptr;
+  CHECK(test::driver().module_load(&module, "/dev/zero") != CUDA_SUCCESS);
+  CHECK(test::driver().module_load(&module, "/nowhere/at/all") == CUDA_ERROR_FILE_NOT_FOUND);
+  CHECK(test::driver().module_load(&module, "/tmp") == CUDA_ERROR_OPERATING_SYSTEM);
+  CHECK(test::driver().ctx_pop_current(&context) == CUDA_SUCCESS);
+  CHECK(test::driver().device_primary_ctx_release(0) == CUDA_SUCCESS);
+}
+
+TEST_CASE("child: reads a file with less memory than that", "[.child]") {
+  const file_name large;
+  REQUIRE(::ftruncate(large.file, off_t{1} << 30) == 0);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = rlim_t{300} << 20;
+  REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
+  CHECK(
+      holds(refused(large.path, gpu::errc::out_of_host_memory), "there is not enough host memory"));
+}
+
+TEST_CASE("reading stops when memory runs out", "[cpu][driver][read_file]") {
+  if (test::address_sanitizer || test::thread_sanitizer)
+    return;  // they end a process without memory
+  const auto child = test::run_child("child: reads a file with less memory than that", {},
+                                     std::chrono::seconds(20));
+  INFO(child.output);
+  CHECK(child.succeeded());
+}
+
+}  // namespace read_file_test

@@ -1,0 +1,161 @@
+// The oracle of these tests is NVIDIA's assembler: assembler_accepted.hpp, assembler_refused.hpp
+// and assembler_images.hpp have what it said.
+#include <gpu/testing/detail/ptx/instruction_table.hpp>
+
+#include <set>
+#include <string>
+
+#include <gpu/testing/detail/ptx/mnemonics.hpp>
+#include "assembler_accepted.hpp"
+#include "assembler_images.hpp"
+#include "assembler_refused.hpp"
+#include "sample.hpp"
+#include "support/catch.hpp"
+
+namespace instruction_table_test {
+
+namespace ptx = gpu::testing::ptx;
+
+TEST_CASE("every row of the instruction table names suffixes and types that exist", "[ptx]") {
+  for (const ptx::detail::form& row : ptx::detail::instruction_table) {
+    CAPTURE(row.name, row.suffixes, row.types);
+    const ptx::detail::compiled_form compiled = ptx::detail::compile_form(row);
+    for (const auto& group : compiled.groups) CHECK(group.first < group.last);
+    CHECK(compiled.groups.size() <= 32);
+    for (std::size_t i = 0; i < compiled.type_count; ++i) {
+      CHECK(compiled.types[i] != 0);
+      CHECK((compiled.types[i] & 1u) == 0);
+    }
+    CHECK(row.operands.find_first_not_of("DEWKVPQSXabckrvwilfIpAmyzhMUTxRtjgo") ==
+          std::string_view::npos);
+  }
+}
+
+TEST_CASE("every group of suffixes is used by an instruction and stands together", "[ptx]") {
+  std::set<std::string> used;
+  for (const ptx::detail::form& row : ptx::detail::instruction_table) {
+    for (std::string_view name : ptx::detail::split(row.suffixes, ' ')) {
+      if (name.back() == '!') name.remove_suffix(1);
+      used.emplace(name);
+    }
+  }
+  std::set<std::string> closed;
+  std::string current;
+  for (const ptx::detail::suffix& row : ptx::detail::suffixes) {
+    CAPTURE(row.group, row.word);
+    CHECK(used.count(std::string(row.group)) == 1);
+    if (row.group == current) continue;
+    CHECK(closed.insert(std::string(row.group)).second);
+    current = row.group;
+  }
+}
+
+namespace {
+
+template <std::size_t N> void check_taken(const char* const (&statements)[N]) {
+  for (const char* statement : statements) {
+    CAPTURE(statement);
+    CHECK(ptx_test::refusal_of(ptx_test::parse_kernel(statement)) == "");
+  }
+}
+
+template <std::size_t N> void check_refused(const char* const (&statements)[N]) {
+  for (const char* statement : statements) {
+    CAPTURE(statement);
+    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->line >= 6);
+    CHECK(result.error->column >= 1);
+    CHECK(result.error->text.size() > 8);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("statements that the assembler takes are taken", "[ptx]") {
+  check_taken(ptx_test::accepted_statements);
+  check_taken(ptx_test::accepted_image_statements);
+}
+
+TEST_CASE("statements that the assembler refuses are refused", "[ptx]") {
+  check_refused(ptx_test::refused_statements);
+  check_refused(ptx_test::refused_image_statements);
+}
+
+TEST_CASE("texture instructions that are not executed are refused as such", "[ptx]") {
+  for (const char* statement : ptx_test::unsupported_image_statements) {
+    CAPTURE(statement);
+    const ptx::parse_result result = ptx_test::parse_kernel(statement);
+    REQUIRE(result);
+    const auto& refused = result.value.functions[0].refused;
+    REQUIRE(refused);
+    CHECK(refused->reason == ptx::refusal::unsupported_instruction);
+    const std::string text = statement;
+    CHECK(refused->text.find(text.substr(0, text.find(' '))) == 0);
+  }
+}
+
+TEST_CASE("declarations that the assembler takes are taken", "[ptx]") {
+  for (const char* declaration : ptx_test::accepted_declarations) {
+    CAPTURE(declaration);
+    CHECK(ptx_test::refusal_of(ptx_test::parse_kernel("", declaration)) == "");
+  }
+}
+
+TEST_CASE("declarations that the assembler refuses are refused", "[ptx]") {
+  for (const char* declaration : ptx_test::refused_declarations) {
+    CAPTURE(declaration);
+    CHECK_FALSE(ptx_test::parse_kernel("", declaration));
+  }
+}
+
+TEST_CASE("legal PTX that is not executed is refused by its name", "[ptx]") {
+  const char* const statements[] = {"wgmma.fence.sync.aligned;",
+                                    "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1};",
+                                    "cp.async.bulk.commit_group;",
+                                    "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [sh];",
+                                    "tex.2dms.v4.f32.s32 {%f1,%f2,%f3,%f4}, [%rd1, {%r1,%r2}];",
+                                    "prefetch.tensormap [%rd1];",
+                                    "prefetch.const.tensormap [%rd1];",
+                                    "prefetch.param.tensormap [%rd1];",
+                                    "multimem.red.global.add.f32 [%rd1];"};
+  for (const std::string statement : statements) {
+    CAPTURE(statement);
+    // Twice, and a statement behind that is executed.
+    const ptx::parse_result result =
+        ptx_test::parse_kernel(statement + "\n" + statement + "\nmov.u32 %r1, 1;");
+    REQUIRE(result);
+    const ptx::function& f = result.value.functions[0];
+    CHECK(f.instructions.size() == 2);
+    REQUIRE(f.refused);
+    CHECK(f.refused->reason == ptx::refusal::unsupported_instruction);
+    CHECK(f.refused->line == 6);
+    const std::string name = statement.substr(0, statement.find_first_of("; "));
+    CHECK(f.refused->text.find(name) == 0);
+  }
+  const ptx::parse_result red = ptx_test::parse_kernel("multimem.red.global.add.f32 [%rd1];");
+  REQUIRE(red);
+  REQUIRE(red.value.functions[0].refused);
+  CHECK(red.value.functions[0].refused->text ==
+        "multimem.red.global.add.f32: accesses to multicast memory are not executed on the CPU");
+}
+
+TEST_CASE("references to textures and surfaces are refused as such", "[ptx]") {
+  for (const char* declaration : {".global .texref t;", ".global .surfref t;"}) {
+    CAPTURE(declaration);
+    const ptx::parse_result result = ptx_test::parse_kernel("", declaration);
+    REQUIRE_FALSE(result);
+    CHECK(result.error->reason == ptx::refusal::unsupported_instruction);
+  }
+}
+
+TEST_CASE("an instruction that the .target lacks is refused with the target it needs", "[ptx]") {
+  std::string text = ptx_test::kernel("redux.sync.add.s32 %r1, %r2, -1;");
+  CHECK(ptx::parse(text));
+  text.replace(text.find("sm_90"), 5, "sm_75");
+  const ptx::parse_result result = ptx::parse(text);
+  REQUIRE_FALSE(result);
+  CHECK(result.error->text.find("sm_80") != std::string::npos);
+}
+
+}  // namespace instruction_table_test
