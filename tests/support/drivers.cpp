@@ -2,7 +2,7 @@
 
 #include "support/cpu_driver.hpp"
 
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/cpu_driver.hpp>
 
 #include <cstdlib>

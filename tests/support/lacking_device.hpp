@@ -4,7 +4,7 @@
 
 #include "support/drivers.hpp"
 
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
 
 namespace test {
 

@@ -26,7 +26,6 @@ namespace detail {
 }
 
 /// Opens the folder of a cache for a function that has no use without it.
-template <class Builder = text_builder>
 inline result<cache_folder> folder_for(const char* function, const compile_cache& cache, bool make,
                                        source_location where) {
   text trouble;
@@ -64,31 +63,30 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
 /// Lists the programs in a cache's folder, in no order. What is damaged is left out.
 /// **Errors**: `errc::file_error` where the cache has no folder, or may not use it; a folder that
 /// is not there yet is empty; `errc::out_of_host_memory`.
-template <class Program = cached_program>
-result<sequence<Program>> list_programs(const compile_cache& cache,
-                                        source_location where = source_location::current()) {
-  return detail::catch_bad_alloc("gpu::list_programs", where, [&]() -> result<sequence<Program>> {
-    sequence<Program> programs;
-    const detail::cache_folder folder =
-        GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
-    detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
-                                         string_ref, string_ref contents) {
-      detail::byte_reader in(contents);
-      detail::cache_conditions conditions;
-      text name;
-      if (!detail::read_conditions(in, conditions, name)) return;
-      const compiled_program code = detail::read_code(in);
-      programs.push_back({name, code.architecture(), code.options(), conditions.compiler,
-                          conditions.files.size(), file.size, file.last_use});
-    });
-    return programs;
-  });
+inline result<sequence<cached_program>> list_programs(
+    const compile_cache& cache, source_location where = source_location::current()) {
+  return detail::catch_bad_alloc(
+      "gpu::list_programs", where, [&]() -> result<sequence<cached_program>> {
+        sequence<cached_program> programs;
+        const detail::cache_folder folder =
+            GPU_TRY(detail::folder_for("gpu::list_programs", cache, false, where));
+        detail::for_each_program(folder, [&](const detail::cached_file& file, const detail::digest&,
+                                             string_ref, string_ref contents) {
+          detail::byte_reader in(contents);
+          detail::cache_conditions conditions;
+          text name;
+          if (!detail::read_conditions(in, conditions, name)) return;
+          const compiled_program code = detail::read_code(in);
+          programs.push_back({name, code.architecture(), code.options(), conditions.compiler,
+                              conditions.files.size(), file.size, file.last_use});
+        });
+        return programs;
+      });
 }
 
 /// Takes all programs out of a cache, in memory and in its folder.
 /// **Errors**: as `list_programs`.
-template <class Cache = compile_cache>
-result<> purge(Cache& cache, source_location where = source_location::current()) {
+inline result<> purge(compile_cache& cache, source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::purge", where, [&]() -> result<> {
     cache.forget();
     const detail::cache_folder folder =
@@ -103,10 +101,9 @@ result<> purge(Cache& cache, source_location where = source_location::current())
 /// Writes all programs of a cache's folder into one file, for `import_programs` on another machine:
 /// so a product brings its kernels compiled. Returns how many these are.
 /// **Errors**: as `list_programs`, and `errc::file_error` where the file cannot be written.
-template <class Count = std::size_t>
-result<Count> export_programs(const compile_cache& cache, string_ref path,
-                              source_location where = source_location::current()) {
-  return detail::catch_bad_alloc("gpu::export_programs", where, [&]() -> result<Count> {
+inline result<std::size_t> export_programs(const compile_cache& cache, string_ref path,
+                                           source_location where = source_location::current()) {
+  return detail::catch_bad_alloc("gpu::export_programs", where, [&]() -> result<std::size_t> {
     constexpr const char* function = "gpu::export_programs";
     const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, false, where));
     sequence<text> programs;
@@ -126,7 +123,7 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
           << ". Check the path and the room there.";
       return detail::fail(detail::cache_error(function, out.finish(), where));
     }
-    return static_cast<Count>(programs.size());
+    return static_cast<std::size_t>(programs.size());
   });
 }
 
@@ -135,10 +132,9 @@ result<Count> export_programs(const compile_cache& cache, string_ref path,
 /// it: its digest tells damage, not malice.
 /// **Errors**: `errc::file_error` where the file cannot be read, is damaged or of another version
 /// of the library, or the folder cannot be written.
-template <class Count = std::size_t>
-result<Count> import_programs(compile_cache& cache, string_ref path,
-                              source_location where = source_location::current()) {
-  return detail::catch_bad_alloc("gpu::import_programs", where, [&]() -> result<Count> {
+inline result<std::size_t> import_programs(compile_cache& cache, string_ref path,
+                                           source_location where = source_location::current()) {
+  return detail::catch_bad_alloc("gpu::import_programs", where, [&]() -> result<std::size_t> {
     constexpr const char* function = "gpu::import_programs";
     const detail::cache_folder folder = GPU_TRY(detail::folder_for(function, cache, true, where));
     text bytes;
@@ -171,7 +167,7 @@ result<Count> import_programs(compile_cache& cache, string_ref path,
       if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
       disk.account(stored, cache.folder_limit());
     }
-    return static_cast<Count>(programs.size());
+    return static_cast<std::size_t>(programs.size());
   });
 }
 

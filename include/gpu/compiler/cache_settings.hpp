@@ -74,7 +74,6 @@ inline bool parse_bytes(const char* string, std::uint64_t& bytes) noexcept {
 }
 
 /// Settles what the environment has to say.
-template <class Builder = text_builder>
 inline settled_cache settle_cache(const cache_settings& settings) {
   settled_cache settled;
   settled.use = settings.use;
@@ -84,7 +83,7 @@ inline settled_cache settle_cache(const cache_settings& settings) {
     return value != nullptr ? value : "";
   };
   const auto join = [](const auto&... pieces) {
-    Builder out;
+    text_builder out;
     (out << ... << pieces);
     return out.finish();
   };

@@ -45,11 +45,10 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
 
 /// Settles in this thread, for the architecture may be that of its current context, and leaves the
 /// rest to another.
-template <class Program = compiled_program>
-queued_work* start_compilation(const program& source, const compile_options& options,
-                               source_location where) {
+inline queued_work* start_compilation(const program& source, const compile_options& options,
+                                      source_location where) {
   const no_cancellation whole;
-  auto* work = new queued_compilation<Program>(source, where);
+  auto* work = new queued_compilation<compiled_program>(source, where);
   result<> settled = catch_bad_alloc("gpu::compile_async", where, [&]() -> result<> {
     work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
     cached_work<cached_compilation<>>::prepare(*work->cache);
@@ -95,8 +94,7 @@ class [[nodiscard]] pending_compilation {
   /// Waits, and gives what `compile` would have given.
   /// **Errors**: those of `compile`; `errc::empty_handle` where it was moved from or asked before;
   /// `errc::process_forked` in a child of the process that began the compilation.
-  template <class Program = compiled_program>
-  result<Program> get(source_location where = source_location::current()) {
+  result<compiled_program> get(source_location where = source_location::current()) {
     constexpr const char* function = "gpu::pending_compilation::get";
     if (work_ == nullptr) {
       return detail::fail(detail::refusal(
@@ -113,7 +111,8 @@ class [[nodiscard]] pending_compilation {
               "the fork."),
           where));
     }
-    auto made = detail::move(static_cast<detail::queued_compilation<Program>*>(work_)->made);
+    auto made =
+        detail::move(static_cast<detail::queued_compilation<compiled_program>*>(work_)->made);
     drop();
     return made;
   }
@@ -134,8 +133,8 @@ class [[nodiscard]] pending_compilation {
 namespace detail {
 
 struct pending_compilation_access {
-  template <class Pending = pending_compilation> static Pending make(queued_work* work) noexcept {
-    Pending pending;
+  static pending_compilation make(queued_work* work) noexcept {
+    pending_compilation pending;
     pending.work_ = work;
     return pending;
   }

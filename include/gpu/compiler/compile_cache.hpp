@@ -33,22 +33,21 @@ class cache_counters_access;
 class compile_cache {
  public:
   /// Makes nothing yet: the folder is made when something is stored.
-  template <class Settings = cache_settings>
-  explicit compile_cache(const Settings& settings = {})
+  explicit compile_cache(const cache_settings& settings = {})
       : settled_{detail::settle_cache(settings)} {}
   compile_cache(const compile_cache&) = delete;
   compile_cache& operator=(const compile_cache&) = delete;
 
   /// The cache that `compile` and `link` use where nothing else is said. It lasts until the process
   /// ends.
-  template <class Cache = compile_cache> static Cache& of_process() {
-    static Cache* cache = nullptr;
-    return *detail::made_once(cache, [] { return new Cache; });
+  static compile_cache& of_process() {
+    static compile_cache* cache = nullptr;
+    return *detail::made_once(cache, [] { return new compile_cache; });
   }
 
   /// Sets the cache up anew, and reads the environment again. What is in memory is forgotten.
   /// **Threads**: what is being compiled meanwhile goes by the old settings.
-  template <class Settings = cache_settings> void configure(const Settings& settings) {
+  void configure(const cache_settings& settings) {
     detail::settled_cache settled = detail::settle_cache(settings);
     const guard lock(*this);
     settled_ = detail::move(settled);
@@ -64,9 +63,9 @@ class compile_cache {
 
   /// What keeps the cache from working as set up, in a sentence with a cure; empty where nothing
   /// does.
-  template <class Text = text> Text trouble() const {
+  text trouble() const {
     const detail::settled_cache now = settled();
-    Text found = now.trouble;
+    text found = now.trouble;
     if (now.use == cache_use::disk && found.empty()) {
       detail::cache_folder::open(now.folder, false, found);
     }
@@ -89,7 +88,7 @@ class compile_cache {
   }
 
   /// Forgets what is in memory; the folder stays as it is.
-  template <class Result = void> Result forget() noexcept { memory_.clear(); }
+  void forget() noexcept { memory_.clear(); }
 
  private:
   template <class Builder> friend struct detail::cached_compilation;

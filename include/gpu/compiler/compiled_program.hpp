@@ -59,24 +59,19 @@ class compiled_program {
   const program_origin& origin() const noexcept { return origin_; }
 
   /// The log message by message.
-  template <class Diagnostic = diagnostic> sequence<Diagnostic> diagnostics() const {
-    return detail::read_diagnostics<Diagnostic>(state().log);
-  }
+  sequence<diagnostic> diagnostics() const { return detail::read_diagnostics(state().log); }
   /// What each kernel takes of a multiprocessor; empty where there is no machine code.
-  template <class Resources = kernel_resources> sequence<Resources> resources() const {
-    return detail::read_resources<Resources>(state().ptxas_log);
-  }
+  sequence<kernel_resources> resources() const { return detail::read_resources(state().ptxas_log); }
   /// What one kernel takes, by its name in the source or in the module.
   /// **Errors**: `errc::unknown_name` where there is no machine code of a kernel of that name.
-  template <class Resources = kernel_resources>
-  result<Resources> resources(string_ref kernel,
-                              source_location where = source_location::current()) const {
+  result<kernel_resources> resources(string_ref kernel,
+                                     source_location where = source_location::current()) const {
     const text lowered = lowered_name(kernel);
     const string_ref name = lowered.empty() ? kernel : string_ref(lowered);
     detail::text_builder out;
     out << "there is no machine code of a kernel \"" << kernel << "\"";
     const char* separator = ". There is of: ";
-    for (Resources& found : resources<Resources>()) {
+    for (kernel_resources& found : resources()) {
       if (string_ref(found.kernel) == name) return detail::move(found);
       out << separator << found.kernel;
       separator = ", ";

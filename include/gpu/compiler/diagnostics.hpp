@@ -166,8 +166,8 @@ inline bool next_message(string_ref& log, logged_message& found) noexcept {
 }
 
 /// Lines without the spaces in front that all of them have, and without the last line's end.
-template <class Builder = text_builder> inline text without_indentation(string_ref lines) {
-  Builder out;
+inline text without_indentation(string_ref lines) {
+  text_builder out;
   while (!lines.empty()) {
     string_ref line = next_line(lines);
     line = without_blanks(line);
@@ -178,8 +178,8 @@ template <class Builder = text_builder> inline text without_indentation(string_r
   return out.finish();
 }
 
-template <class Diagnostic = diagnostic> sequence<Diagnostic> read_diagnostics(string_ref log) {
-  sequence<Diagnostic> list;
+inline sequence<diagnostic> read_diagnostics(string_ref log) {
+  sequence<diagnostic> list;
   logged_message found;
   while (next_message(log, found)) {
     list.push_back({found.severity, required(found.file.to_text()), found.line, found.column,
@@ -196,11 +196,11 @@ inline constexpr const char* log_headline = "The whole log:";
 }  // namespace detail
 
 /// What the compiler said, message by message, where `error` is one of `compile`; empty for others.
-template <class Diagnostic = diagnostic> sequence<Diagnostic> diagnostics(const cuda_error& error) {
+inline sequence<diagnostic> diagnostics(const cuda_error& error) {
   string_ref rest = error.details();
   while (!rest.empty()) {
     if (detail::next_line(rest) == detail::log_headline) {
-      return detail::read_diagnostics<Diagnostic>(rest);
+      return detail::read_diagnostics(rest);
     }
   }
   return {};

@@ -53,9 +53,8 @@ inline bool is_figure_line(string_ref line, string_ref& rest) noexcept {
 
 /// Splits what the assembler says about resources from what the user wants to read, and drops the
 /// times it took, so that a program that is compiled twice gives the same.
-template <class Builder = text_builder>
 inline void split_log(string_ref whole, text& log, text& ptxas_log) {
-  Builder for_user, figures;
+  text_builder for_user, figures;
   while (!whole.empty()) {
     const string_ref before = whole;
     string_ref rest;
@@ -75,9 +74,8 @@ inline void split_log(string_ref whole, text& log, text& ptxas_log) {
 ///     ptxas info    : Function properties for f
 ///     ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ///     ptxas info    : Used 8 registers, used 0 barriers, 400 bytes smem
-template <class Resources = kernel_resources>
-sequence<Resources> read_resources(string_ref ptxas_log) {
-  sequence<Resources> list;
+inline sequence<kernel_resources> read_resources(string_ref ptxas_log) {
+  sequence<kernel_resources> list;
   string_ref function;
   while (!ptxas_log.empty()) {
     const string_ref line = next_line(ptxas_log);
@@ -93,7 +91,7 @@ sequence<Resources> read_resources(string_ref ptxas_log) {
       function = without_front(rest, 24);
     } else if (list.empty()) {
       continue;
-    } else if (Resources& last = list.back(); starts_with(rest, "Used ")) {
+    } else if (kernel_resources& last = list.back(); starts_with(rest, "Used ")) {
       last.registers = static_cast<int>(figure_before(" registers", rest));
       last.barriers = static_cast<int>(figure_before(" barriers", rest));
       last.shared = figure_before(" bytes smem", rest);

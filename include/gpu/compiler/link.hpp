@@ -12,7 +12,6 @@ namespace detail {
 
 /// The way into a `linked_program`.
 struct linked_program_access {
-  template <class Builder = text_builder>
   static result<> link(const sequence<link_input>& inputs, const link_options& options,
                        linked_program& made, source_location where) {
     link_plan plan{options};
@@ -32,7 +31,6 @@ struct linked_program_access {
 
   /// Makes `image` for the driver in use: of PTX, and of the PTX that link-time optimisation makes
   /// of LTO-IR. Leaves it empty where an input is neither.
-  template <class Builder = text_builder>
   static result<> link_for_driver(const linked_program& program, text& image,
                                   source_location where) {
     link_options options = program.options_;
@@ -68,6 +66,14 @@ struct linked_program_access {
 
 }  // namespace detail
 
+inline result<text> linked_program::link_for_driver(source_location where) const {
+  return detail::catch_bad_alloc("gpu::module::load", where, [&]() -> result<text> {
+    text image;
+    GPU_TRY(detail::linked_program_access::link_for_driver(*this, image, where));
+    return image;
+  });
+}
+
 /// Links pieces of compiled code for a device, at run time: functions and `__device__` variables of
 /// one are used by others. With LTO-IR among them, they are optimised as if they were one source.
 ///
@@ -85,12 +91,12 @@ struct linked_program_access {
 /// cut off; `errc::no_nvjitlink`, with where it was looked for; `errc::out_of_host_memory`;
 /// nvJitLink's or the driver's own, with its log. **Capture**: not affected.
 /// (nvJitLinkComplete, cuLinkComplete)
-template <class Program = linked_program>
-result<Program> link(const sequence<link_input>& inputs, const link_options& options = {},
-                     source_location where = source_location::current()) {
-  return detail::catch_bad_alloc("gpu::link", where, [&]() -> result<Program> {
+inline result<linked_program> link(const sequence<link_input>& inputs,
+                                   const link_options& options = {},
+                                   source_location where = source_location::current()) {
+  return detail::catch_bad_alloc("gpu::link", where, [&]() -> result<linked_program> {
     const detail::no_cancellation whole;
-    Program made;
+    linked_program made;
     GPU_TRY(detail::linked_program_access::link(inputs, options, made, where));
     return made;
   });

@@ -71,12 +71,11 @@ class link_input {
 
   /// The contents of a file, whose path is its name in messages.
   /// **Errors**: `errc::file_error` with the path and the reason.
-  template <class Input = link_input>
-  static result<Input> from_file(string_ref path,
-                                 source_location where = source_location::current()) {
+  static result<link_input> from_file(string_ref path,
+                                      source_location where = source_location::current()) {
     text image;
     GPU_TRY(detail::read_file("gpu::link_input::from_file", path, image, where));
-    return Input(image, path);
+    return link_input(image, path);
   }
 
   link_input_kind kind() const noexcept { return kind_; }

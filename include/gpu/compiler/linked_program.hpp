@@ -47,14 +47,7 @@ class linked_program {
 
   /// An image of the same code for the driver in use, where that has refused the machine code;
   /// empty where an input was neither PTX nor LTO-IR. For `module::load`.
-  template <class Access = detail::linked_program_access>
-  result<text> link_for_driver(source_location where = source_location::current()) const {
-    return detail::catch_bad_alloc("gpu::module::load", where, [&]() -> result<text> {
-      text image;
-      GPU_TRY(Access::link_for_driver(*this, image, where));
-      return image;
-    });
-  }
+  result<text> link_for_driver(source_location where = source_location::current()) const;
 
  private:
   friend struct detail::linked_program_access;

@@ -11,15 +11,15 @@ namespace gpu::inline v0 {
 /// The version of the run-time linker; 12.0 where it is so old that it cannot tell.
 /// (nvJitLinkVersion)
 /// **Errors**: `errc::no_nvjitlink`, with where it was looked for; `errc::nvjitlink_too_old`.
-template <class Version = version>
-result<Version> nvjitlink_version(source_location where = source_location::current()) noexcept {
+inline result<version> nvjitlink_version(
+    source_location where = source_location::current()) noexcept {
   using table = nvjitlink::entry_points;
   if (nvjitlink::is_available() && nvjitlink::current_entry_points().version == nullptr) {
-    return Version{12, 0};
+    return version{12, 0};
   }
   unsigned major = 0, minor = 0;
   GPU_TRY(detail::library_call<&table::version>(where, &major, &minor));
-  return Version{static_cast<int>(major), static_cast<int>(minor)};
+  return version{static_cast<int>(major), static_cast<int>(minor)};
 }
 
 }  // namespace gpu::inline v0

@@ -36,12 +36,11 @@ class program {
   /// The program in a file, which is its name in messages; `#include "..."` in it looks in its
   /// folder too.
   /// **Errors**: `errc::file_error` with the path and the reason.
-  template <class Program = program>
-  static result<Program> from_file(string_ref path,
+  static result<program> from_file(string_ref path,
                                    source_location where = source_location::current()) {
     text source;
     GPU_TRY(detail::read_file("gpu::program::from_file", path, source, where));
-    return Program(source, path);
+    return program(source, path);
   }
 
   /// Adds a header given as text.

@@ -23,8 +23,8 @@ struct program_origin {
   text not_stored = {};
 
   /// All of it in a sentence: `compiled: header tile.h changed`.
-  template <class Builder = detail::text_builder> text message() const noexcept {
-    Builder out;
+  text message() const noexcept {
+    detail::text_builder out;
     switch (kind) {
       case origin_kind::memory:
         out << "from memory";

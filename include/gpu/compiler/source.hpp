@@ -34,17 +34,12 @@ class source {
 
   /// Adds a part, which is called `name` in messages; its first line has the number `first_line`.
   /// Parts begin on a line of their own.
-  template <class Builder = detail::text_builder>
-  source& part(string_ref name, string_ref contents) & {
-    return part<Builder>(name, 1, contents);
-  }
-  template <class Builder = detail::text_builder>
+  source& part(string_ref name, string_ref contents) & { return part(name, 1, contents); }
   source&& part(string_ref name, string_ref contents) && {
-    return detail::move(part<Builder>(name, 1, contents));
+    return detail::move(part(name, 1, contents));
   }
-  template <class Builder = detail::text_builder>
   source& part(string_ref name, std::size_t first_line, string_ref contents) & {
-    Builder out;
+    detail::text_builder out;
     out << "#line " << first_line << " \"";
     for (const char c : name) {
       if (c == '"' || c == '\\') out << '\\';
@@ -58,25 +53,23 @@ class source {
     parts_.push_back(detail::move(added));
     return *this;
   }
-  template <class Builder = detail::text_builder>
   source&& part(string_ref name, std::size_t first_line, string_ref contents) && {
-    return detail::move(part<Builder>(name, first_line, contents));
+    return detail::move(part(name, first_line, contents));
   }
 
   /// Adds a file as a part, under its path. `#include "..."` in it looks where it does in the
   /// program as a whole.
   /// **Errors**: `errc::file_error` with the path and the reason; the source stays as it was.
-  template <class Builder = detail::text_builder>
   result<> add_file(string_ref path, source_location where = source_location::current()) {
     text contents;
-    GPU_TRY(detail::read_file<Builder>("gpu::source::add_file", path, contents, where));
-    part<Builder>(path, contents);
+    GPU_TRY(detail::read_file("gpu::source::add_file", path, contents, where));
+    part(path, contents);
     return {};
   }
 
   /// The whole text, with the `#line` directives between the parts.
-  template <class Builder = detail::text_builder> text whole() const {
-    Builder out;
+  text whole() const {
+    detail::text_builder out;
     for (const text& piece : pieces_) out << piece;
     return detail::required(out.finish());
   }

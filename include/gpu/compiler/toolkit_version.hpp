@@ -10,9 +10,8 @@ namespace gpu::inline v0 {
 
 /// The version of the run-time compiler. (nvrtcVersion)
 /// **Errors**: `errc::no_nvrtc`, with where it was looked for; `errc::nvrtc_too_old`.
-template <class Version = version>
-result<Version> nvrtc_version(source_location where = source_location::current()) noexcept {
-  Version found;
+inline result<version> nvrtc_version(source_location where = source_location::current()) noexcept {
+  version found;
   GPU_TRY(detail::library_call<&nvrtc::entry_points::version>(where, &found.major, &found.minor));
   return found;
 }

@@ -28,8 +28,8 @@ class cuda_error {
   /// an `errc`.
   int code() const noexcept { return code_; }
   /// The code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
-  template <class Name = const char*> Name name() const noexcept {
-    const Name known = detail::error_code_name(domain_, code_);
+  const char* name() const noexcept {
+    const char* known = detail::error_code_name(domain_, code_);
     return known != nullptr ? known : "unknown";
   }
   /// The function that failed: a driver or NVRTC call, or the function of `gpu` that refused.
@@ -42,13 +42,13 @@ class cuda_error {
   /// What is known beyond the code: the sentence of a refusal, the log of a compilation.
   const text& details() const noexcept { return details_; }
 
-  template <class Kind = error_kind> Kind kind() const noexcept;
+  error_kind kind() const noexcept;
   /// Whether the context is lost: every later call on it gives this error again, until the process
   /// (or the context, where it is not the primary one) is made anew.
   bool is_sticky() const noexcept;
 
   /// The whole story in a few lines: call, code, values, what to do, and the place in the source.
-  template <class Builder = detail::text_builder> text message() const noexcept;
+  text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
     details_ = detail::move(details);
@@ -102,15 +102,15 @@ inline bool cuda_error::is_sticky() const noexcept {
   }
 }
 
-template <class Kind> Kind cuda_error::kind() const noexcept {
+inline error_kind cuda_error::kind() const noexcept {
   switch (domain_) {
     case error_domain::driver:
       switch (code_) {
         case 2:
-          return Kind::memory;
+          return error_kind::memory;
         case 701:
         case 703:
-          return Kind::launch;
+          return error_kind::launch;
         case 34:
         case 36:
         case 46:
@@ -132,36 +132,36 @@ template <class Kind> Kind cuda_error::kind() const noexcept {
         case 808:
         case 809:
         case 999:
-          return Kind::runtime;
+          return error_kind::runtime;
         case 200:
         case 218:
         case 300:
-          return Kind::compile;
+          return error_kind::compile;
         default:
           break;
       }
-      if (code_ == 214 || code_ == 220) return Kind::runtime;
-      if (code_ == 709) return Kind::logic;
-      return is_sticky() ? Kind::launch : Kind::logic;
+      if (code_ == 214 || code_ == 220) return error_kind::runtime;
+      if (code_ == 709) return error_kind::logic;
+      return is_sticky() ? error_kind::launch : error_kind::logic;
     case error_domain::nvrtc:
-      return code_ == 1 ? Kind::memory : Kind::compile;
+      return code_ == 1 ? error_kind::memory : error_kind::compile;
     case error_domain::nvjitlink:
-      return Kind::compile;
+      return error_kind::compile;
     case error_domain::curand:
-      return Kind::runtime;
+      return error_kind::runtime;
     case error_domain::gpu:
       break;
   }
   switch (static_cast<errc>(code_)) {
     case errc::out_of_host_memory:
-      return Kind::memory;
+      return error_kind::memory;
     case errc::invalid_launch:
     case errc::argument_mismatch:
-      return Kind::launch;
+      return error_kind::launch;
     case errc::compile_failed:
     case errc::invalid_image:
     case errc::link_failed:
-      return Kind::compile;
+      return error_kind::compile;
     case errc::no_driver:
     case errc::driver_too_old:
     case errc::not_supported:
@@ -172,14 +172,14 @@ template <class Kind> Kind cuda_error::kind() const noexcept {
     case errc::process_forked:
     case errc::process_exiting:
     case errc::file_error:
-      return Kind::runtime;
+      return error_kind::runtime;
     default:
-      return Kind::logic;
+      return error_kind::logic;
   }
 }
 
-template <class Builder> text cuda_error::message() const noexcept {
-  Builder out;
+inline text cuda_error::message() const noexcept {
+  detail::text_builder out;
   out << call_ << ": " << name() << " (" << code_ << ')';
   if (!details_.empty()) out << ": " << details_;
   if (const char* advice = detail::error_advice(domain_, code_)) {

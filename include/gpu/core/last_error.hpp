@@ -20,14 +20,14 @@ namespace gpu::inline v0 {
 
 /// The last error that a function of `gpu` returned in this thread, since it was taken; success
 /// where there was none. Asks no driver, does not block, and is not affected by stream capture.
-template <class Result = result<>> [[nodiscard]] Result peek_last_error() noexcept {
+[[nodiscard]] inline result<> peek_last_error() noexcept {
   if (detail::last_error_is_gone || detail::last_error_of_thread.error.call() == nullptr) return {};
   return detail::fail(detail::last_error_of_thread.error);
 }
 
 /// The same, and forgets it.
-template <class Result = result<>> [[nodiscard]] Result take_last_error() noexcept {
-  Result last = peek_last_error<Result>();
+[[nodiscard]] inline result<> take_last_error() noexcept {
+  result<> last = peek_last_error();
   if (!last.has_value())
     detail::last_error_of_thread.error = cuda_error(error_domain::gpu, 0, nullptr, {});
   return last;

@@ -20,8 +20,8 @@ template <class T = void> using result = expected<T, cuda_error>;
 namespace detail {
 
 /// `fail(refusal(...))` reads better than the `unexpected` it makes.
-template <class Error = cuda_error> inline unexpected<Error> fail(cuda_error error) noexcept {
-  return unexpected<Error>(detail::move(error));
+inline unexpected<cuda_error> fail(cuda_error error) noexcept {
+  return unexpected<cuda_error>(detail::move(error));
 }
 
 /// What `GPU_TRY` returns: the error moved out. One call, for the macro stands in hundreds of

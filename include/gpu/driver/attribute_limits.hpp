@@ -8,10 +8,10 @@ namespace gpu::inline v0::detail {
 
 /// Says of a value that the driver did not take that it is more than the device allows, where it
 /// is. A call for failures alone, so that the good case asks nothing. (cuDeviceGetAttribute)
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_excess(cuda_error error, CUlaunchAttributeID which,
-                                                    const CUlaunchAttributeValue& value,
-                                                    device on) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_excess(cuda_error error,
+                                                           CUlaunchAttributeID which,
+                                                           const CUlaunchAttributeValue& value,
+                                                           device on) noexcept {
   const bool is_window = which == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW;
   if ((!is_window && which != CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) ||
       error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
@@ -27,7 +27,7 @@ template <class Builder = text_builder>
       on.native());
   if (!told.has_value() || asked <= static_cast<std::uint64_t>(limit))
     return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   if (is_window) {
     out << "an access policy window of " << asked << " bytes";
   } else {

@@ -4,7 +4,8 @@
 
 #include <gpu/core/result.hpp>
 #include <gpu/driver/detail/launch_origin.hpp>
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/error_reporter.hpp>
 
 #include <gpu/core/source_location.hpp>
 
@@ -12,7 +13,6 @@ namespace gpu::inline v0::driver {
 
 namespace detail {
 
-template <class Builder = gpu::detail::text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error unavailable_error(const entry_points& table,
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
@@ -22,7 +22,7 @@ template <class Builder = gpu::detail::text_builder>
                                                table.unavailable_detail, where));
   }
   const char* call = entry_point_list[index].name;
-  Builder out;
+  gpu::detail::text_builder out;
   std::uint64_t asked = 0;
   errc code = table.unavailable;
   switch (code) {
@@ -60,11 +60,10 @@ template <class Builder = gpu::detail::text_builder>
 
 /// The error that a code of the driver stands for. The fault of a kernel names the launches that
 /// may be behind it; `stream`, where one was involved, narrows them to its device.
-template <class Builder = gpu::detail::text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error error_of(CUresult code, std::size_t index,
                                                         source_location where,
                                                         CUstream stream = nullptr) noexcept {
-  return gpu::detail::with_launch_origins<Builder>(
+  return gpu::detail::with_launch_origins(
       cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name, where),
       stream);
 }
@@ -73,10 +72,10 @@ namespace detail {
 
 /// What becomes of a call that failed, or of which the driver has no function. Calls of their own,
 /// which make the whole result: so that a call that succeeds is little code, and can be inlined.
-template <class Result, class Builder = gpu::detail::text_builder>
+template <class Result>
 [[gnu::cold, gnu::noinline]] Result failed(CUresult code, std::size_t index, source_location where,
                                            CUstream stream) noexcept {
-  return gpu::detail::fail(error_of<Builder>(code, index, where, stream));
+  return gpu::detail::fail(error_of(code, index, where, stream));
 }
 
 /// One function of the table in force, and the state of the process; null where there is none, and
@@ -89,13 +88,13 @@ template <auto Member>
 }
 
 /// Does `again()` where the driver had not been loaded, else says why there is no such function.
-template <auto Member, class Call, class Builder = gpu::detail::text_builder>
+template <auto Member, class Call>
 [[gnu::cold, gnu::noinline]] auto call_otherwise(source_location where, Call again) noexcept
     -> decltype(again()) {
   const entry_points& table = current_entry_points();
   const auto function = table.*Member;
   if (function != nullptr) return again();
-  return gpu::detail::fail(unavailable_error<Builder>(table, entry_point_index(Member), where));
+  return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
 }
 
 /// The first stream among the arguments of a call, or null.
@@ -166,9 +165,9 @@ template <auto Member, class... Arguments>
 
 /// The same where one more code is an answer, not an error: `query<&...::stream_query>(
 /// CUDA_ERROR_NOT_READY, where, stream)` yields false for that code and true for success.
-template <auto Member, class... Arguments, class Answer = bool>
-[[gnu::always_inline]] inline result<Answer> query(CUresult negative, source_location where,
-                                                   Arguments... arguments) noexcept {
+template <auto Member, class... Arguments>
+[[gnu::always_inline]] inline result<bool> query(CUresult negative, source_location where,
+                                                 Arguments... arguments) noexcept {
   gpu::detail::process_front* process = nullptr;
   const auto function = detail::find_function<Member>(process);
   if (function == nullptr) [[unlikely]] {
@@ -181,8 +180,8 @@ template <auto Member, class... Arguments, class Answer = bool>
   }
   const CUresult code = function(arguments...);
   if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
-    return detail::failed<result<Answer>>(code, entry_point_index(Member), where,
-                                          detail::stream_among(arguments...));
+    return detail::failed<result<bool>>(code, entry_point_index(Member), where,
+                                        detail::stream_among(arguments...));
   }
   if constexpr (detail::is_synchronization<Member>) {
     if (code == CUDA_SUCCESS)

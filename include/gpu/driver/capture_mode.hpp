@@ -52,16 +52,15 @@ constexpr const char* name_of(capture_status status) noexcept {
 /// **Errors**: `errc::empty_handle`; for the legacy default stream
 /// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while a blocking stream of its context is being captured.
 /// **Threads**: any. (cuStreamIsCapturing)
-template <class Status = capture_status>
-result<Status> capture_status_of(stream_ref stream,
-                                 source_location where = source_location::current()) noexcept {
+inline result<capture_status> capture_status_of(
+    stream_ref stream, source_location where = source_location::current()) noexcept {
   CUstreamCaptureStatus status{};
   GPU_TRY(detail::require(stream, "gpu::capture_status_of", where));
   GPU_TRY(detail::on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
                                                                     &status);
   }));
-  return static_cast<Status>(status);
+  return static_cast<capture_status>(status);
 }
 
 namespace detail {
@@ -94,15 +93,14 @@ struct restore_capture_mode {
 /// (cuThreadExchangeStreamCaptureMode)
 class [[nodiscard]] capture_mode_scope {
  public:
-  template <class Scope = capture_mode_scope>
-  static result<Scope> enter(capture_mode mode,
-                             source_location where = source_location::current()) noexcept {
+  static result<capture_mode_scope> enter(
+      capture_mode mode, source_location where = source_location::current()) noexcept {
     GPU_TRY(
         detail::require_enumerator(mode, "capture_mode", "gpu::capture_mode_scope::enter", where));
     auto native = static_cast<CUstreamCaptureMode>(mode);
     GPU_TRY(
         driver::call<&driver::entry_points::thread_exchange_stream_capture_mode>(where, &native));
-    return Scope{detail::restored_capture_mode{native, true}};
+    return capture_mode_scope{detail::restored_capture_mode{native, true}};
   }
 
   /// What was in force before the scope.
@@ -117,8 +115,7 @@ class [[nodiscard]] capture_mode_scope {
 namespace detail {
 
 /// Says of what only a capture has that there is none.
-template <class Result = result<>>
-Result explain_no_capture(Result told, const char* otherwise) noexcept {
+inline result<> explain_no_capture(result<> told, const char* otherwise) noexcept {
   if (told.has_value() || told.error().domain() != error_domain::driver ||
       told.error().code() != CUDA_ERROR_ILLEGAL_STATE)
     return told;

@@ -102,16 +102,15 @@ result<> measure_device(device candidate, Number& speed, source_location where) 
 /// **Errors**: `errc::not_supported`, where no device does, with what each of them lacks;
 /// `errc::index_out_of_range`, where there is none. **Capture**: not affected. **Threads**: any.
 /// (cuDeviceGetAttribute, cuDeviceTotalMem; the runtime's cudaChooseDevice)
-template <class Builder = detail::text_builder>
-result<device> choose_device(const device_requirements& wanted = {},
-                             source_location where = source_location::current()) noexcept {
+inline result<device> choose_device(const device_requirements& wanted = {},
+                                    source_location where = source_location::current()) noexcept {
   const int count = GPU_TRY(device::count(where));
-  Builder shortcomings;
+  detail::text_builder shortcomings;
   int best = -1;
   std::uint64_t best_speed = 0;
   for (int index = 0; index < count; ++index) {
     const device candidate = GPU_TRY(device::get(index, where));
-    Builder lacking;
+    detail::text_builder lacking;
     bool meets = false;
     GPU_TRY(detail::check_device(wanted, candidate, meets, lacking, where));
     if (!meets) {
@@ -127,7 +126,7 @@ result<device> choose_device(const device_requirements& wanted = {},
     }
   }
   if (best >= 0 || count == 0) return device::get(best < 0 ? 0 : best, where);
-  Builder out;
+  detail::text_builder out;
   out << "none of the " << count << " devices meets the requirements" << shortcomings.finish()
       << ". Ask for less, or run on a machine with such a device.";
   return detail::fail(detail::refusal(errc::not_supported, "gpu::choose_device", out.finish(),
@@ -161,9 +160,8 @@ inline bool begins_uuid(const char* text, const device_uuid& uuid) noexcept {
 /// is enough. (cuDeviceGetUuid)
 /// **Errors**: `errc::invalid_argument`, where no device has it, or more than one.
 /// **Capture**: not affected. **Threads**: any.
-template <class Builder = detail::text_builder>
-result<device> find_device_by_uuid(const char* uuid,
-                                   source_location where = source_location::current()) noexcept {
+inline result<device> find_device_by_uuid(
+    const char* uuid, source_location where = source_location::current()) noexcept {
   if (uuid == nullptr) uuid = "";  // of which the sentence below speaks
   const int count = GPU_TRY(device::count(where));
   int found = -1, matches = 0;
@@ -174,7 +172,7 @@ result<device> find_device_by_uuid(const char* uuid,
     ++matches;
   }
   if (matches == 1) return device::get(found, where);
-  Builder out;
+  detail::text_builder out;
   out << matches << " of " << count << " devices have a UUID that begins with \"" << uuid
       << "\". Write it as nvidia-smi -L does, with as many digits as it takes.";
   return detail::fail(detail::refusal(errc::invalid_argument, "gpu::find_device_by_uuid",
@@ -184,10 +182,9 @@ result<device> find_device_by_uuid(const char* uuid,
 namespace detail {
 
 /// The device that the environment variable names by its value, `chosen`.
-template <class Builder = text_builder>
-result<device> device_of_environment(const char* variable, const char* chosen,
-                                     source_location where) noexcept {
-  Builder out;
+inline result<device> device_of_environment(const char* variable, const char* chosen,
+                                            source_location where) noexcept {
+  text_builder out;
   out << variable << " is \"" << chosen << '"';
   int index = 0;
   const char* at = chosen;
@@ -218,12 +215,11 @@ result<device> device_of_environment(const char* variable, const char* chosen,
 /// **Errors**: those of `device::get`, `device::from_pci_bus_id` and `find_device_by_uuid`, with
 /// the variable and its value. **Capture**: not affected.
 /// **Threads**: any, while none changes the environment.
-template <class Builder = detail::text_builder>
-result<device> default_device(source_location where = source_location::current()) noexcept {
+inline result<device> default_device(source_location where = source_location::current()) noexcept {
   for (const char* variable : {"GPU_DEVICE", "CUDA_DEVICE"}) {
     const char* chosen = detail::environment_variable(variable);
     if (chosen != nullptr && *chosen != '\0')
-      return detail::device_of_environment<Builder>(variable, chosen, where);
+      return detail::device_of_environment(variable, chosen, where);
   }
   return device::get(0, where);
 }

@@ -37,12 +37,10 @@ struct stream_priority_range {
 class context_ref;
 
 namespace detail {
-template <class Builder = text_builder>
-result<> require(context_ref context, const char* function, source_location where) noexcept;
+inline result<> require(context_ref context, const char* function, source_location where) noexcept;
 
-template <class Builder = text_builder>
-result<> check_context_flags(context_flags flags, const char* function,
-                             source_location where) noexcept {
+inline result<> check_context_flags(context_flags flags, const char* function,
+                                    source_location where) noexcept {
   GPU_TRY(require_flags(flags, CU_CTX_FLAGS_MASK, "context_flags", function, where));
   const unsigned waiting = static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK;
   if ((waiting & (waiting - 1)) == 0) [[likely]]
@@ -54,12 +52,11 @@ result<> check_context_flags(context_flags flags, const char* function,
 }
 
 /// What the driver told of a limit that it did not set, with the limit and the value.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] result<> told_of_limit(result<> told, context_limit which,
-                                                    std::size_t asked) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<> told_of_limit(result<> told, context_limit which,
+                                                           std::size_t asked) noexcept {
   cuda_error& error = told.error();
   const int code = error.domain() == error_domain::driver ? error.code() : 0;
-  Builder out;
+  text_builder out;
   out << name_of(which) << " cannot be set to " << asked;
   if (code == CUDA_ERROR_UNSUPPORTED_LIMIT) {
     out << ": the device has no such limit. Leave it out here.";
@@ -96,16 +93,7 @@ template <class Self> class context_operations {
 
   /// The context on top of this thread's stack; empty where there is none.
   /// (cuCtxGetCurrent, cuCtxGetDevice)
-  template <class Ref = context_ref>
-  static result<Ref> current(source_location where = source_location::current()) noexcept {
-    CUcontext native = nullptr;
-    CUdevice on = 0;
-    GPU_TRY(driver::call<&driver::entry_points::ctx_get_current>(where, &native));
-    if (native != nullptr) {
-      GPU_TRY(driver::call<&driver::entry_points::ctx_get_device>(where, &on));
-    }
-    return Ref::from_native(native, device::from_native(on));
-  }
+  static result<context_ref> current(source_location where = source_location::current()) noexcept;
 
   /// Takes the topmost context off this thread's stack: the other half of `push`.
   /// (cuCtxPopCurrent)
@@ -116,12 +104,11 @@ template <class Self> class context_operations {
 
   /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
   /// **Errors**: `errc::invalid_argument` for a value that is no limit.
-  template <class Number = std::size_t>
-  result<Number> limit(context_limit which,
-                       source_location where = source_location::current()) const noexcept {
+  result<std::size_t> limit(context_limit which,
+                            source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::limit", where));
-    return get<Number, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
-                                                             static_cast<CUlimit>(which));
+    return get<std::size_t, &driver::entry_points::ctx_get_limit>("gpu::context::limit", where,
+                                                                  static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
   /// **Errors**: `errc::invalid_argument` for what is no limit; the driver's, with limit and value:
@@ -139,13 +126,12 @@ template <class Self> class context_operations {
 
   /// How L1 cache and shared memory divide what they share, for kernels without a preference of
   /// their own. (cuCtxGetCacheConfig)
-  template <class Preference = gpu::cache_preference>
-  result<Preference> cache_preference(
+  result<gpu::cache_preference> cache_preference(
       source_location where = source_location::current()) const noexcept {
     CUfunc_cache config{};
     GPU_TRY(in<&driver::entry_points::ctx_get_cache_config>("gpu::context::cache_preference", where,
                                                             &config));
-    return static_cast<Preference>(config);
+    return static_cast<gpu::cache_preference>(config);
   }
   /// **Errors**: `errc::invalid_argument` for a value that is no preference. (cuCtxSetCacheConfig)
   result<> set_cache_preference(gpu::cache_preference prefer,
@@ -157,11 +143,10 @@ template <class Self> class context_operations {
   }
 
   /// (cuCtxGetFlags)
-  template <class Flags = context_flags>
-  result<Flags> flags(source_location where = source_location::current()) const noexcept {
+  result<context_flags> flags(source_location where = source_location::current()) const noexcept {
     unsigned bits = 0;
     GPU_TRY(in<&driver::entry_points::ctx_get_flags>("gpu::context::flags", where, &bits));
-    return static_cast<Flags>(bits);
+    return static_cast<context_flags>(bits);
   }
   /// **Errors**: `errc::invalid_argument` for flags that do not go together. (cuCtxSetFlags)
   result<> set_flags(context_flags flags,
@@ -172,9 +157,8 @@ template <class Self> class context_operations {
   }
 
   /// A number that no other context of the process has or had. (cuCtxGetId)
-  template <class Number = unsigned long long>
-  result<Number> id(source_location where = source_location::current()) const noexcept {
-    Number number = 0;
+  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
+    unsigned long long number = 0;
     GPU_TRY(detail::require(self(), "gpu::context::id", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_get_id>(where, native(), &number));
     return number;
@@ -182,28 +166,26 @@ template <class Self> class context_operations {
 
   /// The version of the driver interface that the context was made for, such as 3020.
   /// (cuCtxGetApiVersion)
-  template <class Number = unsigned>
-  result<Number> api_version(source_location where = source_location::current()) const noexcept {
-    Number version = 0;
+  result<unsigned> api_version(source_location where = source_location::current()) const noexcept {
+    unsigned version = 0;
     GPU_TRY(detail::require(self(), "gpu::context::api_version", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_get_api_version>(where, native(), &version));
     return version;
   }
 
   /// (cuCtxGetStreamPriorityRange)
-  template <class Range = gpu::stream_priority_range>
-  result<Range> stream_priority_range(
+  result<gpu::stream_priority_range> stream_priority_range(
       source_location where = source_location::current()) const noexcept {
-    Range range;
+    gpu::stream_priority_range range;
     GPU_TRY(in<&driver::entry_points::ctx_get_stream_priority_range>(
         "gpu::context::stream_priority_range", where, &range.least, &range.greatest));
     return range;
   }
 
   /// Free and total bytes of the device as this context sees them. (cuMemGetInfo)
-  template <class Info = gpu::memory_info>
-  result<Info> memory_info(source_location where = source_location::current()) const noexcept {
-    Info info;
+  result<gpu::memory_info> memory_info(
+      source_location where = source_location::current()) const noexcept {
+    gpu::memory_info info;
     GPU_TRY(in<&driver::entry_points::mem_get_info>("gpu::context::memory_info", where, &info.free,
                                                     &info.total));
     return info;
@@ -256,12 +238,22 @@ class context_ref : public context_operations<context_ref> {
   CUdevice device_ = 0;
 };
 
+template <class Self>
+result<context_ref> context_operations<Self>::current(source_location where) noexcept {
+  CUcontext native = nullptr;
+  CUdevice on = 0;
+  GPU_TRY(driver::call<&driver::entry_points::ctx_get_current>(where, &native));
+  if (native != nullptr) {
+    GPU_TRY(driver::call<&driver::entry_points::ctx_get_device>(where, &on));
+  }
+  return context_ref::from_native(native, device::from_native(on));
+}
+
 namespace detail {
 
-template <class Builder>
-result<> require(context_ref context, const char* function, source_location where) noexcept {
+inline result<> require(context_ref context, const char* function, source_location where) noexcept {
   if (!context) [[unlikely]]
-    return fail(empty_handle_error<Builder>(function, "context", where));
+    return fail(empty_handle_error(function, "context", where));
   return {};
 }
 
@@ -289,8 +281,7 @@ class context : public context_operations<context> {
   /// Makes a context. It is not left current: see `push` and `context_scope`.
   /// **Errors**: `errc::invalid_argument` for flags that do not go together.
   /// (cuCtxCreate, cuCtxPopCurrent)
-  template <class Context = context>
-  static result<Context> create(gpu::device on, context_flags flags = context_flags::none,
+  static result<context> create(gpu::device on, context_flags flags = context_flags::none,
                                 source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::check_context_flags(flags, "gpu::context::create", where));
     CUcontext native = nullptr;
@@ -298,35 +289,31 @@ class context : public context_operations<context> {
         where, &native, nullptr, static_cast<unsigned>(flags), on.native());
     if (!created.has_value()) [[unlikely]]
       GPU_TRY(detail::told_of_device(detail::move(created), on.native(), where));
-    Context made = adopt<Context>(context_ref::from_native(native, on));
+    context made = adopt(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;
   }
 
   /// The primary context of a device, which the library retains on first use and keeps until the
   /// process ends, as the CUDA runtime does. (cuDevicePrimaryCtxRetain)
-  template <class Ref = context_ref>
-  static result<Ref> primary(gpu::device of,
-                             source_location where = source_location::current()) noexcept {
+  static result<context_ref> primary(gpu::device of,
+                                     source_location where = source_location::current()) noexcept {
     CUcontext native = nullptr;
     GPU_TRY(detail::find_primary_context(of.native(), native, where));
-    return Ref::from_native(native, of);
+    return context_ref::from_native(native, of);
   }
 
   /// Takes over a context that cuCtxCreate made.
-  template <class Context = context> static Context adopt(context_ref owned) noexcept {
-    return Context{owned};
-  }
+  static context adopt(context_ref owned) noexcept { return context{owned}; }
   /// Gives the context up; the caller destroys it.
-  template <class Ref = context_ref> [[nodiscard]] Ref release() noexcept {
+  [[nodiscard]] context_ref release() noexcept {
     if (handle_) detail::count_own_context(-1);
     return handle_.release();
   }
 
   /// Destroys the context now and returns the error that the destructor could only report; empty
   /// afterwards. (cuCtxDestroy)
-  template <class Result = result<>>
-  Result destroy(source_location where = source_location::current()) noexcept {
+  result<> destroy(source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::context::destroy", where));
     return driver::call<&driver::entry_points::ctx_destroy>(where, release().native());
   }
@@ -372,12 +359,11 @@ struct pop_context {
 class [[nodiscard]] context_scope {
  public:
   /// (cuCtxPushCurrent)
-  template <class Scope = context_scope>
-  static result<Scope> enter(context_ref context,
-                             source_location where = source_location::current()) noexcept {
+  static result<context_scope> enter(context_ref context,
+                                     source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(context, "gpu::context_scope::enter", where));
     GPU_TRY(driver::call<&driver::entry_points::ctx_push_current>(where, context.native()));
-    return Scope{context};
+    return context_scope{context};
   }
 
  private:

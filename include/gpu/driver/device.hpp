@@ -62,14 +62,13 @@ struct device_limits {
 namespace detail {
 
 /// What the driver said of an id, with the id where that is what is wrong.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error no_device_at(const char* id, const cuda_error& told,
                                                             source_location where) noexcept {
   if (told.domain() != error_domain::driver ||
       (told.code() != CUDA_ERROR_INVALID_DEVICE && told.code() != CUDA_ERROR_INVALID_VALUE)) {
     return told;
   }
-  Builder out;
+  text_builder out;
   out << "no device is at \"" << id << "\". Write it as nvidia-smi does: 0000:3b:00.0.";
   return refusal(errc::invalid_argument, "gpu::device::from_pci_bus_id", out.finish(), where);
 }
@@ -84,9 +83,8 @@ template <class Builder = text_builder>
 template <class Self> class device_operations {
  public:
   /// How many devices there are. (cuDeviceGetCount)
-  template <class Number = int>
-  static result<Number> count(source_location where = source_location::current()) noexcept {
-    Number n = 0;
+  static result<int> count(source_location where = source_location::current()) noexcept {
+    int n = 0;
     GPU_TRY(driver::call<&driver::entry_points::device_get_count>(where, &n));
     return n;
   }
@@ -122,46 +120,43 @@ template <class Self> class device_operations {
 
   /// Such as "NVIDIA H200". (cuDeviceGetName)
   /// **Errors**: also `errc::out_of_host_memory`.
-  template <class Text = text>
-  result<Text> name(source_location where = source_location::current()) const noexcept {
+  result<text> name(source_location where = source_location::current()) const noexcept {
     char characters[256] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_name>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text<Text>(characters, __builtin_strlen(characters), "gpu::device::name",
+    return detail::copied_text<text>(characters, __builtin_strlen(characters), "gpu::device::name",
                                      where);
   }
 
   /// All memory of the device, in bytes. (cuDeviceTotalMem)
-  template <class Number = std::size_t>
-  result<Number> total_memory(source_location where = source_location::current()) const noexcept {
-    return get<Number, &driver::entry_points::device_total_mem>(where);
+  result<std::size_t> total_memory(
+      source_location where = source_location::current()) const noexcept {
+    return get<std::size_t, &driver::entry_points::device_total_mem>(where);
   }
 
   /// Free and total bytes as seen by the primary context, which is made if it is not there yet.
   /// (cuMemGetInfo)
-  template <class Info = gpu::memory_info>
-  result<Info> memory_info(source_location where = source_location::current()) const noexcept {
+  result<gpu::memory_info> memory_info(
+      source_location where = source_location::current()) const noexcept {
     CUcontext context = nullptr;
     GPU_TRY(detail::find_primary_context(native(), context, where));
-    Info info;
+    gpu::memory_info info;
     GPU_TRY(driver::call_in<&driver::entry_points::mem_get_info>(context, where, &info.free,
                                                                  &info.total));
     return info;
   }
 
-  template <class Capability = gpu::compute_capability>
-  result<Capability> compute_capability(
+  result<gpu::compute_capability> compute_capability(
       source_location where = source_location::current()) const noexcept {
-    Capability found;
+    gpu::compute_capability found;
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, found.major, where));
     GPU_TRY(get_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, found.minor, where));
     return found;
   }
 
   /// The limits of a launch; a dozen driver calls, so ask once and keep the answer.
-  template <class Limits = device_limits>
-  result<Limits> limits(source_location where = source_location::current()) const noexcept {
-    Limits found;
+  result<device_limits> limits(source_location where = source_location::current()) const noexcept {
+    device_limits found;
     const struct {
       CUdevice_attribute which;
       std::uint32_t* number;
@@ -187,19 +182,17 @@ template <class Self> class device_operations {
   }
 
   /// (cuDeviceGetUuid)
-  template <class Uuid = device_uuid>
-  result<Uuid> uuid(source_location where = source_location::current()) const noexcept {
-    return get<Uuid, &driver::entry_points::device_get_uuid>(where);
+  result<device_uuid> uuid(source_location where = source_location::current()) const noexcept {
+    return get<device_uuid, &driver::entry_points::device_get_uuid>(where);
   }
 
   /// Such as "0000:3b:00.0". (cuDeviceGetPCIBusId)
   /// **Errors**: also `errc::out_of_host_memory`.
-  template <class Text = text>
-  result<Text> pci_bus_id(source_location where = source_location::current()) const noexcept {
+  result<text> pci_bus_id(source_location where = source_location::current()) const noexcept {
     char characters[32] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_pci_bus_id>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text<Text>(characters, __builtin_strlen(characters),
+    return detail::copied_text<text>(characters, __builtin_strlen(characters),
                                      "gpu::device::pci_bus_id", where);
   }
 

@@ -156,10 +156,9 @@ result<device_attribute_t<Attribute>> attribute(
 
 /// The same for an attribute that is only known at run time, as the driver gives it. Any value is
 /// passed on: a driver newer than this library knows attributes that have no enumerator here.
-template <class Number = int>
-result<Number> attribute(device of, device_attribute which,
-                         source_location where = source_location::current()) noexcept {
-  Number value = 0;
+inline result<int> attribute(device of, device_attribute which,
+                             source_location where = source_location::current()) noexcept {
+  int value = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_attribute>(
       where, &value, static_cast<CUdevice_attribute>(which), of.native()));
   return value;

@@ -22,9 +22,8 @@ struct device_properties {
   /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
   /// (cuDeviceGetAttribute, cuDeviceGetName, cuDeviceGetUuid, cuDeviceGetPCIBusId,
   /// cuDeviceTotalMem)
-  template <class Properties = device_properties>
-  static result<Properties> of(device asked,
-                               source_location where = source_location::current()) noexcept {
+  static result<device_properties> of(device asked,
+                                      source_location where = source_location::current()) noexcept {
     constexpr std::size_t count = sizeof device_attribute_list / sizeof device_attribute_list[0];
     int values[count] = {};
     const detail::last_error_mark before;
@@ -38,7 +37,7 @@ struct device_properties {
       if (!answered.has_value() && !unknown) return detail::fail(answered.error());
       if (unknown) before.restore();
     }
-    Properties found;
+    device_properties found;
     found.name = GPU_TRY(asked.name(where));
     found.uuid = GPU_TRY(asked.uuid(where));
     found.pci_address = GPU_TRY(asked.pci_bus_id(where));

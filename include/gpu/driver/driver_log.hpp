@@ -40,9 +40,8 @@ constexpr const char* name_of(driver_log_level level) noexcept {
 class driver_log {
  public:
   /// The end of the log, where the next message will be. (cuLogsCurrent)
-  template <class Log = driver_log>
-  static result<Log> from_here(source_location where = source_location::current()) noexcept {
-    Log log;
+  static result<driver_log> from_here(source_location where = source_location::current()) noexcept {
+    driver_log log;
     GPU_TRY(driver::call<&driver::entry_points::logs_current>(where, &log.at_, 0u));
     return log;
   }
@@ -50,26 +49,22 @@ class driver_log {
   /// The messages since `from_here` or the last `read` or `write`, a line each; empty where there
   /// are none. (cuLogsDumpToMemory)
   /// **Errors**: also `errc::out_of_host_memory`.
-  template <class Text = text>
-  result<Text> read(source_location where = source_location::current()) noexcept {
-    return dump<Text>(&at_, "gpu::driver_log::read", where);
+  result<text> read(source_location where = source_location::current()) noexcept {
+    return dump<text>(&at_, "gpu::driver_log::read", where);
   }
   /// All that the driver keeps.
-  template <class Text = text>
-  static result<Text> read_all(source_location where = source_location::current()) noexcept {
-    return dump<Text>(nullptr, "gpu::driver_log::read_all", where);
+  static result<text> read_all(source_location where = source_location::current()) noexcept {
+    return dump<text>(nullptr, "gpu::driver_log::read_all", where);
   }
 
   /// As `read`, into a file, whose contents are replaced. (cuLogsDumpToFile)
-  template <class Result = result<>>
-  Result write(const char* path, source_location where = source_location::current()) noexcept {
-    return dump_to_file<Result>(&at_, path, "gpu::driver_log::write", where);
+  result<> write(const char* path, source_location where = source_location::current()) noexcept {
+    return dump_to_file<result<>>(&at_, path, "gpu::driver_log::write", where);
   }
   /// All that the driver keeps.
-  template <class Result = result<>>
-  static Result write_all(const char* path,
-                          source_location where = source_location::current()) noexcept {
-    return dump_to_file<Result>(nullptr, path, "gpu::driver_log::write_all", where);
+  static result<> write_all(const char* path,
+                            source_location where = source_location::current()) noexcept {
+    return dump_to_file<result<>>(nullptr, path, "gpu::driver_log::write_all", where);
   }
 
  private:

@@ -12,11 +12,10 @@ inline constexpr version headers_version = version::from_cuda(CUDA_VERSION);
 
 /// The newest CUDA version that the driver supports. (cuDriverGetVersion)
 /// **Errors**: why there is no driver. **Capture**: not affected. **Threads**: any.
-template <class Version = version>
-result<Version> driver_version(source_location where = source_location::current()) noexcept {
+inline result<version> driver_version(source_location where = source_location::current()) noexcept {
   int number = 0;
   GPU_TRY(driver::call<&driver::entry_points::driver_get_version>(where, &number));
-  return Version::from_cuda(number);
+  return version::from_cuda(number);
 }
 
 }  // namespace gpu::inline v0

@@ -5,89 +5,52 @@
 ///
 /// The process has one table in force. It is loaded from libcuda.so.1 on first use, and it can be
 /// replaced as a whole: before first use with `use_entry_points`, or for a scope with
-/// `scoped_entry_points`. That is the seam on which the CPU driver, fault injection and tracing
-/// sit.
+/// `scoped_entry_points`. The CPU driver, fault injection and tracing are tables of their own.
 
-#include <gpu/core/error_code.hpp>
-
-#include <cuda.h>
-
-#include <cstddef>
-
-#if CUDA_VERSION < 13000
-#  error \
-      "gpu needs the headers of CUDA 13.0 or newer (an older driver is fine). Put a newer toolkit's include folder first, or get the headers alone: pip install nvidia-cuda-runtime"
-#endif
-
-// As in cudaProfiler.h, which has nothing else that is still supported.
-extern "C" CUresult CUDAAPI cuProfilerStart(void);
-extern "C" CUresult CUDAAPI cuProfilerStop(void);
+#include <gpu/driver/detail/entry_point_table.hpp>
+#include <gpu/driver/detail/process_state.hpp>
 
 namespace gpu::inline v0::driver {
 
-/// Pointers to the driver's functions. A null member is a function that the driver does not have;
-/// calling it is `errc::not_supported`, for that call alone.
-struct entry_points {
-#define GPU_DRIVER_ENTRY(member, function, version) decltype(::function)* member;
-#include <gpu/driver/detail/entry_points.inc>
+/// Returns the table in force. The first call loads the driver, unless another table was put in
+/// force before. Never fails: without a driver all members are null, and `unavailable` or
+/// `start_failure` says why.
+/// **Threads**: any number may call it at once; the driver is loaded once.
+inline const entry_points& current_entry_points() noexcept {
+  return gpu::detail::entry_points_on_first_use();
+}
 
-  /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
-  /// `process_exiting`.
-  errc unavailable;
-  /// What the driver said where it could not be started, and then all members are null but
-  /// cuDriverGetVersion's; else CUDA_SUCCESS.
-  CUresult start_failure;
-  /// What the loader said, for the message, or which call gave `start_failure`; a string that
-  /// outlives the table, or null.
-  const char* unavailable_detail;
-};
+/// Returns a number that grows with each replacement of the table. It tells apart two tables that
+/// were in force one after the other at the same address; what the library remembers about a driver
+/// it keeps with this number.
+inline std::uint64_t entry_points_generation() noexcept {
+  return __atomic_load_n(&gpu::detail::state_of_process().generation, __ATOMIC_ACQUIRE);
+}
 
-/// The name and position of one member of `entry_points`.
-struct entry_point_info {
-  const char* name;    ///< as in cuda.h, without a version suffix
-  int version;         ///< the first CUDA version whose driver has this form of the function
-  std::size_t offset;  ///< of the member in the table, in bytes
-};
+/// Puts `table` in force for the whole process, until it is replaced again. Returns the table
+/// before, or null if the driver had not been used yet. `table` must stay unchanged and outlive all
+/// use; null means that the next call loads libcuda. Objects of the old table must not be used or
+/// destroyed under the new one, unless it passes their calls on.
+inline const entry_points* use_entry_points(const entry_points* table) noexcept {
+  gpu::detail::process_state& state = gpu::detail::state_of_process();
+  const gpu::detail::scoped_lock lock(state.loading);
+  gpu::detail::set_process_hooks(state);
+  const entry_points* const before = gpu::detail::put_in_force(state, table);
+  __atomic_add_fetch(&state.generation, 1u, __ATOMIC_ACQ_REL);
+  return before;
+}
 
-inline constexpr std::size_t entry_point_count =
-    offsetof(entry_points, unavailable) / sizeof(void (*)());
-
-/// All entry points, in the order of the members.
-class entry_point_names {
+/// Puts a table in force for a scope, for the whole process: for tests.
+class [[nodiscard]] scoped_entry_points {
  public:
-  /// Looked for from the start: for messages, and for loading the table once.
-  constexpr entry_point_info operator[](std::size_t index) const noexcept {
-    const char* name = names_and_versions_;
-    for (std::size_t strings = 2 * index; strings != 0; --strings) name = past(name);
-    int version = 0;
-    for (const char* digit = past(name); *digit != '\0'; ++digit) {
-      version = version * 10 + (*digit - '0');
-    }
-    return {name, version, index * sizeof(void (*)())};
-  }
+  explicit scoped_entry_points(const entry_points& table) noexcept
+      : before_{use_entry_points(&table)} {}
+  scoped_entry_points(const scoped_entry_points&) = delete;
+  scoped_entry_points& operator=(const scoped_entry_points&) = delete;
+  ~scoped_entry_points() { use_entry_points(before_); }
 
  private:
-  static constexpr const char* past(const char* string) noexcept {
-    return string + __builtin_strlen(string) + 1;
-  }
-
-  // One string, since a compiler takes ten times as long over an array with an element for each.
-  static constexpr char names_and_versions_[] =
-#define GPU_DRIVER_ENTRY(member, function, version) #function "\0" #version "\0"
-#include <gpu/driver/detail/entry_points.inc>
-      ;
+  const entry_points* before_;
 };
-inline constexpr entry_point_names entry_point_list;
-
-namespace detail {
-inline constexpr entry_points null_entry_points{};
-}
-
-/// The index in `entry_point_list` of a member of the table.
-template <class Function> std::size_t entry_point_index(Function entry_points::* member) noexcept {
-  const auto* table = reinterpret_cast<const char*>(&detail::null_entry_points);
-  const auto* slot = reinterpret_cast<const char*>(&(detail::null_entry_points.*member));
-  return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
-}
 
 }  // namespace gpu::inline v0::driver

@@ -17,7 +17,6 @@ struct event_options {
 class event_ref;
 
 namespace detail {
-template <class Builder = text_builder>
 [[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
                                                source_location where) noexcept;
 }
@@ -36,8 +35,7 @@ template <class Self> class event_operations {
   /// Whether the work before the last `record` has finished; never blocks. Not allowed during a
   /// capture but a relaxed one. (cuEventQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  template <class Answer = bool>
-  [[gnu::always_inline]] inline result<Answer> is_done(
+  [[gnu::always_inline]] inline result<bool> is_done(
       source_location where = source_location::current()) const noexcept;
 
  private:
@@ -74,18 +72,17 @@ class event_ref : public event_operations<event_ref> {
 
 namespace detail {
 
-template <class Builder>
 [[gnu::always_inline]] inline result<> require(const event_ref& event, const char* function,
                                                source_location where) noexcept {
   if (!event) [[unlikely]]
-    return refuse_empty_handle<Builder>(function, "event", where);
+    return refuse_empty_handle(function, "event", where);
   return {};
 }
 
 struct destroy_event {
   template <class Event> void operator()(const Event& event) const noexcept {
-    const auto leave = __atomic_load_n(&state_of_process().leave_event, __ATOMIC_ACQUIRE);
-    if (leave != nullptr && leave(event.native())) return;
+    const auto keep = __atomic_load_n(&state_of_process().keep_event, __ATOMIC_ACQUIRE);
+    if (keep != nullptr && keep(event.native())) return;
     driver::destroy<&driver::entry_points::event_destroy>(event.native());
   }
 };
@@ -98,17 +95,15 @@ struct destroy_event {
 class event : public event_operations<event> {
  public:
   /// An event of a device's primary context. Allowed while a stream is captured. (cuEventCreate)
-  template <class Event = event>
-  static result<Event> create(device on, event_options options = {},
+  static result<event> create(device on, event_options options = {},
                               source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create<Event>(context_ref::from_native(primary, on), options, where);
+    return create(context_ref::from_native(primary, on), options, where);
   }
   /// The same in a context of the caller's choice.
   /// **Errors**: `errc::invalid_argument` where `interprocess` and `timing` are asked for together.
-  template <class Event = event>
-  static result<Event> create(context_ref in, event_options options = {},
+  static result<event> create(context_ref in, event_options options = {},
                               source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::event::create", where));
     if (options.interprocess && options.timing) return detail::fail(cannot_time(where));
@@ -119,19 +114,15 @@ class event : public event_operations<event> {
     CUevent native = nullptr;
     result<> made =
         driver::call_in<&driver::entry_points::event_create>(in.native(), where, &native, flags);
-    Event owner{event_ref::from_native(native, in, options)};
+    event owner{event_ref::from_native(native, in, options)};
     GPU_TRY(detail::move(made));
     return owner;
   }
 
   /// Takes over an event that cuEventCreate made.
-  template <class Event = event> static Event adopt(const event_ref& owned) noexcept {
-    return Event{owned};
-  }
+  static event adopt(const event_ref& owned) noexcept { return event{owned}; }
   /// Gives the event up; the caller destroys it.
-  template <class Ref = event_ref> [[nodiscard]] Ref release() noexcept {
-    return handle_.release();
-  }
+  [[nodiscard]] event_ref release() noexcept { return handle_.release(); }
 
   CUevent native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }
@@ -142,10 +133,9 @@ class event : public event_operations<event> {
  private:
   template <class Ref> explicit event(const Ref& owned) noexcept : handle_{owned} {}
 
-  template <class Text = text>
   [[gnu::cold, gnu::noinline]] static cuda_error cannot_time(source_location where) noexcept {
     return detail::refusal(errc::invalid_argument, "gpu::event::create",
-                           Text("an event for several processes cannot note the time. Set timing "
+                           text("an event for several processes cannot note the time. Set timing "
                                 "to false, or leave interprocess out."),
                            where);
   }
@@ -161,8 +151,7 @@ result<> event_operations<Self>::synchronize(source_location where) const noexce
 }
 
 template <class Self>
-template <class Answer>
-result<Answer> event_operations<Self>::is_done(source_location where) const noexcept {
+inline result<bool> event_operations<Self>::is_done(source_location where) const noexcept {
   const Self& event = static_cast<const Self&>(*this);
   GPU_TRY(detail::require(event, "gpu::event::is_done", where));
   return driver::query<&driver::entry_points::event_query>(CUDA_ERROR_NOT_READY, where,
@@ -205,8 +194,7 @@ template <class Stream, class Event>
 /// Marks the end of the work queued on `stream` so far; an earlier mark is forgotten. Does not
 /// block. In a capture it marks the point for the streams that join. (cuEventRecord)
 /// **Threads**: any. **Errors**: `errc::wrong_context` where the two belong to different contexts.
-template <class Result = result<>>
-[[gnu::always_inline]] inline Result record(
+[[gnu::always_inline]] inline result<> record(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
   if (!detail::is_usual(stream) || !event || stream.context() != event.context()) [[unlikely]]
@@ -218,8 +206,7 @@ template <class Result = result<>>
 /// another stream and another device. Does not block; returns at once where the event was never
 /// recorded. Joins the stream to the capture in which the event was recorded. (cuStreamWaitEvent)
 /// **Threads**: any. The event may be recorded anew or destroyed afterwards.
-template <class Result = result<>>
-[[gnu::always_inline]] inline Result wait(
+[[gnu::always_inline]] inline result<> wait(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
   if (!detail::is_usual(stream) || !event) [[unlikely]]
@@ -233,9 +220,8 @@ template <class Result = result<>>
 /// `errc::wrong_context` where the two belong to different contexts; the driver's
 /// CUDA_ERROR_NOT_READY where the work has not finished: synchronize with `stop` first; its
 /// CUDA_ERROR_INVALID_HANDLE where one was never recorded.
-template <class Time = elapsed_time>
-result<Time> elapsed(event_ref start, event_ref stop,
-                     source_location where = source_location::current()) noexcept {
+inline result<elapsed_time> elapsed(event_ref start, event_ref stop,
+                                    source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(start, "gpu::elapsed", where));
   GPU_TRY(detail::require(stop, "gpu::elapsed", where));
   if (!start.has_timing() || !stop.has_timing()) [[unlikely]] {
@@ -252,7 +238,7 @@ result<Time> elapsed(event_ref start, event_ref stop,
   float milliseconds = 0;
   GPU_TRY(driver::call<&driver::entry_points::event_elapsed_time>(where, &milliseconds,
                                                                   start.native(), stop.native()));
-  return Time::from_milliseconds(milliseconds);
+  return elapsed_time::from_milliseconds(milliseconds);
 }
 
 }  // namespace gpu::inline v0

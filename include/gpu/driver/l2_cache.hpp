@@ -8,9 +8,8 @@ namespace gpu::inline v0 {
 
 /// Gives up all lines of the second level cache that were set aside as persisting.
 /// **Capture**: not captured. **Threads**: any. (cuCtxResetPersistingL2Cache)
-template <class Result = result<>>
-Result reset_persisting_l2_cache(context_ref of,
-                                 source_location where = source_location::current()) noexcept {
+inline result<> reset_persisting_l2_cache(
+    context_ref of, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(of, "gpu::reset_persisting_l2_cache", where));
   return driver::call_in<&driver::entry_points::ctx_reset_persisting_l2_cache>(of.native(), where);
 }

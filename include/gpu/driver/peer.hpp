@@ -54,12 +54,11 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
 
 /// What a call told of two devices: where there is not one of them, its index and the number of
 /// devices.
-template <class Number = int>
-result<> told_of_devices(result<> told, device a, device b, source_location where) noexcept {
+inline result<> told_of_devices(result<> told, device a, device b, source_location where) noexcept {
   if (told.has_value()) [[likely]]
     return told;
-  told = told_of_device<Number>(detail::move(told), a.native(), where);
-  return told_of_device<Number>(detail::move(told), b.native(), where);
+  told = told_of_device(detail::move(told), a.native(), where);
+  return told_of_device(detail::move(told), b.native(), where);
 }
 
 }  // namespace detail
@@ -90,9 +89,8 @@ result<peer_attribute_t<Attribute>> attribute(
 /// Whether kernels on `from` can be let use memory of `to`; never true of a device and itself.
 /// **Errors**: `errc::index_out_of_range` for a device that there is not; the driver's.
 /// **Capture**: not affected. **Threads**: any. (cuDeviceCanAccessPeer)
-template <class Bool = bool>
-result<Bool> can_access_peer(device from, device to,
-                             source_location where = source_location::current()) noexcept {
+inline result<bool> can_access_peer(device from, device to,
+                                    source_location where = source_location::current()) noexcept {
   int can = 0;
   GPU_TRY(detail::told_of_devices(driver::call<&driver::entry_points::device_can_access_peer>(
                                       where, &can, from.native(), to.native()),
@@ -150,23 +148,21 @@ class [[nodiscard]] peer_access {
   /// **Errors**: `errc::not_supported`, where the devices have no link or are the same;
   /// `errc::empty_handle`; `errc::out_of_host_memory`; CUDA_ERROR_TOO_MANY_PEERS.
   /// (cuDeviceCanAccessPeer, cuCtxEnablePeerAccess; at the end cuCtxDisablePeerAccess)
-  template <class Access = peer_access>
-  static result<Access> enable(context_ref from, context_ref to,
-                               source_location where = source_location::current()) noexcept {
+  static result<peer_access> enable(context_ref from, context_ref to,
+                                    source_location where = source_location::current()) noexcept {
     const detail::peer_pair pair{from, to};
     bool holds_it = false;
     const result<> begun = detail::enable_peer_access(pair, holds_it, where);
-    Access made{holds_it ? pair : detail::peer_pair{}};
+    peer_access made{holds_it ? pair : detail::peer_pair{}};
     if (!begun.has_value()) return detail::fail(begun.error());
     return made;
   }
   /// Between the primary contexts of two devices.
-  template <class Access = peer_access>
-  static result<Access> enable(device from, device to,
-                               source_location where = source_location::current()) noexcept {
+  static result<peer_access> enable(device from, device to,
+                                    source_location where = source_location::current()) noexcept {
     const context_ref of_from = GPU_TRY(context::primary(from, where));
     const context_ref of_to = GPU_TRY(context::primary(to, where));
-    return Access::enable(of_from, of_to, where);
+    return peer_access::enable(of_from, of_to, where);
   }
 
   /// Ends the access now and returns the error that the destructor could only report. Where a

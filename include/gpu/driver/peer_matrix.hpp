@@ -25,11 +25,10 @@ class peer_matrix {
   /// **Errors**: `errc::out_of_host_memory`; the driver's. **Capture**: not affected.
   /// **Threads**: any. **Cost**: a few calls for each pair, in each direction.
   /// (cuDeviceGetCount, cuDeviceGet, cuDeviceCanAccessPeer)
-  template <class Matrix = peer_matrix>
-  static result<Matrix> get(source_location where = source_location::current()) noexcept {
+  static result<peer_matrix> get(source_location where = source_location::current()) noexcept {
     const int count = GPU_TRY(device::count(where));
     const std::size_t pairs = static_cast<std::size_t>(count) * static_cast<std::size_t>(count);
-    Matrix made;
+    peer_matrix made;
     made.count_ = count;
     made.reach_.reset(new (std::nothrow) bool[pairs]());
     if (!made.reach_) {

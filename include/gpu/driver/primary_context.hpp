@@ -13,14 +13,13 @@ struct primary_context_state {
 };
 
 /// **Capture**: not affected. **Threads**: any. (cuDevicePrimaryCtxGetState)
-template <class State = primary_context_state>
-result<State> get_primary_context_state(
+inline result<primary_context_state> get_primary_context_state(
     device of, source_location where = source_location::current()) noexcept {
   unsigned flags = 0;
   int active = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_get_state>(where, of.native(),
                                                                             &flags, &active));
-  return State{static_cast<context_flags>(flags), active != 0};
+  return primary_context_state{static_cast<context_flags>(flags), active != 0};
 }
 
 /// Sets how the primary context behaves, whether it exists already or is made later.
@@ -28,9 +27,8 @@ result<State> get_primary_context_state(
 /// affected.
 /// **Threads**: any; concerns all users of the device in the process, other libraries included.
 /// (cuDevicePrimaryCtxSetFlags, the runtime's cudaSetDeviceFlags)
-template <class Result = result<>>
-Result set_primary_context_flags(device of, context_flags flags,
-                                 source_location where = source_location::current()) noexcept {
+inline result<> set_primary_context_flags(
+    device of, context_flags flags, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::check_context_flags(flags, "gpu::set_primary_context_flags", where));
   return driver::call<&driver::entry_points::device_primary_ctx_set_flags>(
       where, of.native(), static_cast<unsigned>(flags));
@@ -43,9 +41,8 @@ Result set_primary_context_flags(device of, context_flags flags,
 /// same address in the new context.
 /// **Threads**: no other thread may be using the device. **Capture**: ends every capture on the
 /// device. (cuDevicePrimaryCtxReset, the runtime's cudaDeviceReset)
-template <class Result = result<>>
-Result reset_primary_context(device of,
-                             source_location where = source_location::current()) noexcept {
+inline result<> reset_primary_context(device of,
+                                      source_location where = source_location::current()) noexcept {
   GPU_TRY(driver::call<&driver::entry_points::device_primary_ctx_reset>(where, of.native()));
   return detail::forget_primary_context(of.native(), where);
 }

@@ -11,14 +11,12 @@ namespace gpu::inline v0 {
 /// --profile-from-start off`) collect from here on; without one it does nothing. Does not nest, and
 /// is one for the whole process. **Capture**: not allowed, and it is spoiled, unless it is
 /// `relaxed`. (cuProfilerStart)
-template <class Result = result<>>
-Result start_profiler(source_location where = source_location::current()) noexcept {
+inline result<> start_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_start>(where);
 }
 
 /// Ends what `start_profiler` began. **Capture**: as `start_profiler`. (cuProfilerStop)
-template <class Result = result<>>
-Result stop_profiler(source_location where = source_location::current()) noexcept {
+inline result<> stop_profiler(source_location where = source_location::current()) noexcept {
   return driver::call_in_any<&driver::entry_points::profiler_stop>(where);
 }
 
@@ -44,10 +42,9 @@ struct stop_profiling {
 class [[nodiscard]] profiler_range {
  public:
   /// (cuProfilerStart, cuProfilerStop)
-  template <class Range = profiler_range>
-  static result<Range> start(source_location where = source_location::current()) noexcept {
+  static result<profiler_range> start(source_location where = source_location::current()) noexcept {
     GPU_TRY(start_profiler(where));
-    return Range{true};
+    return profiler_range{true};
   }
 
  private:

@@ -30,10 +30,9 @@ constexpr const char* name_of(remote_writes_scope scope) noexcept {
 /// **Errors**: `errc::invalid_argument` for a value that is no scope; CUDA_ERROR_NOT_SUPPORTED,
 /// where `gpu_direct_rdma_flush_writes_options` lacks `host`.
 /// **Capture**: not captured. **Threads**: any. (cuFlushGPUDirectRDMAWrites)
-template <class Result = result<>>
-Result flush_remote_writes(context_ref of,
-                           remote_writes_scope scope = remote_writes_scope::all_devices,
-                           source_location where = source_location::current()) noexcept {
+inline result<> flush_remote_writes(context_ref of,
+                                    remote_writes_scope scope = remote_writes_scope::all_devices,
+                                    source_location where = source_location::current()) noexcept {
   constexpr const char* function = "gpu::flush_remote_writes";
   GPU_TRY(detail::require(of, function, where));
   GPU_TRY(detail::require_enumerator(scope, "remote_writes_scope", function, where));

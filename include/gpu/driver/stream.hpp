@@ -32,7 +32,6 @@ class stream_ref;
 
 namespace detail {
 
-template <class Builder = text_builder>
 [[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
                                                source_location where) noexcept;
 
@@ -81,8 +80,7 @@ template <class Self> class stream_operations {
 
   /// Whether the work queued so far has finished; never blocks. (cuStreamQuery)
   /// **Errors**: as `synchronize`; work that still runs is `false`, not an error.
-  template <class Answer = bool>
-  [[gnu::always_inline]] result<Answer> is_done(
+  [[gnu::always_inline]] result<bool> is_done(
       source_location where = source_location::current()) const noexcept {
     const Self& stream = self();
     const CUstream native = stream.native();
@@ -96,23 +94,20 @@ template <class Self> class stream_operations {
   }
 
   /// The priority in force; lower is more urgent. (cuStreamGetPriority)
-  template <class Number = int>
-  result<Number> priority(source_location where = source_location::current()) const noexcept {
-    return get<Number, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
+  result<int> priority(source_location where = source_location::current()) const noexcept {
+    return get<int, &driver::entry_points::stream_get_priority>("gpu::stream::priority", where);
   }
 
   /// (cuStreamGetFlags)
-  template <class Kind = stream_kind>
-  result<Kind> kind(source_location where = source_location::current()) const noexcept {
+  result<stream_kind> kind(source_location where = source_location::current()) const noexcept {
     unsigned flags = 0;
     GPU_TRY(on<&driver::entry_points::stream_get_flags>("gpu::stream::kind", where, &flags));
-    return static_cast<Kind>(flags);
+    return static_cast<stream_kind>(flags);
   }
 
   /// A number that no other stream of the process has or had. (cuStreamGetId)
-  template <class Number = unsigned long long>
-  result<Number> id(source_location where = source_location::current()) const noexcept {
-    return get<Number, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
+  result<unsigned long long> id(source_location where = source_location::current()) const noexcept {
+    return get<unsigned long long, &driver::entry_points::stream_get_id>("gpu::stream::id", where);
   }
 
  private:
@@ -158,12 +153,11 @@ class stream_ref : public stream_operations<stream_ref> {
   static stream_ref legacy_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{1}), context};
   }
-  template <class Ref = stream_ref>
-  static result<Ref> legacy_default(gpu::device on,
-                                    source_location where = source_location::current()) noexcept {
+  static result<stream_ref> legacy_default(
+      gpu::device on, source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return Ref::legacy_default(context_ref::from_native(primary, on));
+    return stream_ref::legacy_default(context_ref::from_native(primary, on));
   }
 
   /// The default stream that each thread has of its own in a context. **Capture**: not affected.
@@ -171,12 +165,11 @@ class stream_ref : public stream_operations<stream_ref> {
   static stream_ref per_thread_default(context_ref context) noexcept {
     return stream_ref{reinterpret_cast<CUstream>(std::uintptr_t{2}), context};
   }
-  template <class Ref = stream_ref>
-  static result<Ref> per_thread_default(
+  static result<stream_ref> per_thread_default(
       gpu::device on, source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return Ref::per_thread_default(context_ref::from_native(primary, on));
+    return stream_ref::per_thread_default(context_ref::from_native(primary, on));
   }
 
   constexpr CUstream native() const noexcept { return native_; }
@@ -206,11 +199,10 @@ struct stream_access {
   }
 };
 
-template <class Builder>
 [[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
                                                source_location where) noexcept {
   if (!stream) [[unlikely]]
-    return refuse_empty_handle<Builder>(function, "stream", where);
+    return refuse_empty_handle(function, "stream", where);
   return {};
 }
 
@@ -260,35 +252,29 @@ class stream : public stream_operations<stream> {
   /// A stream of a device's primary context. Allowed while another stream is being captured.
   /// **Errors**: `errc::invalid_argument` for a value that is no kind.
   /// (cuStreamCreateWithPriority)
-  template <class Stream = stream>
-  static result<Stream> create(gpu::device on, stream_options options = {},
+  static result<stream> create(gpu::device on, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create<Stream>(context_ref::from_native(primary, on), options, where);
+    return create(context_ref::from_native(primary, on), options, where);
   }
   /// The same in a context of the caller's choice.
-  template <class Stream = stream>
-  static result<Stream> create(context_ref in, stream_options options = {},
+  static result<stream> create(context_ref in, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(in, "gpu::stream::create", where));
     GPU_TRY(detail::require_enumerator(options.kind, "stream_kind", "gpu::stream::create", where));
     CUstream native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(
         in.native(), where, &native, static_cast<unsigned>(options.kind), options.priority);
-    Stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
+    stream owner{native != nullptr ? stream_ref::from_native(native, in) : stream_ref{}};
     GPU_TRY(detail::move(made));
     return owner;
   }
 
   /// Takes over a stream that cuStreamCreate made.
-  template <class Stream = stream> static Stream adopt(const stream_ref& owned) noexcept {
-    return Stream{owned};
-  }
+  static stream adopt(const stream_ref& owned) noexcept { return stream{owned}; }
   /// Gives the stream up; the caller destroys it.
-  template <class Ref = stream_ref> [[nodiscard]] Ref release() noexcept {
-    return handle_.release();
-  }
+  [[nodiscard]] stream_ref release() noexcept { return handle_.release(); }
 
   CUstream native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }

@@ -143,13 +143,12 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
     to.accessPolicyWindow.hitProp = static_cast<CUaccessProperty>(value.hit);
     to.accessPolicyWindow.missProp = static_cast<CUaccessProperty>(value.miss);
   }
-  template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
     GPU_TRY(require_enumerator(value.hit, "access_property", function, where));
     GPU_TRY(require_enumerator(value.miss, "access_property", function, where));
     const bool is_share = value.hit_ratio >= 0 && value.hit_ratio <= 1;
     if (is_share && value.miss != access_property::persisting) return {};
-    Builder out;
+    text_builder out;
     if (is_share) {
       out << "accesses that miss an access policy window cannot be persisting. Use normal or "
              "streaming.";
@@ -175,9 +174,8 @@ template <> struct stream_attribute_value<stream_attribute::synchronization_poli
   static void write(CUstreamAttrValue& to, type value) noexcept {
     to.syncPolicy = static_cast<CUsynchronizationPolicy>(value);
   }
-  template <class Builder = text_builder>
   static result<> check(type value, const char* function, source_location where) noexcept {
-    return require_enumerator<type, Builder>(value, "synchronization_policy", function, where);
+    return require_enumerator<type>(value, "synchronization_policy", function, where);
   }
 };
 
@@ -206,9 +204,8 @@ template <> struct stream_attribute_value<stream_attribute::memory_sync_domain> 
   static void write(CUstreamAttrValue& to, type value) noexcept {
     to.memSyncDomain = static_cast<CUlaunchMemSyncDomain>(value);
   }
-  template <class Builder = text_builder>
   static result<> check(type value, const char* function, source_location where) noexcept {
-    return require_enumerator<type, Builder>(value, "memory_sync_domain", function, where);
+    return require_enumerator<type>(value, "memory_sync_domain", function, where);
   }
 };
 

@@ -29,7 +29,6 @@ class copy_box_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     copy_region region = region_;
@@ -69,7 +68,6 @@ class fill_box_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     constexpr const char* function = "gpu::fill_box_node";
@@ -81,7 +79,7 @@ class fill_box_node {
     }
     GPU_TRY(detail::check_fill_alignment(function, box_, where));
     if (box_.size.depth > 1 && box_.rows != box_.size.height) {
-      Builder out;
+      detail::text_builder out;
       out << "a node fills one plane, and the " << box_.size.depth
           << " of the box have a gap between them: " << box_.size.height << " rows, of "
           << box_.rows << " to the next. Add a node for each plane.";

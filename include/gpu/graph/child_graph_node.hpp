@@ -10,11 +10,10 @@ namespace gpu::inline v0 {
 namespace detail {
 
 /// Refuses a driver that would make a copy of a graph that is to be moved.
-template <class Builder = text_builder>
-result<> require_moving_graphs(source_location where) noexcept {
+inline result<> require_moving_graphs(source_location where) noexcept {
   const version driver = GPU_TRY(driver_version(where));
   if (driver >= version{12, 9}) return {};
-  Builder out;
+  text_builder out;
   out << "the driver is for CUDA " << driver.major << '.' << driver.minor
       << ", and moves graphs into others from CUDA 12.9 on. Pass the graph as a gpu::graph_ref, "
          "which copies it, or update the NVIDIA driver.";
@@ -50,7 +49,6 @@ class child_graph_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref, source_location where) noexcept {
     GPU_TRY(detail::require(child_, "gpu::child_graph_node", where));
     detail::graph_keeper* const keeper = detail::graph_access::keeper_of(child_);
@@ -95,9 +93,8 @@ class child_graph_node {
 /// The graph inside a node, which the node keeps alive. **Errors**: `errc::empty_handle`;
 /// CUDA_ERROR_INVALID_VALUE, with both kinds, for a node of another. **Capture**, **Threads**: as
 /// `kind_of`. (cuGraphChildGraphNodeGetGraph)
-template <class Graph = graph_ref>
-result<Graph> child_of(graph_node node,
-                       source_location where = source_location::current()) noexcept {
+inline result<graph_ref> child_of(graph_node node,
+                                  source_location where = source_location::current()) noexcept {
   CUgraph child = nullptr;
   GPU_TRY(detail::require(node, "gpu::child_of", where));
   result<> told = driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(
@@ -106,7 +103,7 @@ result<Graph> child_of(graph_node node,
     return detail::fail(
         detail::with_other_kind(detail::move(told).error(), node, graph_node_kind::child_graph));
   }
-  return Graph::from_native(child, node.context());
+  return graph_ref::from_native(child, node.context());
 }
 
 }  // namespace gpu::inline v0

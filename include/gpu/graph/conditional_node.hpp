@@ -37,16 +37,14 @@ class graph_condition {
   /// A condition of `of` that keeps its value from launch to launch; before the first it has none.
   /// **Errors**: `errc::empty_handle`, the driver's. **Capture**: allowed.
   /// (cuGraphConditionalHandleCreate)
-  template <class Condition = graph_condition>
-  static result<Condition> create(graph_ref of,
-                                  source_location where = source_location::current()) noexcept {
-    return make<Condition>(of, 0, 0, where);
+  static result<graph_condition> create(
+      graph_ref of, source_location where = source_location::current()) noexcept {
+    return make<graph_condition>(of, 0, 0, where);
   }
   /// A condition of `of` that begins each launch with `initial`.
-  template <class Condition = graph_condition>
-  static result<Condition> create(graph_ref of, unsigned initial,
-                                  source_location where = source_location::current()) noexcept {
-    return make<Condition>(of, initial, CU_GRAPH_COND_ASSIGN_DEFAULT, where);
+  static result<graph_condition> create(
+      graph_ref of, unsigned initial, source_location where = source_location::current()) noexcept {
+    return make<graph_condition>(of, initial, CU_GRAPH_COND_ASSIGN_DEFAULT, where);
   }
 
   static constexpr graph_condition from_native(CUgraphConditionalHandle native) noexcept {
@@ -99,7 +97,6 @@ class conditional_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     if (!condition_)
@@ -109,7 +106,7 @@ class conditional_node {
                           : kind_ == conditional_kind::while_ ? 1
                                                               : 0xffff'ffff;
     if (count_ == 0 || count_ > most) {
-      Builder out;
+      detail::text_builder out;
       out << count_
           << " bodies are not what a conditional node of this kind has: an if has 1 or 2, "
           << "a while has 1, a switch has 1 or more.";

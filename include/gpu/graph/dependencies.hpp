@@ -147,12 +147,12 @@ class nodes_before {
 
 namespace detail {
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error not_a_kernel_error(const char* function, const char* which,
-                                                           graph_node_kind kind,
-                                                           graph_dependency dependency,
-                                                           source_location where) noexcept {
-  Builder out;
+[[gnu::cold, gnu::noinline]] inline cuda_error not_a_kernel_error(const char* function,
+                                                                  const char* which,
+                                                                  graph_node_kind kind,
+                                                                  graph_dependency dependency,
+                                                                  source_location where) noexcept {
+  text_builder out;
   out << "a " << name_of(dependency) << " dependency is between two kernel nodes, and the " << which
       << " node is of kind " << name_of(kind) << ". Use gpu::graph_dependency::full.";
   return refusal(errc::invalid_argument, function, out.finish(), where,
@@ -161,9 +161,8 @@ template <class Builder = text_builder>
 }
 
 /// Refuses a node that cannot have such a dependency; `which` end of the edge it is.
-template <class Builder = text_builder>
-result<> require_kernel(graph_node node, const char* which, graph_dependency dependency,
-                        const char* function, source_location where) noexcept {
+inline result<> require_kernel(graph_node node, const char* which, graph_dependency dependency,
+                               const char* function, source_location where) noexcept {
   GPU_TRY(require(node, function, where));
   const graph_node_kind kind = GPU_TRY(kind_of(node, where));
   if (kind == graph_node_kind::kernel) return {};
@@ -171,9 +170,8 @@ result<> require_kernel(graph_node node, const char* which, graph_dependency dep
 }
 
 /// Refuses a dependency that is none, or that two nodes cannot have.
-template <class Builder = text_builder>
-result<> require_dependency(graph_node first, graph_node second, graph_dependency dependency,
-                            const char* function, source_location where) noexcept {
+inline result<> require_dependency(graph_node first, graph_node second, graph_dependency dependency,
+                                   const char* function, source_location where) noexcept {
   GPU_TRY(require_enumerator(dependency, "graph_dependency", function, where));
   GPU_TRY(require_kernel(first, "first", dependency, function, where));
   return require_kernel(second, "second", dependency, function, where);
@@ -181,9 +179,9 @@ result<> require_dependency(graph_node first, graph_node second, graph_dependenc
 
 /// The same for some nodes and one of the kind `next` that is to come after them; what a capture
 /// does next is not known.
-template <class Builder = text_builder>
-result<> require_before(const nodes_before& nodes, const char* function, source_location where,
-                        graph_node_kind next = graph_node_kind::kernel) noexcept {
+inline result<> require_before(const nodes_before& nodes, const char* function,
+                               source_location where,
+                               graph_node_kind next = graph_node_kind::kernel) noexcept {
   if (!nodes.complete()) return fail(no_room_for_nodes(function, nodes.size(), where));
   GPU_TRY(require_enumerator(nodes.unknown(), "graph_dependency", function, where));
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -87,32 +87,29 @@ template <class Self> class graph_operations {
   }
 
   /// All nodes. (cuGraphGetNodes)
-  template <class List = graph_node_list>
-  result<List> nodes(source_location where = source_location::current()) const noexcept {
+  result<graph_node_list> nodes(source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::graph::nodes", where));
-    return detail::list_nodes<&driver::entry_points::graph_get_nodes, List>(
-        self().native(), self().context(), where);
+    return detail::list_nodes<&driver::entry_points::graph_get_nodes>(self().native(),
+                                                                      self().context(), where);
   }
   /// The nodes that depend on no other. (cuGraphGetRootNodes)
-  template <class List = graph_node_list>
-  result<List> root_nodes(source_location where = source_location::current()) const noexcept {
+  result<graph_node_list> root_nodes(
+      source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::graph::root_nodes", where));
-    return detail::list_nodes<&driver::entry_points::graph_get_root_nodes, List>(
-        self().native(), self().context(), where);
+    return detail::list_nodes<&driver::entry_points::graph_get_root_nodes>(self().native(),
+                                                                           self().context(), where);
   }
   /// All edges: see graph_edge.hpp. (cuGraphGetEdges)
-  template <class List = graph_edge_list>
-  result<List> edges(source_location where = source_location::current()) const noexcept;
+  result<graph_edge_list> edges(source_location where = source_location::current()) const noexcept;
   /// The node of this graph that was copied from `original` when it was cloned.
   /// **Errors**: also CUDA_ERROR_INVALID_VALUE where there is none. (cuGraphNodeFindInClone)
-  template <class Node = graph_node>
-  result<Node> find_clone_of(graph_node original,
-                             source_location where = source_location::current()) const noexcept {
+  result<graph_node> find_clone_of(
+      graph_node original, source_location where = source_location::current()) const noexcept {
     CUgraphNode found = nullptr;
     GPU_TRY(require("gpu::graph::find_clone_of", where));
     GPU_TRY(detail::require(original, "gpu::graph::find_clone_of", where));
     GPU_TRY(detail::find_copy(found, original, self().native(), where));
-    return Node::from_native(found, self().context());
+    return graph_node::from_native(found, self().context());
   }
 
   /// Moves `object` (a buffer, an event, or a struct of them) into the graph, which keeps it alive
@@ -227,8 +224,8 @@ template <class Taking> result<> take_of_graph(Taking& taking, const graph_ref& 
 }
 
 /// Shares to be taken for a graph.
-template <class Taking = share_taking>
-Taking shares_for(const graph_ref& graph, const char* function, source_location where) noexcept {
+inline share_taking shares_for(const graph_ref& graph, const char* function,
+                               source_location where) noexcept {
   const graph_keeper* const keeper = graph_access::keeper_of(graph);
   return {keeper != nullptr ? keeper->shares.get() : nullptr, function, where};
 }
@@ -281,22 +278,20 @@ class graph : public graph_operations<graph> {
  public:
   /// An empty graph for work in a device's primary context.
   /// **Errors**: `errc::out_of_host_memory`, the driver's. (cuGraphCreate)
-  template <class Graph = graph>
-  static result<Graph> create(device on,
+  static result<graph> create(device on,
                               source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create<Graph>(context_ref::from_native(primary, on), where);
+    return create(context_ref::from_native(primary, on), where);
   }
   /// The same in a context of the caller's choice.
-  template <class Graph = graph>
-  static result<Graph> create(context_ref in,
+  static result<graph> create(context_ref in,
                               source_location where = source_location::current()) noexcept {
     CUgraph native = nullptr;
     detail::destroy_put_aside();
     GPU_TRY(detail::require(in, "gpu::graph::create", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0u));
-    Graph owner = Graph::adopt(graph_ref::from_native(native, in));
+    graph owner = graph::adopt(graph_ref::from_native(native, in));
     GPU_TRY(detail::graph_access::add_keeper(owner, "gpu::graph::create", where));
     return owner;
   }
@@ -304,15 +299,14 @@ class graph : public graph_operations<graph> {
   /// A copy of a graph and of all in it; what it keeps alive is kept by both.
   /// **Errors**: `errc::out_of_host_memory`; CUDA_ERROR_NOT_SUPPORTED for a graph that allocates
   /// memory. (cuGraphClone)
-  template <class Graph = graph>
-  static result<Graph> clone(graph_ref original,
+  static result<graph> clone(graph_ref original,
                              source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::graph::clone";
     CUgraph native = nullptr;
     detail::destroy_put_aside();
     GPU_TRY(detail::require(original, function, where));
     GPU_TRY(driver::call<&driver::entry_points::graph_clone>(where, &native, original.native()));
-    Graph owner = Graph::adopt(graph_ref::from_native(native, original.context()));
+    graph owner = graph::adopt(graph_ref::from_native(native, original.context()));
     GPU_TRY(detail::graph_access::add_keeper(owner, function, where));
     detail::share_taking shares{nullptr, function, where};
     GPU_TRY(detail::take_of_graph(shares, original));
@@ -330,7 +324,7 @@ class graph : public graph_operations<graph> {
   /// Gives the graph up; the caller destroys it. The driver has it keep its modules and events, at
   /// the cost that `graph_ref` tells; where it does not, the error reporter hears of it.
   /// (cuUserObjectCreate, cuGraphRetainUserObject)
-  template <class Ref = graph_ref> [[nodiscard]] Ref release() noexcept {
+  [[nodiscard]] graph_ref release() noexcept {
     return detail::graph_access::leave_keeper(handle_.release());
   }
 

@@ -38,9 +38,9 @@ template <> inline constexpr bool is_flag_set<graph_dot_flags> = true;
 namespace detail {
 
 /// Refuses the name of a file that this process cannot write. What is in the file stays.
-template <class Builder = text_builder>
-result<> require_writable(const char* path, const char* function, source_location where) noexcept {
-  Builder out;
+inline result<> require_writable(const char* path, const char* function,
+                                 source_location where) noexcept {
+  text_builder out;
   if (path == nullptr || *path == '\0') {
     out << "the path is " << (path == nullptr ? "null" : "empty")
         << ". Pass the name of the file to write, such as \"graph.dot\".";

@@ -63,17 +63,16 @@ class graph_edge_list {
 };
 
 template <class Self>
-template <class List>
-result<List> graph_operations<Self>::edges(source_location where) const noexcept {
+inline result<graph_edge_list> graph_operations<Self>::edges(source_location where) const noexcept {
   std::size_t count = 0;
   GPU_TRY(require("gpu::graph::edges", where));
   GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(
       where, self().native(), static_cast<CUgraphNode*>(nullptr),
       static_cast<CUgraphNode*>(nullptr), static_cast<CUgraphEdgeData*>(nullptr), &count));
-  if (count == 0) return List{};
+  if (count == 0) return graph_edge_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[2 * count];
   auto* data = new (std::nothrow) CUgraphEdgeData[count];
-  List list = List::adopt(nodes, data, count, self().context());
+  graph_edge_list list = graph_edge_list::adopt(nodes, data, count, self().context());
   if (nodes == nullptr || data == nullptr)
     return detail::fail(detail::no_room_for_nodes("gpu::graph::edges", count, where, "edges"));
   GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, self().native(), nodes,

@@ -38,12 +38,12 @@ struct destroy_graph_exec {
 };
 
 /// The driver changes no attributes in an executable graph.
-template <class Builder = text_builder>
-result<> require_no_attributes(const node_parameters& parameters, source_location where) noexcept {
+inline result<> require_no_attributes(const node_parameters& parameters,
+                                      source_location where) noexcept {
   const std::size_t count = parameters.attribute_count + (parameters.cluster != nullptr ? 1 : 0);
   if (count == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << count
       << " launch attributes, the cluster included, cannot be given to a kernel node of an "
       << "executable graph, which keeps those that it was instantiated with. Leave them out, or "
@@ -69,9 +69,9 @@ class graph_exec {
   /// `graph_instantiate_result`; CUDA_ERROR_NOT_SUPPORTED for a graph that was moved into another,
   /// and for one that allocates memory while there is an executable graph of it.
   /// (cuGraphInstantiateWithParams)
-  template <class Exec = graph_exec>
-  static result<Exec> instantiate(graph_ref from, graph_exec_options options = {},
-                                  source_location where = source_location::current()) noexcept {
+  static result<graph_exec> instantiate(
+      graph_ref from, graph_exec_options options = {},
+      source_location where = source_location::current()) noexcept {
     detail::destroy_put_aside();
     GPU_TRY(detail::require(from, "gpu::graph_exec::instantiate", where));
     if (options.device_launch && options.auto_free_on_launch) {
@@ -90,7 +90,7 @@ class graph_exec {
     CUgraphExec native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::graph_instantiate_with_params>(
         from.context().native(), where, &native, from.native(), &parameters);
-    Exec owner = Exec::adopt(native, from.context());
+    graph_exec owner = graph_exec::adopt(native, from.context());
     if (!made.has_value()) {
       return detail::fail(detail::with_instantiate_result(detail::move(made).error(), parameters));
     }
@@ -106,7 +106,7 @@ class graph_exec {
     return graph_exec{detail::graph_exec_name::from_native(owned, context)};
   }
   /// Gives it up; the caller destroys it, and keeps its modules and events until then.
-  template <class Native = CUgraphExec> [[nodiscard]] Native release() noexcept {
+  [[nodiscard]] CUgraphExec release() noexcept {
     const detail::graph_exec_name given = handle_.release();
     detail::drop_object_shares{}(given.shares);
     detail::destroy_put_aside();
@@ -121,14 +121,13 @@ class graph_exec {
   /// **Errors**: where the graphs differ in more than parameters,
   /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE; `asked()` is the `graph_update_result`, and nothing has
   /// changed. CUDA_ERROR_INVALID_VALUE for a graph that was moved into another. (cuGraphExecUpdate)
-  template <class Info = CUgraphExecUpdateResultInfo>
   result<> update(graph_ref from, source_location where = source_location::current()) noexcept {
     detail::destroy_put_aside();
     GPU_TRY(detail::require(*this, "gpu::graph_exec::update", where));
     GPU_TRY(detail::require(from, "gpu::graph_exec::update", where));
     detail::share_taking shares{nullptr, "gpu::graph_exec::update", where};
     GPU_TRY(detail::take_of_graph(shares, from));
-    Info info{};
+    CUgraphExecUpdateResultInfo info{};
     bool done = false;
     result<> updated = driver::in_context(context().native(), where, [&] {
       result<> told = driver::call<&driver::entry_points::graph_exec_update>(where, native(),
@@ -188,9 +187,8 @@ class graph_exec {
   /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.
   /// **Errors**: CUDA_ERROR_INVALID_VALUE, with which of both, for a node of another kind, and for
   /// one of another graph than this was instantiated from. (cuGraphNodeSetEnabled)
-  template <class Result = result<>>
-  Result set_enabled(graph_node node, bool enabled,
-                     source_location where = source_location::current()) noexcept {
+  result<> set_enabled(graph_node node, bool enabled,
+                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
     result<> set = driver::call<&driver::entry_points::graph_node_set_enabled>(
@@ -201,8 +199,7 @@ class graph_exec {
   }
   /// Whether launches do what a node does; a kernel, copy or fill node. **Errors**: as
   /// `set_enabled`. (cuGraphNodeGetEnabled)
-  template <class Bool = bool>
-  result<Bool> is_enabled(graph_node node,
+  result<bool> is_enabled(graph_node node,
                           source_location where = source_location::current()) const noexcept {
     unsigned enabled = 0;
     GPU_TRY(detail::require(*this, "gpu::graph_exec::is_enabled", where));
@@ -216,23 +213,23 @@ class graph_exec {
 
   /// What the driver tells of the options; driver 580 leaves `use_node_priority` out.
   /// (cuGraphExecGetFlags)
-  template <class Options = graph_exec_options>
-  result<Options> options(source_location where = source_location::current()) const noexcept {
+  result<graph_exec_options> options(
+      source_location where = source_location::current()) const noexcept {
     cuuint64_t flags = 0;
     GPU_TRY(detail::require(*this, "gpu::graph_exec::options", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_exec_get_flags>(where, native(), &flags));
-    return Options{(flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
-                   (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0,
-                   (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
+    return graph_exec_options{(flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0,
+                              (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0,
+                              (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0};
   }
 
  private:
   explicit graph_exec(const detail::graph_exec_name& owned) noexcept : handle_{owned} {}
 
   /// Keeps these shares, and gives those that it had.
-  template <class Shares = detail::object_shares> Shares keep(Shares shares) noexcept {
+  detail::object_shares keep(detail::object_shares shares) noexcept {
     detail::graph_exec_name name = handle_.release();
-    Shares before(detail::exchange(name.shares, shares.release()));
+    detail::object_shares before(detail::exchange(name.shares, shares.release()));
     handle_.reset(name);
     return before;
   }
@@ -291,30 +288,28 @@ template <class Result>
 /// this launch and its place in the source.
 /// **Capture**: not allowed, and spoils it: add a `child_graph_node` to what is captured.
 /// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
-template <class Result = result<>>
-[[gnu::always_inline]] inline Result launch(
+[[gnu::always_inline]] inline result<> launch(
     stream_ref stream, const graph_exec& exec,
     source_location where = source_location::current()) noexcept {
   const CUgraphExec native = exec.native();
   const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
-    return detail::launch_carefully<Result>(detail::copy_of(stream), exec, where);
+    return detail::launch_carefully<result<>>(detail::copy_of(stream), exec, where);
   };
   if (native == nullptr || !detail::is_usual(stream)) [[unlikely]]
     return otherwise(0);
   return detail::queue_or<&driver::entry_points::graph_launch,
-                          &detail::graph_launch_failed<Result>>(stream, detail::graph_label, where,
-                                                                otherwise, native, stream.native());
+                          &detail::graph_launch_failed<result<>>>(
+      stream, detail::graph_label, where, otherwise, native, stream.native());
 }
 
 /// Queues the preparation that the first launch of a graph would do.
 /// **Ordering**, **Capture**, **Threads**: as `launch`. **Errors**: `errc::empty_handle`, the
 /// driver's. (cuGraphUpload)
-template <class Result = result<>>
-Result upload(stream_ref stream, const graph_exec& exec,
-              source_location where = source_location::current()) noexcept {
+inline result<> upload(stream_ref stream, const graph_exec& exec,
+                       source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::upload", where));
   GPU_TRY(detail::require(exec, "gpu::upload", where));
-  Result queued = detail::on_stream(stream, where, [&] {
+  result<> queued = detail::on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
   });
   return queued.has_value() ? queued : detail::explain_capture(detail::move(queued), stream);

@@ -39,9 +39,10 @@ constexpr const char* name_of(graph_memory_attribute attribute) noexcept {
 /// It is 0 until a graph that allocates is launched for the first time; the device is asked for
 /// more than the allocations need, 32 MiB for 5 on an H200.
 /// **Errors**: the driver's. **Capture**: allowed. **Threads**: any. (cuDeviceGetGraphMemAttribute)
-template <graph_memory_attribute Attribute, class Bytes = std::uint64_t>
-result<Bytes> attribute(device of, source_location where = source_location::current()) noexcept {
-  Bytes value = 0;
+template <graph_memory_attribute Attribute>
+result<std::uint64_t> attribute(device of,
+                                source_location where = source_location::current()) noexcept {
+  std::uint64_t value = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_graph_mem_attribute>(
       where, of.native(), static_cast<CUgraphMem_attribute>(Attribute),
       static_cast<void*>(&value)));
@@ -67,8 +68,8 @@ result<> set_attribute(device of, std::uint64_t value,
 /// graph that needs it again takes it at its next launch; what one launch allocated and nobody has
 /// freed yet stays.
 /// **Errors**: the driver's. **Capture**: allowed. **Threads**: any. (cuDeviceGraphMemTrim)
-template <class Result = result<>>
-Result trim_graph_memory(device of, source_location where = source_location::current()) noexcept {
+inline result<> trim_graph_memory(device of,
+                                  source_location where = source_location::current()) noexcept {
   return driver::call<&driver::entry_points::device_graph_mem_trim>(where, of.native());
 }
 

@@ -147,24 +147,24 @@ inline result<> require(const graph_node& node, const char* function,
   return {};
 }
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error no_room_for_nodes(const char* function, std::size_t count,
-                                                          source_location where,
-                                                          const char* what = "nodes") noexcept {
-  Builder out;
+[[gnu::cold, gnu::noinline]] inline cuda_error no_room_for_nodes(
+    const char* function, std::size_t count, source_location where,
+    const char* what = "nodes") noexcept {
+  text_builder out;
   out << "the host had no room for " << count << ' ' << what << ". Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, count);
 }
 
 /// The nodes that a driver function of the form `f(of, nodes, more..., &count)` tells.
-template <auto Member, class List = graph_node_list, class Of, class... More>
-result<List> list_nodes(Of of, context_ref context, source_location where, More... more) noexcept {
+template <auto Member, class Of, class... More>
+result<graph_node_list> list_nodes(Of of, context_ref context, source_location where,
+                                   More... more) noexcept {
   std::size_t count = 0;
   GPU_TRY(driver::call<Member>(where, of, static_cast<CUgraphNode*>(nullptr), more..., &count));
-  if (count == 0) return List{};
+  if (count == 0) return graph_node_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[count];
   if (nodes == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
-  List list = List::adopt(nodes, count, context);
+  graph_node_list list = graph_node_list::adopt(nodes, count, context);
   // Without an array for edge data, the driver refuses to leave out what is not plain.
   if constexpr (sizeof...(More) == 0) {
     GPU_TRY(driver::call<Member>(where, of, nodes, &count));
@@ -182,31 +182,29 @@ result<List> list_nodes(Of of, context_ref context, source_location where, More.
 
 /// What the node does. **Errors**: `errc::empty_handle`, the driver's. **Capture**: not affected.
 /// **Threads**: a graph is used by one thread at a time. (cuGraphNodeGetType)
-template <class Kind = graph_node_kind>
-result<Kind> kind_of(graph_node node, source_location where = source_location::current()) noexcept {
+inline result<graph_node_kind> kind_of(
+    graph_node node, source_location where = source_location::current()) noexcept {
   CUgraphNodeType type{};
   GPU_TRY(detail::require(node, "gpu::kind_of", where));
   GPU_TRY(driver::call<&driver::entry_points::graph_node_get_type>(where, node.native(), &type));
-  return static_cast<Kind>(type);
+  return static_cast<graph_node_kind>(type);
 }
 
 /// The nodes that come right before a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
 /// `errc::out_of_host_memory`. (cuGraphNodeGetDependencies)
-template <class List = graph_node_list>
-result<List> dependencies_of(graph_node node,
-                             source_location where = source_location::current()) noexcept {
+inline result<graph_node_list> dependencies_of(
+    graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependencies_of", where));
-  return detail::list_nodes<&driver::entry_points::graph_node_get_dependencies, List>(
+  return detail::list_nodes<&driver::entry_points::graph_node_get_dependencies>(
       node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
 }
 
 /// The nodes that come right after a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
 /// `errc::out_of_host_memory`. (cuGraphNodeGetDependentNodes)
-template <class List = graph_node_list>
-result<List> dependents_of(graph_node node,
-                           source_location where = source_location::current()) noexcept {
+inline result<graph_node_list> dependents_of(
+    graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependents_of", where));
-  return detail::list_nodes<&driver::entry_points::graph_node_get_dependent_nodes, List>(
+  return detail::list_nodes<&driver::entry_points::graph_node_get_dependent_nodes>(
       node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
 }
 

@@ -52,10 +52,9 @@ constexpr const char* name_of(graph_instantiate_result result) noexcept {
 
 namespace detail {
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_instantiate_result(
+[[gnu::cold, gnu::noinline]] inline cuda_error with_instantiate_result(
     cuda_error error, const CUDA_GRAPH_INSTANTIATE_PARAMS& parameters) noexcept {
-  Builder out;
+  text_builder out;
   switch (static_cast<graph_instantiate_result>(parameters.result_out)) {
     case graph_instantiate_result::invalid_structure:
       out << "nodes of the graph depend on each other in a circle. Remove an edge of it with "
@@ -85,17 +84,15 @@ template <class Builder = text_builder>
 }
 
 /// Says what the driver minds about an update, and about which node.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_update_result(cuda_error error,
-                                                           const CUgraphExecUpdateResultInfo& info,
-                                                           context_ref context) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_update_result(
+    cuda_error error, const CUgraphExecUpdateResultInfo& info, context_ref context) noexcept {
   const auto why = static_cast<graph_update_result>(info.result);
   const char* name = name_of(why);
   if (error.domain() != error_domain::driver ||
       error.code() != CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE || name == nullptr) {
     return error;
   }
-  Builder out;
+  text_builder out;
   out << "the executable graph cannot take the new graph over: " << name;
   if (info.errorNode != nullptr) {
     const auto kind = kind_of(graph_node::from_native(info.errorNode, context), error.where());

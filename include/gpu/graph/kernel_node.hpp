@@ -40,7 +40,6 @@ template <class... Parameters> class kernel_node {
  private:
   friend struct detail::node_access;
 
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {
     if (!kernel_)

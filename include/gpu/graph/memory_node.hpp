@@ -30,7 +30,6 @@ class copy_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     GPU_TRY(detail::require_owner("gpu::copy_node", "source", source_, where));
@@ -78,7 +77,6 @@ class fill_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     GPU_TRY(detail::require_owner("gpu::fill_node", "destination", destination_, where));
@@ -156,11 +154,10 @@ template <class T> class allocation_node {
     allocation.accessDescCount = peer_count_;
     return {};
   }
-  template <class Bool = bool, class Builder = detail::text_builder>
   result<> check_peers(device own, source_location where) const noexcept {
     constexpr const char* function = "gpu::allocation_node";
     if (peer_count_ > most_peers) {
-      Builder out;
+      detail::text_builder out;
       out << peer_count_ << " peers are more than the limit of " << most_peers
           << ". Name each device once.";
       return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
@@ -169,13 +166,13 @@ template <class T> class allocation_node {
     for (std::size_t i = 0; i < peer_count_; ++i) {
       const device peer = device::from_native(access_[i].location.id);
       if (peer == own) {
-        Builder out;
+        detail::text_builder out;
         out << "device " << own.native()
             << " is the graph's own, which reaches the memory anyway. Leave it out of the peers.";
         return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
                                             static_cast<std::uint64_t>(own.native())));
       }
-      if (!GPU_TRY(can_access_peer<Bool>(peer, own, where))) {
+      if (!GPU_TRY(can_access_peer(peer, own, where))) {
         return detail::fail(detail::no_peers_error(
             function, peer, own,
             "they are no peers. Leave it out, and copy what it needs with gpu::copy.", where));

@@ -31,7 +31,6 @@ class memory_operation_node {
 
  private:
   friend struct detail::node_access;
-  template <class Builder = detail::text_builder>
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) noexcept {
     GPU_TRY(detail::check_memory_operations("gpu::memory_operation_node", operations_.begin(),

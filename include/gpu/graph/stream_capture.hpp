@@ -37,11 +37,10 @@ class [[nodiscard]] stream_capture {
   /// which cannot be captured, and for a mode that is none; `errc::out_of_host_memory`;
   /// CUDA_ERROR_ILLEGAL_STATE where the stream is being captured. (cuStreamBeginCapture,
   /// cuStreamGetCaptureInfo)
-  template <class Capture = stream_capture>
-  static result<Capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
-                               source_location where = source_location::current()) noexcept {
+  static result<stream_capture> begin(stream_ref stream, capture_mode mode = capture_mode::global,
+                                      source_location where = source_location::current()) noexcept {
     GPU_TRY(check(stream, mode, where));
-    result<Capture> begun = begin_with<Capture>(state{stream, {}}, where, [&] {
+    result<stream_capture> begun = begin_with<stream_capture>(state{stream, {}}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture>(
           where, stream.native(), static_cast<CUstreamCaptureMode>(mode));
     });
@@ -60,15 +59,15 @@ class [[nodiscard]] stream_capture {
   /// adds to (of captures begun elsewhere nothing is known: the driver dies of one); with which,
   /// CUDA_ERROR_INVALID_VALUE for a node of another graph. (cuStreamBeginCaptureToGraph, and
   /// cuGraphNodeGetType for what is not `full`; cuGraphGetNodes where it was refused)
-  template <class Capture = stream_capture>
-  static result<Capture> begin(stream_ref stream, graph_ref into, const nodes_before& after = {},
-                               capture_mode mode = capture_mode::global,
-                               source_location where = source_location::current()) noexcept {
+  static result<stream_capture> begin(stream_ref stream, graph_ref into,
+                                      const nodes_before& after = {},
+                                      capture_mode mode = capture_mode::global,
+                                      source_location where = source_location::current()) noexcept {
     GPU_TRY(check(stream, mode, where));
     GPU_TRY(detail::require(into, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::require_before(after, "gpu::stream_capture::begin", where));
     GPU_TRY(detail::require_no_capture_to(into.native(), "gpu::stream_capture::begin", where));
-    result<Capture> begun = begin_with<Capture>(state{stream, into}, where, [&] {
+    result<stream_capture> begun = begin_with<stream_capture>(state{stream, into}, where, [&] {
       return driver::call<&driver::entry_points::stream_begin_capture_to_graph>(
           where, stream.native(), into.native(), after.native(), after.native_edges(), after.size(),
           static_cast<CUstreamCaptureMode>(mode));
@@ -91,8 +90,7 @@ class [[nodiscard]] stream_capture {
   /// gone then, one that was there has the nodes. **Cost**: two short calls for each kernel.
   /// (cuStreamEndCapture, cuGraphGetNodes, cuGraphNodeGetType, cuGraphKernelNodeGetParams,
   /// cuGraphEventRecordNodeGetEvent, cuGraphEventWaitNodeGetEvent)
-  template <class Graph = graph>
-  result<Graph> end(source_location where = source_location::current()) noexcept {
+  result<graph> end(source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::stream_capture::end";
     const state ended = state_.release();
     GPU_TRY(detail::require(ended.stream, function, where));
@@ -103,7 +101,7 @@ class [[nodiscard]] stream_capture {
                                                                      &native);
     });
     if (ended.into) native = nullptr;
-    Graph owner = Graph::adopt(
+    graph owner = graph::adopt(
         native == nullptr ? graph_ref{} : graph_ref::from_native(native, ended.stream.context()));
     if (!done.has_value()) [[unlikely]] {
       // Where the call was not even made the stream is still being captured.
@@ -195,9 +193,8 @@ struct capture_info {
 /// The capture goes on.
 /// **Errors**: `errc::empty_handle`, `errc::out_of_host_memory`, the driver's. **Threads**: as the
 /// capture. (cuStreamGetCaptureInfo)
-template <class Info = capture_info>
-result<Info> capture_of(stream_ref stream,
-                        source_location where = source_location::current()) noexcept {
+inline result<capture_info> capture_of(
+    stream_ref stream, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(stream, "gpu::capture_of", where));
   CUstreamCaptureStatus status{};
   cuuint64_t id = 0;
@@ -209,7 +206,7 @@ result<Info> capture_of(stream_ref stream,
     return driver::call<&driver::entry_points::stream_get_capture_info>(
         where, stream.native(), &status, &id, &graph, &nodes, &edges, &count);
   }));
-  Info info;
+  capture_info info;
   info.status = static_cast<capture_status>(status);
   if (info.status != capture_status::active) return info;
   info.id = id;
@@ -224,14 +221,12 @@ namespace detail {
 
 /// Says of dependencies that a capture did not take which node is none of its graph's, or that
 /// there is no capture.
-template <class Info = capture_info>
-[[gnu::cold, gnu::noinline]] cuda_error with_wrong_dependency(cuda_error error,
-                                                              const stream_ref& stream,
-                                                              const nodes_before& nodes) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_dependency(
+    cuda_error error, const stream_ref& stream, const nodes_before& nodes) noexcept {
   if (!is_invalid_value(error) &&
       (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_ILLEGAL_STATE))
     return error;
-  const result<Info> info = capture_of<Info>(stream, error.where());
+  const result<capture_info> info = capture_of(stream, error.where());
   if (!info.has_value()) return noted_error(detail::move(error));
   if (info->status == capture_status::none) {
     return noted_error(detail::move(error).with_details(
@@ -241,10 +236,9 @@ template <class Info = capture_info>
   return with_wrong_node(detail::move(error), info->graph.native(), nodes, false);
 }
 
-template <class Builder = text_builder>
-result<> change_capture_dependencies(const char* function, const stream_ref& stream,
-                                     const nodes_before& nodes, unsigned flags,
-                                     source_location where) noexcept {
+inline result<> change_capture_dependencies(const char* function, const stream_ref& stream,
+                                            const nodes_before& nodes, unsigned flags,
+                                            source_location where) noexcept {
   GPU_TRY(require(stream, function, where));
   GPU_TRY(require_before(nodes, function, where));
   result<> changed = on_stream(stream, where, [&] {
@@ -270,18 +264,18 @@ result<> change_capture_dependencies(const char* function, const stream_ref& str
 /// is not being captured, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED where the capture is spoiled.
 /// **Threads**: as the capture. (cuStreamUpdateCaptureDependencies, and cuStreamGetCaptureInfo and
 /// cuGraphGetNodes where that was refused)
-template <class Builder = detail::text_builder>
-result<> add_capture_dependencies(stream_ref stream, const nodes_before& nodes,
-                                  source_location where = source_location::current()) noexcept {
+inline result<> add_capture_dependencies(
+    stream_ref stream, const nodes_before& nodes,
+    source_location where = source_location::current()) noexcept {
   return detail::change_capture_dependencies("gpu::add_capture_dependencies", stream, nodes,
                                              CU_STREAM_ADD_CAPTURE_DEPENDENCIES, where);
 }
 
 /// Makes the next captured node of a stream depend on these nodes alone. **Errors**, **Threads**:
 /// as `add_capture_dependencies`. (cuStreamUpdateCaptureDependencies)
-template <class Builder = detail::text_builder>
-result<> set_capture_dependencies(stream_ref stream, const nodes_before& nodes,
-                                  source_location where = source_location::current()) noexcept {
+inline result<> set_capture_dependencies(
+    stream_ref stream, const nodes_before& nodes,
+    source_location where = source_location::current()) noexcept {
   return detail::change_capture_dependencies("gpu::set_capture_dependencies", stream, nodes,
                                              CU_STREAM_SET_CAPTURE_DEPENDENCIES, where);
 }

@@ -40,12 +40,11 @@ namespace detail {
 }
 
 /// Refuses alignments that the driver's memory does not have.
-template <class Builder = text_builder>
-result<> check_alignment(std::size_t alignment, const char* function) noexcept {
+inline result<> check_alignment(std::size_t alignment, const char* function) noexcept {
   constexpr std::size_t most = 256;
   if (alignment <= most) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "an alignment of " << alignment << " bytes was asked for, but the driver's memory has "
       << most << ". Use a type with a smaller alignment.";
   return fail(

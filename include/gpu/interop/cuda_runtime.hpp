@@ -40,14 +40,13 @@ constexpr errc runtime_errc(int code) noexcept {
   }
 }
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error runtime_error(cudaError_t code, const char* call,
-                                                      source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error runtime_error(cudaError_t code, const char* call,
+                                                             source_location where) noexcept {
   const int number = static_cast<int>(code);
   if (error_code_name(error_domain::driver, number) != nullptr) {
     return with_launch_origins(cuda_error(error_domain::driver, number, call, where), nullptr);
   }
-  Builder out;
+  text_builder out;
   out << cudaGetErrorName(code) << ": " << cudaGetErrorString(code) << '.';
   return refusal(runtime_errc(number), call, out.finish(), where,
                  static_cast<std::uint64_t>(number));
@@ -61,12 +60,11 @@ inline kernel_list& runtime_kernels() noexcept {
 }
 
 /// Sets `record` to that of the kernel behind a `__global__` function.
-template <class Builder = text_builder>
-result<> find_runtime_kernel(const void* function, kernel_record*& record,
-                             source_location where) noexcept {
+inline result<> find_runtime_kernel(const void* function, kernel_record*& record,
+                                    source_location where) noexcept {
   cudaKernel_t native = nullptr;
   const cudaError_t got = cudaGetKernel(&native, function);
-  if (got != cudaSuccess) return fail(runtime_error<Builder>(got, "cudaGetKernel", where));
+  if (got != cudaSuccess) return fail(runtime_error(got, "cudaGetKernel", where));
   const char* name = nullptr;
   GPU_TRY(driver::call<&driver::entry_points::kernel_get_name>(where, &name, native));
   const string_ref called(name);
@@ -87,14 +85,13 @@ result<> find_runtime_kernel(const void* function, kernel_record*& record,
 
 /// The context that the runtime works in: the current one, or else the primary context of the
 /// device that cudaSetDevice chose.
-template <class Context = context_ref>
-result<Context> runtime_context(source_location where) noexcept {
-  const Context current = GPU_TRY(Context::current(where));
+inline result<context_ref> runtime_context(source_location where) noexcept {
+  const context_ref current = GPU_TRY(context_ref::current(where));
   if (current.native() != nullptr) return current;
   int ordinal = 0;
   const cudaError_t got = cudaGetDevice(&ordinal);
   if (got != cudaSuccess) return fail(runtime_error(got, "cudaGetDevice", where));
-  return context::primary<Context>(device::from_native(ordinal), where);
+  return context::primary(device::from_native(ordinal), where);
 }
 
 /// What stream 0 is to the runtime: how a source is compiled decides it. A type, so that sources
@@ -138,13 +135,13 @@ auto from_runtime(void (*function)(Parameters...),
 /// the current one, or else the primary context of the device that cudaSetDevice chose. Stream 0 is
 /// the one that this source was compiled for (`--default-stream`).
 /// **Ownership**: the stream stays the caller's. Allowed in a capture. (cuStreamGetCtx)
-template <class Zero = detail::runtime_stream_zero>
-result<stream_ref> from_runtime(cudaStream_t stream,
-                                source_location where = source_location::current()) noexcept {
+inline result<stream_ref> from_runtime(
+    cudaStream_t stream, source_location where = source_location::current()) noexcept {
   if (detail::is_default_stream(stream)) {
     const context_ref context = GPU_TRY(detail::runtime_context(where));
-    const bool per_thread = stream == nullptr ? detail::same<Zero, detail::zero_is_per_thread>
-                                              : stream == cudaStreamPerThread;
+    const bool per_thread =
+        stream == nullptr ? detail::same<detail::runtime_stream_zero, detail::zero_is_per_thread>
+                          : stream == cudaStreamPerThread;
     return per_thread ? stream_ref::per_thread_default(context)
                       : stream_ref::legacy_default(context);
   }
@@ -158,11 +155,10 @@ result<stream_ref> from_runtime(cudaStream_t stream,
 /// The event that a `cudaEvent_t` is, in the context that the runtime works in now; no driver tells
 /// where an event was made. `options` are those that it was made with.
 /// **Ownership**: the event stays the caller's. Allowed in a capture.
-template <class Ref = event_ref>
-result<Ref> from_runtime(cudaEvent_t event, event_options options = {},
-                         source_location where = source_location::current()) noexcept {
+inline result<event_ref> from_runtime(cudaEvent_t event, event_options options = {},
+                                      source_location where = source_location::current()) noexcept {
   const context_ref context = GPU_TRY(detail::runtime_context(where));
-  return Ref::from_native(event, context, options);
+  return event_ref::from_native(event, context, options);
 }
 
 /// What a call of the runtime returned, as a `result`:

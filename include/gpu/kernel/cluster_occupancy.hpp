@@ -35,13 +35,13 @@ result<Number> ask_about_clusters(const char* function, const kernel_handle& ker
 /// `kernel_attribute::allows_nonportable_cluster` was set, 0 where not one block fits.
 /// **Errors**: those of `launch` for shape and attributes; `errc::empty_handle`; the driver's.
 /// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
-template <class Number = int>
-result<Number> max_cluster_size(const kernel_handle& kernel, device on, const launch_config& config,
-                                source_location where = source_location::current()) noexcept {
+inline result<int> max_cluster_size(const kernel_handle& kernel, device on,
+                                    const launch_config& config,
+                                    source_location where = source_location::current()) noexcept {
   launch_config alone = config;
   alone.cluster = {};
   return detail::ask_about_clusters<&driver::entry_points::occupancy_max_potential_cluster_size,
-                                    Number>("gpu::max_cluster_size", kernel, on, alone, where);
+                                    int>("gpu::max_cluster_size", kernel, on, alone, where);
 }
 
 /// How many clusters of `config.cluster` the device holds at once, of launches in this shape and
@@ -49,11 +49,10 @@ result<Number> max_cluster_size(const kernel_handle& kernel, device on, const la
 /// **Errors**: those of `launch` for shape, cluster and attributes; `errc::empty_handle`; the
 /// driver's.
 /// **Capture**: not affected, and goes on. **Threads**: any. (cuOccupancyMaxActiveClusters)
-template <class Number = int>
-result<Number> max_active_clusters(const kernel_handle& kernel, device on,
-                                   const launch_config& config,
-                                   source_location where = source_location::current()) noexcept {
-  return detail::ask_about_clusters<&driver::entry_points::occupancy_max_active_clusters, Number>(
+inline result<int> max_active_clusters(
+    const kernel_handle& kernel, device on, const launch_config& config,
+    source_location where = source_location::current()) noexcept {
+  return detail::ask_about_clusters<&driver::entry_points::occupancy_max_active_clusters, int>(
       "gpu::max_active_clusters", kernel, on, config, where);
 }
 

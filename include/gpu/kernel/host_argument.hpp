@@ -123,7 +123,6 @@ template <is_host_argument A> struct staged_argument<A> {
   }
 };
 
-template <class Builder = text_builder>
 inline result<> refuse_capture(const stream_ref& stream, source_location where) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   GPU_TRY(on_stream(stream, where, [&] {
@@ -138,11 +137,10 @@ inline result<> refuse_capture(const stream_ref& stream, source_location where) 
                       where));
 }
 
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> refuse_moved_from(unsigned position,
                                                                const char* kernel,
                                                                source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << "owner that is argument " << position << " of kernel " << kernel;
   return refuse_empty_handle("gpu::launch", out.finish().c_str(), where);
 }

@@ -55,10 +55,9 @@ template <class Self> class kernel_operations : public kernel_handle {
 
   /// What the compiler and the driver say about the kernel on a device: registers, shared and local
   /// memory, the largest block and more; some fifteen driver calls. (cuKernelGetAttribute)
-  template <class Attributes = kernel_attributes>
-  result<Attributes> attributes(device on,
-                                source_location where = source_location::current()) const noexcept {
-    Attributes found;
+  result<kernel_attributes> attributes(
+      device on, source_location where = source_location::current()) const noexcept {
+    kernel_attributes found;
     GPU_TRY(require("gpu::kernel::attributes", where));
     GPU_TRY(driver::in_any_context(
         where, [&] { return detail::read_attributes(native(), on.native(), found, where); }));

@@ -35,10 +35,9 @@ template <kernel_attribute> struct kernel_attribute_value;
   };
 #include <gpu/kernel/detail/kernel_attribute.inc>
 
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error carveout_error(int percent,
                                                               source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << "a carve-out of " << percent
       << " is not from 0 to 100 percent of the memory that L1 and shared memory divide, nor -1 for "
          "the driver's choice. Choose one of these.";

@@ -89,12 +89,11 @@ struct device_node {
 
 namespace detail {
 
-template <class Builder = text_builder>
-result<> require_untimed(const event_ref& event, const char* function,
-                         source_location where) noexcept {
+inline result<> require_untimed(const event_ref& event, const char* function,
+                                source_location where) noexcept {
   GPU_TRY(require(event, function, where));
   if (!event.has_timing()) return {};
-  Builder out;
+  text_builder out;
   out << "the event of a launch attribute notes the time, which no launch can. Create it with "
          "event_options{.timing = false}.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
@@ -141,9 +140,8 @@ template <> struct launch_attribute_value<launch_attribute::cluster_scheduling> 
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.clusterSchedulingPolicyPreference = static_cast<CUclusterSchedulingPolicy>(value);
   }
-  template <class Builder = text_builder>
   static result<> check(type value, const char* function, source_location where) noexcept {
-    return require_enumerator<type, Builder>(value, "cluster_scheduling", function, where);
+    return require_enumerator<type>(value, "cluster_scheduling", function, where);
   }
 };
 
@@ -153,9 +151,8 @@ template <> struct launch_attribute_value<launch_attribute::programmatic_event> 
     to.programmaticEvent.event = value.event.native();
     to.programmaticEvent.triggerAtBlockStart = value.trigger_at_block_start ? 1 : 0;
   }
-  template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
-    return require_untimed<Builder>(value.event, function, where);
+    return require_untimed(value.event, function, where);
   }
 };
 
@@ -164,9 +161,8 @@ template <> struct launch_attribute_value<launch_attribute::launch_completion_ev
   static void write(CUlaunchAttributeValue& to, const type& value) noexcept {
     to.launchCompletionEvent.event = value.native();
   }
-  template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
-    return require_untimed<Builder>(value, function, where);
+    return require_untimed(value, function, where);
   }
 };
 
@@ -177,10 +173,9 @@ template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
     to.preferredClusterDim.y = value.y;
     to.preferredClusterDim.z = value.z;
   }
-  template <class Builder = text_builder>
   static result<> check(const type& value, const char* function, source_location where) noexcept {
     if (value.volume() != 0) return {};
-    Builder out;
+    text_builder out;
     out << "a preferred cluster of {" << value.x << ", " << value.y << ", " << value.z
         << "} has no blocks. Give each extent at least 1.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, 0, 1));
@@ -207,10 +202,9 @@ template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
   static void write(CUlaunchAttributeValue& to, type value) noexcept {
     to.sharedMemCarveout = static_cast<unsigned>(value);
   }
-  template <class Builder = text_builder>
   static result<> check(type value, const char* function, source_location where) noexcept {
     if (value >= 0 && value <= 100) return {};
-    Builder out;
+    text_builder out;
     out << "a carve-out of " << value
         << " is not from 0 to 100 percent of the memory that L1 and shared memory divide. Leave it "
            "out for the driver's choice.";
@@ -222,7 +216,7 @@ template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
 constexpr std::size_t count_launch_attributes() noexcept {
   std::size_t count = 0;
   for (int value = 0; value < 64; ++value)
-    count += name_of(static_cast<launch_attribute>(value)) != nullptr ? 1 : 0;
+    count += name_of(static_cast<launch_attribute>(value)) != nullptr ? 1u : 0u;
   return count;
 }
 

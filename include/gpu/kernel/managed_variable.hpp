@@ -47,11 +47,10 @@ struct global_place {
 };
 
 /// Checks what the driver answered about a variable, whose size has to be a multiple of `element`.
-template <class Builder = text_builder>
 inline result<> check_variable(const result<>& found, const char* function, const char* kinds,
                                string_ref name, std::size_t element, const global_place& place,
                                source_location where) noexcept {
-  Builder out;
+  text_builder out;
   if (!found.has_value()) {
     const cuda_error& error = found.error();
     if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_FOUND) {
@@ -70,7 +69,6 @@ inline result<> check_variable(const result<>& found, const char* function, cons
 }
 
 /// Finds a variable of the module in a context.
-template <class Builder = text_builder>
 inline result<> find_global(module_state* state, string_ref name, context_ref context,
                             std::size_t element, global_place& place,
                             source_location where) noexcept {
@@ -86,7 +84,6 @@ inline result<> find_global(module_state* state, string_ref name, context_ref co
 }
 
 /// Finds a managed variable of the module.
-template <class Builder = text_builder>
 inline result<> find_managed(module_state* state, string_ref name, std::size_t element,
                              global_place& place, source_location where) noexcept {
   constexpr const char* function = "gpu::module::managed";

@@ -32,7 +32,6 @@ concept compiled_code = requires(const Program& program) {
 namespace detail {
 
 /// Sets `record` to a kernel of the module, or refuses with the names that there are.
-template <class Builder = text_builder>
 inline result<> require_kernel(module_state* state, string_ref name, kernel_record*& record,
                                source_location where) noexcept {
   constexpr const char* function = "gpu::module::kernel";
@@ -228,8 +227,8 @@ class module : public module_operations<module> {
 
   /// Takes over a library of the driver. Where memory for the bookkeeping runs out, the library is
   /// unloaded and the module is empty.
-  template <class Module = module> static Module adopt(CUlibrary library) noexcept {
-    auto made = Module();  // not `module made;`: a directive to some compilers
+  static module adopt(CUlibrary library) noexcept {
+    auto made = module();  // not `module made;`: a directive to some compilers
     if (library == nullptr) return made;
     auto* state = new (std::nothrow) detail::module_state;
     if (state == nullptr) {
@@ -242,7 +241,7 @@ class module : public module_operations<module> {
   }
   /// Gives the library up; the caller unloads it, after the graphs that have its kernels. Kernels
   /// and managed variables that were looked up here are valid until then.
-  template <class Library = CUlibrary> [[nodiscard]] Library release() noexcept {
+  [[nodiscard]] CUlibrary release() noexcept {
     if (!handle_) return nullptr;
     handle_.get()->forget_kernels();
     CUlibrary library = detail::exchange(handle_.get()->library, nullptr);

@@ -109,10 +109,9 @@ inline result<> require_block_size(const char* function, const kernel_handle& ke
   return fail(block_size_error(function, kernel, block_size, 1024, where));
 }
 
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> no_resident_blocks(const char* function, int blocks,
                                                                 source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << blocks << " resident blocks share nothing. Ask for at least 1.";
   return fail(refusal(errc::invalid_launch, function, out.finish(), where,
                       static_cast<std::uint64_t>(std::int64_t{blocks}), 1));
@@ -157,13 +156,12 @@ constexpr int warps_with_registers(int registers, int of_thread, int warp_size) 
 /// for flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes
 /// on. **Threads**: any. (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 /// cuKernelSetAttribute)
-template <class Number = int>
-result<Number> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
-                                 std::size_t dynamic_shared = 0,
-                                 occupancy_flags flags = occupancy_flags::none,
-                                 source_location where = source_location::current()) noexcept {
-  return detail::count_active_blocks<Number>("gpu::max_active_blocks", kernel, on, block_size,
-                                             dynamic_shared, flags, where);
+inline result<int> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
+                                     std::size_t dynamic_shared = 0,
+                                     occupancy_flags flags = occupancy_flags::none,
+                                     source_location where = source_location::current()) noexcept {
+  return detail::count_active_blocks<int>("gpu::max_active_blocks", kernel, on, block_size,
+                                          dynamic_shared, flags, where);
 }
 
 /// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
@@ -171,11 +169,10 @@ result<Number> max_active_blocks(const kernel_handle& kernel, device on, int blo
 /// in which the hardware gives them out: registers by 256 a warp, in each of a multiprocessor's
 /// four parts; shared memory by 128 bytes.
 /// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
-template <class Occupancy = occupancy>
-result<Occupancy> get_occupancy(const kernel_handle& kernel, device on, int block_size,
-                                std::size_t dynamic_shared = 0,
-                                source_location where = source_location::current()) noexcept {
-  Occupancy found;
+inline result<occupancy> get_occupancy(
+    const kernel_handle& kernel, device on, int block_size, std::size_t dynamic_shared = 0,
+    source_location where = source_location::current()) noexcept {
+  occupancy found;
   dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
   found.blocks = GPU_TRY(detail::count_active_blocks<int>(
       "gpu::get_occupancy", kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
@@ -226,17 +223,16 @@ struct block_size_request {
 
 namespace detail {
 
-template <class Suggestion>
-result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
-                                      CUoccupancyB2DSize shared_of_size,
-                                      const block_size_request& request,
-                                      source_location where) noexcept {
+inline result<block_size_suggestion> suggest_block_size(const kernel_handle& kernel, device on,
+                                                        CUoccupancyB2DSize shared_of_size,
+                                                        const block_size_request& request,
+                                                        source_location where) noexcept {
   constexpr const char* function = "gpu::suggest_block_size";
   GPU_TRY(require_occupancy_flags(request.flags, function, where));
   if (kernel && request.largest != 0) {
     GPU_TRY(require_block_size(function, kernel, request.largest, where));
   }
-  Suggestion found;
+  block_size_suggestion found;
   const std::size_t bytes = bounded_dynamic_shared(request.dynamic_shared);
   const std::size_t shared = shared_of_size != nullptr ? all_dynamic_shared : bytes;
   GPU_TRY(ask_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
@@ -260,27 +256,26 @@ template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) no
 /// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::invalid_argument` for
 /// flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes on.
 /// **Threads**: any. (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
-template <class Suggestion = block_size_suggestion>
-result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
-                                      const block_size_request& request = {},
-                                      source_location where = source_location::current()) noexcept {
-  return detail::suggest_block_size<Suggestion>(kernel, on, nullptr, request, where);
+inline result<block_size_suggestion> suggest_block_size(
+    const kernel_handle& kernel, device on, const block_size_request& request = {},
+    source_location where = source_location::current()) noexcept {
+  return detail::suggest_block_size(kernel, on, nullptr, request, where);
 }
 
 /// The same where the dynamic shared memory depends on the block size: `shared_of_size(threads)`
 /// gives the bytes. It is called in this thread, before the function returns, and must not throw.
 /// The kernel is allowed all the dynamic shared memory that the device has, as `launch` would.
-template <class SharedOfSize, class Suggestion = block_size_suggestion>
+template <class SharedOfSize>
   requires requires(SharedOfSize& f) { static_cast<std::size_t>(f(1)); }
-result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
-                                      SharedOfSize shared_of_size,
-                                      const block_size_request& request = {},
-                                      source_location where = source_location::current()) noexcept {
+result<block_size_suggestion> suggest_block_size(
+    const kernel_handle& kernel, device on, SharedOfSize shared_of_size,
+    const block_size_request& request = {},
+    source_location where = source_location::current()) noexcept {
   SharedOfSize*& current = detail::current_shared_of_size<SharedOfSize>;
   SharedOfSize* const before = current;
   current = &shared_of_size;
-  auto found = detail::suggest_block_size<Suggestion>(
-      kernel, on, &detail::call_shared_of_size<SharedOfSize>, request, where);
+  auto found = detail::suggest_block_size(kernel, on, &detail::call_shared_of_size<SharedOfSize>,
+                                          request, where);
   current = before;
   return found;
 }
@@ -292,12 +287,11 @@ result<Suggestion> suggest_block_size(const kernel_handle& kernel, device on,
 /// given.
 /// **Capture**: not affected, and goes on. **Threads**: any.
 /// (cuOccupancyAvailableDynamicSMemPerBlock, cuKernelSetAttribute)
-template <class Size = std::size_t>
-result<Size> available_dynamic_shared(const kernel_handle& kernel, device on, int blocks,
-                                      int block_size,
-                                      source_location where = source_location::current()) noexcept {
+inline result<std::size_t> available_dynamic_shared(
+    const kernel_handle& kernel, device on, int blocks, int block_size,
+    source_location where = source_location::current()) noexcept {
   constexpr const char* function = "gpu::available_dynamic_shared";
-  Size bytes = 0;
+  std::size_t bytes = 0;
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
   if (blocks < 1) GPU_TRY(detail::no_resident_blocks(function, blocks, where));
   GPU_TRY(

@@ -30,16 +30,16 @@ class caching_allocator {
   /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments beyond
   /// what any device has; `errc::out_of_host_memory`. **Capture**: not affected.
   /// (cuDevicePrimaryCtxRetain)
-  template <class Allocator = caching_allocator>
-  static result<Allocator> create(device on, caching_options options = {},
-                                  source_location where = source_location::current()) noexcept {
+  static result<caching_allocator> create(
+      device on, caching_options options = {},
+      source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create<Allocator>(context_ref::from_native(primary, on), options, where);
+    return create(context_ref::from_native(primary, on), options, where);
   }
-  template <class Allocator = caching_allocator>
-  static result<Allocator> create(context_ref in, caching_options options = {},
-                                  source_location where = source_location::current()) noexcept {
+  static result<caching_allocator> create(
+      context_ref in, caching_options options = {},
+      source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_allocator::create";
     GPU_TRY(detail::require(in, function, where));
     GPU_TRY(detail::check_caching_options(options, function, where));
@@ -49,7 +49,7 @@ class caching_allocator {
     }
     state->context = in;
     state->options = options;
-    return Allocator{state};
+    return caching_allocator{state};
   }
 
   /// `count` elements in the order of `stream`; no elements are fine. They go back to the allocator

@@ -21,18 +21,16 @@ class caching_pinned_allocator {
   /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not, for a limit
   /// below one segment, and for segments that no host has; `errc::out_of_host_memory`.
   /// **Capture**: not affected. (cuDevicePrimaryCtxRetain)
-  template <class Allocator = caching_pinned_allocator>
-  static result<Allocator> create(device with, pinned_flags flags = pinned_flags::none,
-                                  caching_options options = {},
-                                  source_location where = source_location::current()) noexcept {
+  static result<caching_pinned_allocator> create(
+      device with, pinned_flags flags = pinned_flags::none, caching_options options = {},
+      source_location where = source_location::current()) noexcept {
     CUcontext primary = nullptr;
     GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create<Allocator>(context_ref::from_native(primary, with), flags, options, where);
+    return create(context_ref::from_native(primary, with), flags, options, where);
   }
-  template <class Allocator = caching_pinned_allocator>
-  static result<Allocator> create(context_ref in, pinned_flags flags = pinned_flags::none,
-                                  caching_options options = {},
-                                  source_location where = source_location::current()) noexcept {
+  static result<caching_pinned_allocator> create(
+      context_ref in, pinned_flags flags = pinned_flags::none, caching_options options = {},
+      source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_pinned_allocator::create";
     GPU_TRY(detail::require(in, function, where));
     GPU_TRY(detail::check_pinned_flags(flags, function, where));
@@ -46,7 +44,7 @@ class caching_pinned_allocator {
     cache->options = options;
     cache->waiting.keep_events_of(in);
     for (detail::pinned_lane& each : cache->lanes) each.cache = cache;
-    return Allocator{cache};
+    return caching_pinned_allocator{cache};
   }
 
   /// `count` elements; none are fine.
@@ -184,13 +182,11 @@ class caching_pinned_allocator {
 
   /// A block where the thread's own lane has none: of another lane, of a stream that got so far, or
   /// of a new segment.
-  template <class Block = detail::cached_block>
-  [[gnu::cold, gnu::noinline]] result<Block*> take_slowly(detail::pinned_lane& lane,
-                                                          std::size_t bytes,
-                                                          source_location where) noexcept {
-    const auto take_anywhere = [&]() -> Block* {
+  [[gnu::cold, gnu::noinline]] result<detail::cached_block*> take_slowly(
+      detail::pinned_lane& lane, std::size_t bytes, source_location where) noexcept {
+    const auto take_anywhere = [&]() -> detail::cached_block* {
       for (detail::pinned_lane& each : cache_->lanes) {
-        if (Block* block = cache_->take_from(each, bytes)) return block;
+        if (detail::cached_block* block = cache_->take_from(each, bytes)) return block;
       }
       return nullptr;
     };
@@ -199,13 +195,13 @@ class caching_pinned_allocator {
       const detail::last_error_mark before;
       const detail::fork_safe_lock held(cache_->growing);
       if (!held) return detail::fail(fork_error(where));
-      if (Block* block = take_anywhere()) return block;
-      Block* freed = nullptr;
+      if (detail::cached_block* block = take_anywhere()) return block;
+      detail::cached_block* freed = nullptr;
       if (cache_->waiting.collect_until([&] { return (freed = take_anywhere()) != nullptr; })) {
         return freed;
       }
       const std::size_t misses = cache_->misses;
-      const result<Block*> grown = grow<Block>(lane, bytes, where);
+      const result<detail::cached_block*> grown = grow<detail::cached_block>(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
       asked = cache_->misses != misses;
       before.restore();
@@ -214,11 +210,11 @@ class caching_pinned_allocator {
     const detail::fork_safe_lock held(cache_->growing);
     if (!held) return detail::fail(fork_error(where));
     ++cache_->trims;
-    if (Block* block = take_anywhere()) {
+    if (detail::cached_block* block = take_anywhere()) {
       if (asked) ++cache_->asked_for;
       return block;
     }
-    const result<Block*> grown = grow<Block>(lane, bytes, where);
+    const result<detail::cached_block*> grown = grow<detail::cached_block>(lane, bytes, where);
     if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
     return detail::fail(detail::with_map(grown.error(), cache_->held.bytes(),
                                          cache_->held.segments(), "lane",
@@ -226,7 +222,7 @@ class caching_pinned_allocator {
   }
 
   /// Why a forked child gets no memory where it cannot know what is free.
-  template <class Error = cuda_error> static Error fork_error(source_location where) noexcept {
+  static cuda_error fork_error(source_location where) noexcept {
     return driver::detail::unavailable_error(
         driver::current_entry_points(),
         driver::entry_point_index(&driver::entry_points::mem_host_alloc), where);

@@ -18,16 +18,15 @@ struct copy_region {
 namespace detail {
 
 /// `errc::index_out_of_range` where a part is not all inside a box.
-template <class Builder = text_builder>
-result<> check_part(const char* what, const box_side& box, const box_position& at,
-                    const box_extent& size, source_location where) noexcept {
+inline result<> check_part(const char* what, const box_side& box, const box_position& at,
+                           const box_extent& size, source_location where) noexcept {
   const auto inside = [](std::size_t first, std::size_t count, std::size_t all) {
     return first <= all && count <= all - first;
   };
   if (inside(at.x, size.width, box.size.width) && inside(at.y, size.height, box.size.height) &&
       inside(at.z, size.depth, box.size.depth)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " at (" << at.x
       << ", " << at.y << ", " << at.z << ") is not all inside the " << what << ", which is "
       << box.size.width << " x " << box.size.height << " x " << box.size.depth
@@ -162,12 +161,11 @@ template <class Range> constexpr bool is_device_box() noexcept {
 }
 
 /// `errc::invalid_argument` where elements would be filled off their alignment.
-template <class Builder = text_builder>
-result<> check_fill_alignment(const char* function, const box_side& box,
-                              source_location where) noexcept {
+inline result<> check_fill_alignment(const char* function, const box_side& box,
+                                     source_location where) noexcept {
   if (box.address % box.element == 0 && box.pitch % box.element == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the box begins at a multiple of " << (box.address & (~box.address + 1))
       << " bytes and has a pitch of " << box.pitch << " bytes, but elements of " << box.element
       << " bytes are filled at multiples of that. Give a pitch that is one.";

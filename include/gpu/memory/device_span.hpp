@@ -4,7 +4,7 @@
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/type_name.hpp>
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/memory/ranges.hpp>
 
 #include <cuda.h>

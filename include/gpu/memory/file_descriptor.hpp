@@ -51,12 +51,11 @@ inline void* as_shareable_handle(const file_descriptor& file) noexcept {
 }
 
 /// Refuses what is no open descriptor of this process.
-template <class Builder = text_builder>
-result<> require_open(const file_descriptor& file, const char* function,
-                      source_location where) noexcept {
+inline result<> require_open(const file_descriptor& file, const char* function,
+                             source_location where) noexcept {
   if (!file) return fail(empty_handle_error(function, "file descriptor", where));
   if (gpu_c_fcntl(file.native(), get_descriptor_flags) >= 0) return {};
-  Builder out;
+  text_builder out;
   out << "file descriptor " << file.native()
       << " is not open in this process. Keep it open until it was imported; from another process "
          "it has to come through a Unix socket (SCM_RIGHTS).";
@@ -65,11 +64,10 @@ result<> require_open(const file_descriptor& file, const char* function,
 }
 
 /// Says in the driver's error what the descriptor does not stand for.
-template <class Builder = text_builder>
-cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
-                           const char* wanted) noexcept {
+inline cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
+                                  const char* wanted) noexcept {
   if (error.domain() != error_domain::driver) return error;
-  Builder out;
+  text_builder out;
   out << "file descriptor " << file.native() << " does not stand for " << wanted
       << " that this device can open. Pass what was exported as that";
   return noted_error(detail::move(error).with_details(out.finish()));

@@ -38,8 +38,7 @@ struct free_growing_memory {
 using growing_memory = unique_handle<growing_range, free_growing_memory>;
 
 /// Adds `bytes` of memory behind what is mapped. Where any of it fails, all stays as it was.
-template <class Builder = text_builder>
-result<> extend(growing_range& range, std::size_t bytes, source_location where) noexcept {
+inline result<> extend(growing_range& range, std::size_t bytes, source_location where) noexcept {
   const memory_location at = range.context.device();
   const CUdeviceptr end = range.address + range.mapped;
   const CUmemAllocationProp wanted = native_properties(at, {});
@@ -61,8 +60,7 @@ result<> extend(growing_range& range, std::size_t bytes, source_location where) 
 
 /// Takes away the memory behind the first `bytes`, as far as it was added in pieces that lie there
 /// as a whole. Nothing of it is in use.
-template <class Builder = text_builder>
-result<> shorten(growing_range& range, std::size_t bytes, source_location where) noexcept {
+inline result<> shorten(growing_range& range, std::size_t bytes, source_location where) noexcept {
   while (range.mapped > bytes) {
     CUdeviceptr piece = 0;
     GPU_TRY(driver::call<&driver::entry_points::pointer_get_attribute>(

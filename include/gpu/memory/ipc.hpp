@@ -176,9 +176,8 @@ template <class T> class imported_memory {
 /// **Errors**: `errc::invalid_argument` for an event that notes the time; `errc::empty_handle`; the
 /// driver's, with a sentence for an event that is not `interprocess`. **Capture**: not affected.
 /// **Threads**: any. (cuIpcGetEventHandle)
-template <class Handle = event_handle>
-result<Handle> export_event(event_ref event,
-                            source_location where = source_location::current()) noexcept {
+inline result<event_handle> export_event(
+    event_ref event, source_location where = source_location::current()) noexcept {
   constexpr const char* function = "gpu::export_event";
   GPU_TRY(detail::require(event, function, where));
   if (event.has_timing()) {
@@ -188,7 +187,7 @@ result<Handle> export_event(event_ref event,
                              "event_options{.timing = false, .interprocess = true}."),
                         where));
   }
-  Handle made;
+  event_handle made;
   result<> done = driver::call_in<&driver::entry_points::ipc_get_event_handle>(
       event.context().native(), where, &made.native, event.native());
   if (done.has_value()) [[likely]]
@@ -204,15 +203,14 @@ result<Handle> export_event(event_ref event,
 /// The event of another process, in the primary context of a device: it can be recorded and waited
 /// for on both sides. **Errors**: the driver's, with a sentence for a handle of nothing.
 /// **Capture**: not affected. **Threads**: any. (cuIpcOpenEventHandle)
-template <class Event = event>
-result<Event> import_event(device on, const event_handle& handle,
-                           source_location where = source_location::current()) noexcept {
+inline result<event> import_event(device on, const event_handle& handle,
+                                  source_location where = source_location::current()) noexcept {
   CUcontext primary = nullptr;
   GPU_TRY(detail::find_primary_context(on.native(), primary, where));
   CUevent native = nullptr;
   result<> opened = driver::call_in<&driver::entry_points::ipc_open_event_handle>(
       primary, where, &native, handle.native);
-  Event made = Event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
+  event made = event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
                                                    {.timing = false, .interprocess = true}));
   if (!opened.has_value()) [[unlikely]]
     return detail::fail(detail::with_handle_advice(detail::move(opened).error()));

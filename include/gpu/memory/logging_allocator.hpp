@@ -13,10 +13,9 @@ inline void log_to_stderr(const text& line, void*) noexcept {
 }
 
 /// "gpu: 4096 bytes allocated, 5242880 of 16777216 bytes are free on device 0 [main.cpp:12]"
-template <class Builder = text_builder>
-text describe_allocation(const stream_ref& stream, std::size_t count, std::size_t size,
-                         const cuda_error* error, source_location where) noexcept {
-  Builder out;
+inline text describe_allocation(const stream_ref& stream, std::size_t count, std::size_t size,
+                                const cuda_error* error, source_location where) noexcept {
+  text_builder out;
   std::size_t bytes = 0;
   out << "gpu: ";
   if (__builtin_mul_overflow(count, size, &bytes)) {

@@ -98,14 +98,13 @@ inline text_builder& operator<<(text_builder& out, const memory_location& where)
 
 /// What a call told that names a location: where that is a device that there is not, its index and
 /// the number of devices.
-template <class Number = int>
-result<> told_of_location(result<> told, const memory_location& at,
-                          source_location where) noexcept {
+inline result<> told_of_location(result<> told, const memory_location& at,
+                                 source_location where) noexcept {
   if (told.has_value() || !at.is_device() || told.error().domain() != error_domain::driver ||
       (told.error().code() != CUDA_ERROR_INVALID_DEVICE &&
        told.error().code() != CUDA_ERROR_INVALID_VALUE)) [[likely]]
     return told;
-  Number count = 0;
+  int count = 0;
   if (!driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
       (at.id() >= 0 && at.id() < count))
     return told;

@@ -45,14 +45,13 @@ result<> require(const memory_pool_ref& pool, const char* function, source_locat
 
 /// `errc::invalid_argument` for a place that no pool can be at: at none there is managed memory
 /// only.
-template <class Builder = text_builder>
-result<> require_pool_place(const memory_location& at, allocation_type type, const char* function,
-                            source_location where) noexcept {
+inline result<> require_pool_place(const memory_location& at, allocation_type type,
+                                   const char* function, source_location where) noexcept {
   GPU_TRY(require_enumerator(type, "allocation_type", function, where));
   const bool current_node = at.type() == memory_location_type::host_numa_current;
   if (!current_node && (at || type == allocation_type::managed)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "a pool cannot be at " << at
       << ". Pass a device, gpu::memory_location::host() or host_numa(node).";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
@@ -60,13 +59,12 @@ result<> require_pool_place(const memory_location& at, allocation_type type, con
 
 /// Has an error that there is no memory say that it is the pool's limit, where its device has
 /// enough.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_pool_limit(cuda_error error,
-                                                        const memory_location& at) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_pool_limit(cuda_error error,
+                                                               const memory_location& at) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY ||
       !at.is_device() || error.asked() > error.limit())
     return error;
-  Builder out;
+  text_builder out;
   out << error.details().c_str()
       << ". That much is free, so it is likely the pool's limit, memory_pool_options::max_bytes, "
          "that is exhausted. Give buffers back to it, or create it with a larger limit";
@@ -127,16 +125,15 @@ template <class Self> class memory_pool_operations {
   /// What a device may do with memory of the pool; its own may read and write. Not allowed while a
   /// stream is captured. (cuMemPoolGetAccess)
   /// **Errors**: `errc::index_out_of_range` for a device that there is not.
-  template <class Access = memory_access>
-  result<Access> access(device by,
-                        source_location where = source_location::current()) const noexcept {
+  result<memory_access> access(device by,
+                               source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require(self(), "gpu::memory_pool::access", where));
     CUmemLocation location = memory_location(by).native();
     CUmemAccess_flags flags{};
     GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_pool_get_access>(
                                          where, &flags, self().native(), &location),
                                      by, where));
-    return static_cast<Access>(flags);
+    return static_cast<memory_access>(flags);
   }
 
   /// Lets a device read and write memory of the pool, what there is and what will be, or not any
@@ -145,7 +142,6 @@ template <class Self> class memory_pool_operations {
   /// taking access away from the pool's own device; `errc::index_out_of_range` for a device that
   /// there is not; CUDA_ERROR_INVALID_DEVICE where they are no peers. Not allowed while a stream is
   /// captured. (cuMemPoolSetAccess)
-  template <class Builder = detail::text_builder>
   result<> set_access(device by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
     constexpr const char* function = "gpu::memory_pool::set_access";
@@ -153,7 +149,7 @@ template <class Self> class memory_pool_operations {
     GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
     const bool own = self().location() == memory_location(by);
     if (access != memory_access::read_write && (access != memory_access::none || own)) {
-      Builder out;
+      detail::text_builder out;
       if (access == memory_access::none) {
         out << "device " << by.native()
             << " is the pool's own, and keeps its access. Take it from other devices only.";
@@ -192,26 +188,24 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
   }
   /// The pool that a device has from the start. **Errors**: `errc::index_out_of_range` for a device
   /// that there is not. **Capture**: not affected. (cuDeviceGetDefaultMemPool)
-  template <class Ref = memory_pool_ref>
-  static result<Ref> default_of(device on,
-                                source_location where = source_location::current()) noexcept {
+  static result<memory_pool_ref> default_of(
+      device on, source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
     GPU_TRY(
         detail::told_of_location(driver::call<&driver::entry_points::device_get_default_mem_pool>(
                                      where, &native, on.native()),
                                  on, where));
-    return Ref::from_native(native, on);
+    return memory_pool_ref::from_native(native, on);
   }
   /// The pool that `device_buffer::create(stream, count)` uses. **Errors**: as `default_of`.
   /// **Capture**: not affected. (cuDeviceGetMemPool)
-  template <class Ref = memory_pool_ref>
-  static result<Ref> current_of(device on,
-                                source_location where = source_location::current()) noexcept {
+  static result<memory_pool_ref> current_of(
+      device on, source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
     GPU_TRY(detail::told_of_location(
         driver::call<&driver::entry_points::device_get_mem_pool>(where, &native, on.native()), on,
         where));
-    return Ref::from_native(native, on);
+    return memory_pool_ref::from_native(native, on);
   }
 
   /// The pools that a place has from the start and now, for memory of a type: of a device, of the
@@ -220,16 +214,16 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
   /// `errc::index_out_of_range` for a device that there is not, the driver's
   /// CUDA_ERROR_INVALID_VALUE for another such place; `errc::not_supported` before CUDA 13.0's
   /// driver. **Capture**: not affected. (cuMemGetDefaultMemPool, cuMemGetMemPool)
-  template <class Ref = memory_pool_ref>
-  static result<Ref> default_of(memory_location at, allocation_type type,
-                                source_location where = source_location::current()) noexcept {
-    return at_place<&driver::entry_points::mem_get_default_mem_pool, Ref>(
+  static result<memory_pool_ref> default_of(
+      memory_location at, allocation_type type,
+      source_location where = source_location::current()) noexcept {
+    return at_place<&driver::entry_points::mem_get_default_mem_pool, memory_pool_ref>(
         at, type, "gpu::memory_pool_ref::default_of", where);
   }
-  template <class Ref = memory_pool_ref>
-  static result<Ref> current_of(memory_location at, allocation_type type,
-                                source_location where = source_location::current()) noexcept {
-    return at_place<&driver::entry_points::mem_get_mem_pool, Ref>(
+  static result<memory_pool_ref> current_of(
+      memory_location at, allocation_type type,
+      source_location where = source_location::current()) noexcept {
+    return at_place<&driver::entry_points::mem_get_mem_pool, memory_pool_ref>(
         at, type, "gpu::memory_pool_ref::current_of", where);
   }
 
@@ -277,13 +271,12 @@ struct destroy_memory_pool {
 };
 
 /// `errc::invalid_argument` for a pool whose memory is elsewhere.
-template <class Builder = text_builder>
-result<> require_pool_at(const memory_pool_ref& pool, const memory_location& at,
-                         source_location where) noexcept {
+inline result<> require_pool_at(const memory_pool_ref& pool, const memory_location& at,
+                                source_location where) noexcept {
   GPU_TRY(require(pool, "gpu::set_current_pool", where));
   if (pool.location() == at) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the pool's memory is on " << pool.location() << ", and cannot be the one of " << at
       << ". Create a pool there.";
   return fail(refusal(errc::invalid_argument, "gpu::set_current_pool", out.finish(), where));
@@ -308,9 +301,8 @@ inline result<> set_current_pool(device on, memory_pool_ref pool,
 /// **Errors**: those of `default_of`; `errc::empty_handle`; `errc::invalid_argument` for a pool of
 /// another place; CUDA_ERROR_INVALID_VALUE, with a sentence, for one of another type.
 /// **Capture**: not allowed. (cuMemSetMemPool)
-template <class Builder = detail::text_builder>
-result<> set_current_pool(memory_location at, allocation_type type, memory_pool_ref pool,
-                          source_location where = source_location::current()) noexcept {
+inline result<> set_current_pool(memory_location at, allocation_type type, memory_pool_ref pool,
+                                 source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require_pool_place(at, type, "gpu::set_current_pool", where));
   GPU_TRY(detail::require_pool_at(pool, at, where));
   CUmemLocation place = at.native();
@@ -318,7 +310,7 @@ result<> set_current_pool(memory_location at, allocation_type type, memory_pool_
       where, &place, static_cast<CUmemAllocationType>(type), pool.native());
   if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) [[likely]]
     return done;
-  Builder out;
+  detail::text_builder out;
   out << "the pool's memory is not " << name_of(type)
       << ", or there is no such place. Create the pool with that gpu::allocation_type.";
   return detail::fail(detail::noted_error(detail::move(done).error().with_details(out.finish())));
@@ -332,9 +324,8 @@ class memory_pool : public memory_pool_operations<memory_pool> {
   /// `errc::index_out_of_range` for a device that there is not; the driver's
   /// CUDA_ERROR_NOT_SUPPORTED, CUDA_ERROR_INVALID_VALUE. Not allowed while a stream is captured.
   /// (cuMemPoolCreate, cuMemPoolDestroy)
-  template <class Pool = memory_pool>
-  static result<Pool> create(memory_location at, memory_pool_options options = {},
-                             source_location where = source_location::current()) noexcept {
+  static result<memory_pool> create(memory_location at, memory_pool_options options = {},
+                                    source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::memory_pool::create";
     GPU_TRY(detail::require_pool_place(at, options.type, function, where));
     GPU_TRY(detail::require_flags(options.handle_types, detail::known_handle_types,
@@ -350,7 +341,7 @@ class memory_pool : public memory_pool_operations<memory_pool> {
         driver::call<&driver::entry_points::mem_pool_create>(
             where, &native, static_cast<const CUmemPoolProps*>(&properties)),
         at, where));
-    return Pool::adopt(memory_pool_ref::from_native(native, at));
+    return memory_pool::adopt(memory_pool_ref::from_native(native, at));
   }
 
   /// Takes over a pool that cuMemPoolCreate made.

@@ -59,11 +59,11 @@ constexpr bool is_high_mark(memory_pool_attribute attribute) noexcept {
 }
 
 /// The mark of the most that was held, called `name`, can be set to 0 alone.
-template <class Builder = text_builder>
-result<> require_reset(std::uint64_t value, const char* name, source_location where) noexcept {
+inline result<> require_reset(std::uint64_t value, const char* name,
+                              source_location where) noexcept {
   if (value == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << name << " can only be reset, but " << value << " was given. Set it to 0.";
   return fail(refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(), where, value));
 }

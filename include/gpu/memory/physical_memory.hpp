@@ -79,12 +79,11 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
 }
 
 /// Refuses a number of bytes that is no multiple of the unit, or none at all.
-template <class Builder = text_builder>
-result<> check_units(std::size_t bytes, std::size_t unit, const char* what, const char* function,
-                     source_location where) noexcept {
+inline result<> check_units(std::size_t bytes, std::size_t unit, const char* what,
+                            const char* function, source_location where) noexcept {
   if (bytes != 0 && bytes % unit == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << what << " of " << bytes << " bytes is no multiple of " << unit
       << ", the unit of physical memory there. ";
   if (bytes > ~std::size_t{0} - unit) {
@@ -97,10 +96,9 @@ result<> check_units(std::size_t bytes, std::size_t unit, const char* what, cons
 
 /// Has an error of the driver say how much was asked for, and of a device how much there is, where
 /// it is that there was none left.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error no_physical_memory(cuda_error error,
-                                                           const memory_location& at,
-                                                           std::size_t bytes) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error no_physical_memory(cuda_error error,
+                                                                  const memory_location& at,
+                                                                  std::size_t bytes) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY)
     return error;
   CUcontext primary = nullptr;
@@ -108,7 +106,7 @@ template <class Builder = text_builder>
     const auto on = device::from_native(at.id());
     return with_memory_info(detail::move(error), context_ref::from_native(primary, on), bytes);
   }
-  Builder out;
+  text_builder out;
   out << "asked for " << bytes << " bytes of physical memory on " << at;
   return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
 }
@@ -134,10 +132,10 @@ struct release_physical_memory {
 /// devices of today. **Errors**: `errc::invalid_argument` for a location that has none, or
 /// for a unit that is no `granularity`; `errc::index_out_of_range` for a device that there is not.
 /// **Capture**: not affected. **Threads**: any. (cuMemGetAllocationGranularity)
-template <class Size = std::size_t>
-result<Size> granularity_of(memory_location at, granularity which = granularity::minimum,
-                            source_location where = source_location::current()) noexcept {
-  Size unit = 0;
+inline result<std::size_t> granularity_of(
+    memory_location at, granularity which = granularity::minimum,
+    source_location where = source_location::current()) noexcept {
+  std::size_t unit = 0;
   GPU_TRY(detail::get_granularity(at, which, "gpu::granularity_of", unit, where));
   return unit;
 }
@@ -153,10 +151,9 @@ class physical_memory {
   /// `errc::index_out_of_range` for a device that there is not; the driver's
   /// CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, and those free and total on a device,
   /// CUDA_ERROR_NOT_SUPPORTED.
-  template <class Memory = physical_memory>
-  static result<Memory> create(memory_location at, std::size_t bytes,
-                               physical_memory_options options = {},
-                               source_location where = source_location::current()) noexcept {
+  static result<physical_memory> create(
+      memory_location at, std::size_t bytes, physical_memory_options options = {},
+      source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::physical_memory::create";
     std::size_t unit = 0;
     GPU_TRY(detail::require_flags(options.handle_types, detail::known_handle_types,
@@ -171,7 +168,7 @@ class physical_memory {
       result<> located = detail::told_of_location(detail::move(made), at, where);
       return detail::fail(detail::no_physical_memory(detail::move(located).error(), at, bytes));
     }
-    return Memory::adopt(native, bytes);
+    return physical_memory::adopt(native, bytes);
   }
 
   /// Memory that another process, or another part of this one, exported with `export_memory`. The
@@ -179,9 +176,8 @@ class physical_memory {
   /// driver does not tell, and maps memory as a whole only. (cuMemImportFromShareableHandle)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;
   /// the driver's for one of something else.
-  template <class Memory = physical_memory>
-  static result<Memory> open(const file_descriptor& from, std::size_t bytes,
-                             source_location where = source_location::current()) noexcept {
+  static result<physical_memory> open(const file_descriptor& from, std::size_t bytes,
+                                      source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require_open(from, "gpu::physical_memory::open", where));
     CUmemGenericAllocationHandle native = 0;
     result<> opened = driver::call<&driver::entry_points::mem_import_from_shareable_handle>(
@@ -191,7 +187,7 @@ class physical_memory {
       return detail::fail(
           detail::with_descriptor(detail::move(opened).error(), from, "physical memory"));
     }
-    return Memory::adopt(native, bytes);
+    return physical_memory::adopt(native, bytes);
   }
 
   /// Takes over memory that cuMemCreate made.
@@ -208,13 +204,13 @@ class physical_memory {
   /// Where the memory is and what it was created for, but for `tile_pool`, which the driver does
   /// not tell; of imported memory, the handle types are none. **Errors**: `errc::empty_handle`.
   /// (cuMemGetAllocationPropertiesFromHandle)
-  template <class Properties = physical_memory_properties>
-  result<Properties> properties(source_location where = source_location::current()) const noexcept {
+  result<physical_memory_properties> properties(
+      source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::physical_memory::properties", where));
     CUmemAllocationProp found{};
     GPU_TRY(driver::call<&driver::entry_points::mem_get_allocation_properties_from_handle>(
         where, &found, native()));
-    Properties told;
+    physical_memory_properties told;
     told.location = memory_location::from_native(found.location);
     told.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
     told.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
@@ -241,16 +237,15 @@ class physical_memory {
 /// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE, with a sentence, for
 /// memory that was created for this process alone, or imported. **Capture**: not affected.
 /// **Threads**: any. (cuMemExportToShareableHandle)
-template <class File = file_descriptor>
-result<File> export_memory(const physical_memory& memory,
-                           source_location where = source_location::current()) noexcept {
+inline result<file_descriptor> export_memory(
+    const physical_memory& memory, source_location where = source_location::current()) noexcept {
   GPU_TRY(memory.require("gpu::export_memory", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
       where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
       static_cast<unsigned long long>(0));
   if (done.has_value()) [[likely]]
-    return File::adopt(native);
+    return file_descriptor::adopt(native);
   return detail::fail(detail::with_sentence(
       detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
       "memory can be exported that was created with .handle_types = "

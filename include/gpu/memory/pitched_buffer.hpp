@@ -10,12 +10,11 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error box_overflow_error(const char* function,
-                                                           const box_extent& size,
-                                                           std::size_t element,
-                                                           source_location where) noexcept {
-  Builder out;
+[[gnu::cold, gnu::noinline]] inline cuda_error box_overflow_error(const char* function,
+                                                                  const box_extent& size,
+                                                                  std::size_t element,
+                                                                  source_location where) noexcept {
+  text_builder out;
   out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " elements of "
       << element << " bytes has more bytes than a size_t can count. Make it smaller.";
   return refusal(errc::size_overflow, function, out.finish(), where);
@@ -23,17 +22,17 @@ template <class Builder = text_builder>
 
 /// What the driver told of a box with rows of so many bytes: where they are longer than the device
 /// takes, both lengths. (cuDeviceGetAttribute)
-template <class Builder = text_builder, class Number = int>
-[[gnu::cold, gnu::noinline]] cuda_error told_of_row(const char* function, cuda_error error,
-                                                    std::size_t row, context_ref in) noexcept {
-  Number most = 0;
+[[gnu::cold, gnu::noinline]] inline cuda_error told_of_row(const char* function, cuda_error error,
+                                                           std::size_t row,
+                                                           context_ref in) noexcept {
+  int most = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE ||
       !driver::call<&driver::entry_points::device_get_attribute>(
            error.where(), &most, CU_DEVICE_ATTRIBUTE_MAX_PITCH, in.device().native())
            .has_value() ||
       row <= static_cast<std::size_t>(most))
     return error;
-  Builder out;
+  text_builder out;
   out << "the rows are " << row << " bytes, and those of device " << in.device().native()
       << " are at most " << most << ". Make them shorter, or allocate a device_buffer.";
   return refusal(errc::invalid_argument, function, out.finish(), error.where(), row,

@@ -4,7 +4,7 @@
 /// between the rows.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/error_reporter.hpp>
 
 #include <cuda.h>
 

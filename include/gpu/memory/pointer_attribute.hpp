@@ -108,9 +108,8 @@ result<pointer_attribute_t<Attribute>> attribute(
 /// Makes blocking copies and fills of the memory wait until they are done on the device, or lets
 /// them return earlier again. (cuPointerSetAttribute)
 /// **Errors**: as `attribute`. **Capture**: not allowed. **Threads**: any.
-template <class Result = void>
-result<Result> set_sync_memops(const volatile void* of, bool on,
-                               source_location where = source_location::current()) noexcept {
+inline result<void> set_sync_memops(const volatile void* of, bool on,
+                                    source_location where = source_location::current()) noexcept {
   const unsigned value = on ? 1 : 0;
   return driver::call_in_any<&driver::entry_points::pointer_set_attribute>(
       where, static_cast<const void*>(&value), CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
@@ -134,10 +133,9 @@ struct pointer_info {
 
   /// Any address, also one that the driver does not know. **Errors**: the driver's, for other
   /// reasons than that. **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
-  template <class Info = pointer_info>
-  static result<Info> of(const volatile void* pointer,
-                         source_location where = source_location::current()) noexcept {
-    Info found;
+  static result<pointer_info> of(const volatile void* pointer,
+                                 source_location where = source_location::current()) noexcept {
+    pointer_info found;
     unsigned type = 0, managed = 0;
     int ordinal = 0;
     CUpointer_attribute wanted[] = {

@@ -43,15 +43,14 @@ constexpr const char* name_of(memory_advice advice) noexcept {
 namespace detail {
 
 /// `errc::invalid_argument` where advice and location do not go together.
-template <class Builder = text_builder>
-result<> check_advice(memory_advice advice, const memory_location& location,
-                      source_location where) noexcept {
+inline result<> check_advice(memory_advice advice, const memory_location& location,
+                             source_location where) noexcept {
   const bool about_a_place = advice == memory_advice::set_preferred_location ||
                              advice == memory_advice::set_accessed_by ||
                              advice == memory_advice::unset_accessed_by;
   GPU_TRY(require_enumerator(advice, "memory_advice", "gpu::advise", where));
   const char* name = name_of(advice);
-  Builder out;
+  text_builder out;
   if (about_a_place && !location) {
     out << name << " needs a location. Pass a device or gpu::memory_location::host().";
   } else if (about_a_place && advice != memory_advice::set_preferred_location &&
@@ -100,30 +99,29 @@ template <class Builder, class WriteName>
 }
 
 /// What the driver told of a range that is to be at `at`: where one of the two cannot be, why.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] result<> told_of_range(result<> told, const copy_end& range,
-                                                    std::size_t bytes, const memory_location& at,
-                                                    source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<> told_of_range(result<> told, const copy_end& range,
+                                                           std::size_t bytes,
+                                                           const memory_location& at,
+                                                           source_location where) noexcept {
   // Not assigned to what was told: nvcc's front end dies of that.
   result<> located = told_of_location(detail::move(told), at, where);
   if (located.error().domain() != error_domain::driver ||
       located.error().code() != CUDA_ERROR_INVALID_VALUE) {
     return located;
   }
-  Builder out;
+  text_builder out;
   if (!write_range_fault(out, range.device_address(), bytes,
-                         [](Builder& to) { to << "the range"; })) {
+                         [](text_builder& to) { to << "the range"; })) {
     return located;
   }
   return fail(noted_error(detail::move(located).error().with_details(out.finish())));
 }
 
-template <class Builder = text_builder>
-result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
-                     const memory_location& to, source_location where) noexcept {
+inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
+                            const memory_location& to, source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::prefetch", where));
   if (!to) {
-    Builder out;
+    text_builder out;
     out << "there is no location to prefetch to. Pass a device or gpu::memory_location::host().";
     return fail(refusal(errc::invalid_argument, "gpu::prefetch", out.finish(), where));
   }

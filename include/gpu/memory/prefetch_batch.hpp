@@ -134,12 +134,12 @@ struct managed_batch {
 
  private:
   /// `errc::invalid_argument` where a location is missing or too much.
-  template <bool Wanted, class Builder = text_builder>
+  template <bool Wanted>
   static result<> check_location(const memory_location& to, std::size_t index, const char* function,
                                  source_location where) noexcept {
     if (static_cast<bool>(to) == Wanted) [[likely]]
       return {};
-    Builder out;
+    text_builder out;
     if (Wanted) {
       out << "range " << index
           << " has no location to prefetch to. Pass a device or gpu::memory_location::host().";

@@ -21,16 +21,15 @@ struct allocation_handle {
 /// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE for a pool that was
 /// created for this process alone. **Capture**: not allowed. **Threads**: any.
 /// (cuMemPoolExportToShareableHandle)
-template <class File = file_descriptor>
-result<File> export_pool(memory_pool_ref pool,
-                         source_location where = source_location::current()) noexcept {
+inline result<file_descriptor> export_pool(
+    memory_pool_ref pool, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(pool, "gpu::export_pool", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_pool_export_to_shareable_handle>(
       where, static_cast<void*>(&native), pool.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
       static_cast<unsigned long long>(0));
   if (done.has_value()) [[likely]]
-    return File::adopt(native);
+    return file_descriptor::adopt(native);
   return detail::fail(
       detail::with_sentence(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
                             "a pool can be exported that was created with .handle_types = "
@@ -73,9 +72,9 @@ class imported_memory_pool {
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;
   /// the driver's for one of something else. **Capture**: not allowed.
   /// (cuMemPoolImportFromShareableHandle, cuMemPoolDestroy)
-  template <class Pool = imported_memory_pool>
-  static result<Pool> open(device on, const file_descriptor& from,
-                           source_location where = source_location::current()) noexcept {
+  static result<imported_memory_pool> open(
+      device on, const file_descriptor& from,
+      source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require_open(from, "gpu::imported_memory_pool::open", where));
     CUmemoryPool native = nullptr;
     result<> opened = driver::call<&driver::entry_points::mem_pool_import_from_shareable_handle>(
@@ -85,7 +84,7 @@ class imported_memory_pool {
       return detail::fail(
           detail::with_descriptor(detail::move(opened).error(), from, "a memory pool"));
     }
-    return Pool{memory_pool_ref::from_native(native, on)};
+    return imported_memory_pool{memory_pool_ref::from_native(native, on)};
   }
 
   /// The memory behind a handle of `export_allocation`, given up in the order of `stream`; before
@@ -112,15 +111,13 @@ class imported_memory_pool {
   }
 
   /// As `memory_pool::access` and `memory_pool::set_access`.
-  template <class Access = memory_access>
-  result<Access> access(device by,
-                        source_location where = source_location::current()) const noexcept {
-    return handle_.get().template access<Access>(by, where);
+  result<memory_access> access(device by,
+                               source_location where = source_location::current()) const noexcept {
+    return handle_.get().access(by, where);
   }
-  template <class Builder = detail::text_builder>
   result<> set_access(device by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
-    return handle_.get().template set_access<Builder>(by, access, where);
+    return handle_.get().set_access(by, access, where);
   }
 
   CUmemoryPool native() const noexcept { return handle_.get().native(); }

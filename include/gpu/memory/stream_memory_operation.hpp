@@ -129,9 +129,8 @@ namespace detail {
 
 inline constexpr std::size_t most_memory_operations = 255;
 
-template <class Builder = text_builder>
-result<> check_memory_operation(const char* function, const memory_operation& operation,
-                                context_ref in, source_location where) noexcept {
+inline result<> check_memory_operation(const char* function, const memory_operation& operation,
+                                       context_ref in, source_location where) noexcept {
   const CUstreamBatchMemOpParams& native = operation.native();
   const bool waits = native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
                      native.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
@@ -150,7 +149,7 @@ result<> check_memory_operation(const char* function, const memory_operation& op
   const unsigned bytes = wide ? 8 : 4;
   const std::uint64_t address = native.writeValue.address;
   if (address == 0 || address % bytes != 0) {
-    Builder out;
+    text_builder out;
     if (address == 0) {
       out << "the range has no word to use. Give a range of at least one element.";
     } else {
@@ -182,12 +181,11 @@ result<> check_memory_operation(const char* function, const memory_operation& op
   return {};
 }
 
-template <class Builder = text_builder>
-result<> check_memory_operations(const char* function, const memory_operation* operations,
-                                 std::size_t count, context_ref in,
-                                 source_location where) noexcept {
+inline result<> check_memory_operations(const char* function, const memory_operation* operations,
+                                        std::size_t count, context_ref in,
+                                        source_location where) noexcept {
   if (count > most_memory_operations) {
-    Builder out;
+    text_builder out;
     out << count << " operations are more than the limit of " << most_memory_operations
         << " at once. Give them in parts.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, count,
@@ -199,20 +197,18 @@ result<> check_memory_operations(const char* function, const memory_operation* o
 }
 
 /// Says which memory the driver does not take.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_word_advice(cuda_error error) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_word_advice(cuda_error error) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
     return error;
-  Builder out;
+  text_builder out;
   out << "A stream uses words in page-locked memory and in device memory of its context that was "
          "allocated for itself; not in managed memory, nor in that of a pool, such as a "
          "device_buffer made on a stream.";
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 
-template <class Builder = text_builder>
-result<> perform_on(const stream_ref& stream, const memory_operation* operations, std::size_t count,
-                    source_location where) noexcept {
+inline result<> perform_on(const stream_ref& stream, const memory_operation* operations,
+                           std::size_t count, source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::perform", where));
   GPU_TRY(check_memory_operations("gpu::perform", operations, count, stream.context(), where));
   if (count == 0) return {};
@@ -263,15 +259,13 @@ result<> perform_on(const stream_ref& stream, const memory_operation* operations
 /// **Capture**: allowed, as a node of the kind `batch_memory_operation`. **Threads**: any.
 /// (cuStreamWaitValue32, cuStreamWaitValue64, cuStreamWriteValue32, cuStreamWriteValue64,
 /// cuStreamBatchMemOp; cuDeviceGetAttribute for words of 8 bytes, `bitwise_nor` and flushes)
-template <class Result = result<>>
-Result perform(stream_ref stream, const memory_operation& operation,
-               source_location where = source_location::current()) noexcept {
+inline result<> perform(stream_ref stream, const memory_operation& operation,
+                        source_location where = source_location::current()) noexcept {
   return detail::perform_on(stream, &operation, 1, where);
 }
 /// Queues up to 255 operations, one after the other, in one call. (cuStreamBatchMemOp)
-template <class Result = result<>>
-Result perform(stream_ref stream, std::initializer_list<memory_operation> operations,
-               source_location where = source_location::current()) noexcept {
+inline result<> perform(stream_ref stream, std::initializer_list<memory_operation> operations,
+                        source_location where = source_location::current()) noexcept {
   return detail::perform_on(stream, operations.begin(), operations.size(), where);
 }
 /// The same for any contiguous range of operations.

@@ -35,10 +35,9 @@ template <class T, int Rank> class strided_span {
 
   /// All elements of `elements` in rows, the last index running fastest.
   /// **Errors**: `errc::size_mismatch` where the extents do not multiply to the number of elements.
-  template <class Self = strided_span>
-  static result<Self> row_major(device_span<T> elements, const std::size_t (&extents)[Rank],
-                                source_location where = source_location::current()) {
-    Self view;
+  static result<strided_span> row_major(device_span<T> elements, const std::size_t (&extents)[Rank],
+                                        source_location where = source_location::current()) {
+    strided_span view;
     view.data_ = elements.data();
     std::size_t product = 1;
     bool overflows = false, empty = false;

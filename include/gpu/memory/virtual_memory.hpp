@@ -62,10 +62,9 @@ class address_reservation {
   /// cuMemAddressFree)
   /// **Errors**: `errc::invalid_argument` for a size, an alignment or a wish that cannot be; the
   /// driver's CUDA_ERROR_OUT_OF_MEMORY where there are no such addresses.
-  template <class Reservation = address_reservation>
-  static result<Reservation> create(memory_location memory_at, std::size_t bytes,
-                                    address_reservation_options options = {},
-                                    source_location where = source_location::current()) noexcept {
+  static result<address_reservation> create(
+      memory_location memory_at, std::size_t bytes, address_reservation_options options = {},
+      source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::address_reservation::create";
     detail::address_range made;
     GPU_TRY(detail::get_granularity(memory_at, granularity::minimum, function, made.unit, where));
@@ -87,7 +86,7 @@ class address_reservation {
     GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
         where, &made.begin, bytes, options.alignment, options.wish,
         static_cast<unsigned long long>(0)));
-    return Reservation{made};
+    return address_reservation{made};
   }
 
   /// The first address.
@@ -116,10 +115,9 @@ class memory_mapping {
   /// of the granularity; `errc::index_out_of_range` where the memory does not fit; the driver's
   /// CUDA_ERROR_INVALID_VALUE, with a sentence, where something is mapped already,
   /// CUDA_ERROR_NOT_SUPPORTED where the size of imported memory is another.
-  template <class Mapping = memory_mapping>
-  static result<Mapping> create(const address_reservation& at, std::size_t offset,
-                                const physical_memory& memory,
-                                source_location where = source_location::current()) noexcept {
+  static result<memory_mapping> create(
+      const address_reservation& at, std::size_t offset, const physical_memory& memory,
+      source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::memory_mapping::create";
     if (!at)
       return detail::fail(detail::empty_handle_error(function, "address reservation", where));
@@ -144,7 +142,7 @@ class memory_mapping {
           "something may be mapped there already. Unmap it first, or choose another offset; memory "
           "with tile_pool is for arrays alone"));
     }
-    return Mapping{made};
+    return memory_mapping{made};
   }
 
   /// Lets a device touch the memory, or the host, which reaches memory of its own NUMA nodes alone;
@@ -165,9 +163,8 @@ class memory_mapping {
   /// What a place may do with the memory; at first nothing. (cuMemGetAccess)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for no location;
   /// `errc::index_out_of_range` for a device that there is not; the driver's.
-  template <class Access = memory_access>
-  result<Access> access(memory_location by,
-                        source_location where = source_location::current()) const noexcept {
+  result<memory_access> access(memory_location by,
+                               source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::memory_mapping::access", where));
     GPU_TRY(require_location(by, "gpu::memory_mapping::access", where));
     const CUmemLocation location = by.native();
@@ -175,18 +172,18 @@ class memory_mapping {
     GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_get_access>(
                                          where, &flags, &location, range_.get().begin),
                                      by, where));
-    return static_cast<Access>(flags);
+    return static_cast<memory_access>(flags);
   }
 
   /// Another owner of the memory that is mapped. (cuMemRetainAllocationHandle)
-  template <class Memory = physical_memory>
-  result<Memory> memory(source_location where = source_location::current()) const noexcept {
+  result<physical_memory> memory(
+      source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::memory_mapping::memory", where));
     CUmemGenericAllocationHandle native = 0;
     void* address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(range_.get().begin));
     GPU_TRY(
         driver::call<&driver::entry_points::mem_retain_allocation_handle>(where, &native, address));
-    return Memory::adopt(native, range_.get().bytes);
+    return physical_memory::adopt(native, range_.get().bytes);
   }
 
   /// Takes the memory away from its addresses now, and returns the error that the destructor could

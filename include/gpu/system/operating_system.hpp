@@ -214,12 +214,11 @@ template <class Mutex = mutex> struct fork_gate {
 /// `MAP_PRIVATE` keeps a forked child's copy apart from its parent's. The file that has the name
 /// stays empty, so that no limit on the size of files matters, and the memory lies behind its
 /// mapping.
-template <class Request = named_memory_request>
-void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
-  Request request{name, bytes, nullptr};
+inline void* process_wide_memory(const char* name, std::size_t bytes) noexcept {
+  named_memory_request request{name, bytes, nullptr};
   static_cast<void>(fork_gate<>::registered);
   const scoped_lock held(fork_gate<>::lock);
-  ::dl_iterate_phdr(&find_or_make_named_memory<Request>, &request);
+  ::dl_iterate_phdr(&find_or_make_named_memory<named_memory_request>, &request);
   return request.memory;
 }
 

@@ -50,7 +50,6 @@ inline int read_whole(int file, text& contents) noexcept {
 
 /// Sets `contents` to all bytes of a file.
 /// **Errors**: `errc::file_error` with the path and the reason; `errc::out_of_host_memory`.
-template <class Builder = text_builder>
 inline result<> read_file(const char* function, string_ref path, text& contents,
                           source_location where) noexcept {
   const text name = path.to_text();
@@ -63,7 +62,7 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
     contents = detail::move(read);
     return {};
   }
-  Builder out;
+  text_builder out;
   out << '"' << name << "\" could not be read: ";
   errc code = errc::file_error;
   const char* cure = ". Check the path.";

@@ -3,7 +3,8 @@
 /// `call_trace`: a driver table that logs every call with its arguments, its result and its time,
 /// over any other table.
 
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/core/error.hpp>
+#include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/interposed_table.hpp>
 #include <gpu/testing/recorded_memory.hpp>
 #include <gpu/testing/trace_format.hpp>

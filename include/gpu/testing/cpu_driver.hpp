@@ -10,7 +10,6 @@
 ///     }
 
 #include <gpu/driver/calls.hpp>
-#include <gpu/driver/detail/process_state.hpp>
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/detail/cpu/leaks.hpp>
 #include <gpu/testing/detail/cpu/options.hpp>

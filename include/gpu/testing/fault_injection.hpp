@@ -5,7 +5,8 @@
 /// turn.
 
 #include <gpu/core/result.hpp>
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/driver/entry_points.hpp>
+#include <gpu/driver/error_reporter.hpp>
 #include <gpu/testing/interposed_table.hpp>
 
 #include <array>

@@ -82,23 +82,21 @@ constexpr std::size_t tile_bytes(const box_extent& tile, texel_format format) no
 }
 
 /// Refuses an index of a level or a layer that there is not.
-template <class Builder = text_builder>
-result<> require_below(const char* function, const char* what, unsigned index, std::size_t count,
-                       source_location where) noexcept {
+inline result<> require_below(const char* function, const char* what, unsigned index,
+                              std::size_t count, source_location where) noexcept {
   if (index < count) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << what << ' ' << index << " is asked for, and there are " << count
       << ". Choose one below that.";
   return fail(refusal(errc::index_out_of_range, function, out.finish(), where, index, count));
 }
 
 /// Counts the tiles along one direction, of texels from `at` on.
-template <class Builder = text_builder>
-result<> count_tiles(const char* function, char along, std::size_t at, std::size_t size,
-                     std::size_t tile, std::size_t length, std::size_t& count,
-                     source_location where) noexcept {
-  Builder out;
+inline result<> count_tiles(const char* function, char along, std::size_t at, std::size_t size,
+                            std::size_t tile, std::size_t length, std::size_t& count,
+                            source_location where) noexcept {
+  text_builder out;
   if (at >= length || size > length - at || size == 0) {
     out << "the tiles are " << size << " texels from " << at << " on along " << along
         << ", where the level has " << length << ". Stay inside, with at least one tile.";
@@ -119,7 +117,7 @@ result<> count_tiles(const char* function, char along, std::size_t at, std::size
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, wrong, tile));
 }
 
-template <class Array, class Builder = text_builder>
+template <class Array>
 result<> describe_part(const char* function, const Array& array, const array_tiles& tiles,
                        CUarrayMapInfo& info, mapped_bytes& bytes, source_location where) noexcept {
   using kind = mapped_kind<Array>;
@@ -127,7 +125,7 @@ result<> describe_part(const char* function, const Array& array, const array_til
       array, function, kind::what, where)));
   GPU_TRY(require_below(function, "level", tiles.level, kind::levels(array), where));
   if (properties.mip_tail_size != 0 && tiles.level >= properties.mip_tail_level) {
-    Builder out;
+    text_builder out;
     out << "level " << tiles.level << " is smaller than a tile, and in the mip tail, as all are "
         << "from level " << properties.mip_tail_level << " on. Map a gpu::array_mip_tail.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, tiles.level,
@@ -164,7 +162,7 @@ result<> describe_part(const char* function, const Array& array, const array_til
   return {};
 }
 
-template <class Array, class Builder = text_builder>
+template <class Array>
 result<> describe_part(const char* function, const Array& array, const array_mip_tail& tail,
                        CUarrayMapInfo& info, mapped_bytes& bytes, source_location where) noexcept {
   using kind = mapped_kind<Array>;
@@ -184,7 +182,7 @@ result<> describe_part(const char* function, const Array& array, const array_mip
   const bool inside = tail.offset < whole && tail.size <= whole - tail.offset;
   bytes.size = inside && tail.size == 0 ? whole - tail.offset : tail.size;
   if (!inside || tail.offset % bytes.unit != 0 || bytes.size % bytes.unit != 0) {
-    Builder out;
+    text_builder out;
     out << tail.size << " bytes from " << tail.offset << " on are no part of a mip tail of "
         << whole << " bytes in tiles of " << bytes.unit
         << ". Use multiples of that, and stay inside.";
@@ -208,10 +206,9 @@ result<> describe_part(const char* function, const Array& array, whole_array, CU
 }
 
 /// Refuses memory that a part does not fit in, from `offset` on.
-template <class Builder = text_builder>
-result<> check_room(const char* function, const physical_memory& memory, std::size_t offset,
-                    const mapped_bytes& needed, source_location where) noexcept {
-  Builder out;
+inline result<> check_room(const char* function, const physical_memory& memory, std::size_t offset,
+                           const mapped_bytes& needed, source_location where) noexcept {
+  text_builder out;
   if (offset % needed.unit != 0) {
     out << "the offset of " << offset << " bytes in the physical memory is no multiple of "
         << needed.unit << ". Use " << offset / needed.unit * needed.unit << '.';
@@ -232,7 +229,7 @@ inline constexpr launch_label unmap_label{"an unmapping of an array", -1};
 
 /// Maps physical memory to a part of an array, or, without memory, takes away what is there.
 /// (cuStreamIsCapturing, cuMemGetAllocationPropertiesFromHandle, cuMemMapArrayAsync)
-template <class Array, class Part, class Builder = text_builder>
+template <class Array, class Part>
 result<> change_mapping(const char* function, stream_ref stream, const Array& array,
                         const Part& part, const physical_memory* memory, std::size_t offset,
                         source_location where) noexcept {
@@ -258,7 +255,7 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
     GPU_TRY(check_room(function, *memory, offset, bytes, where));
     const physical_memory_properties known = GPU_TRY(memory->properties(where));
     if (!(known.location == memory_location(on))) {
-      Builder out;
+      text_builder out;
       out << "the physical memory is on " << known.location << ", and the stream on device "
           << on.native() << ". Create memory there.";
       return fail(refusal(errc::wrong_context, function, out.finish(), where));

@@ -28,12 +28,12 @@ template <class T = void> class cuda_array_ref;
 namespace detail {
 
 /// `errc::invalid_argument` where an array of some format is taken for one of another.
-template <class T, class Builder = text_builder>
+template <class T>
 result<> require_format([[maybe_unused]] texel_format format, [[maybe_unused]] const char* function,
                         [[maybe_unused]] source_location where) noexcept {
   if constexpr (!untyped_texel<T>) {
     if (!(format == texel_format_of<T>)) {
-      Builder out;
+      text_builder out;
       out << "the array has ";
       write_format(out, format);
       out << ", but ";
@@ -45,11 +45,10 @@ result<> require_format([[maybe_unused]] texel_format format, [[maybe_unused]] c
   return {};
 }
 
-template <class Builder = text_builder>
-result<> require_flag(const array_shape& shape, array_flags flag, const char* name,
-                      const char* function, source_location where) noexcept {
+inline result<> require_flag(const array_shape& shape, array_flags flag, const char* name,
+                             const char* function, source_location where) noexcept {
   if (has(shape.flags, flag)) return {};
-  Builder out;
+  text_builder out;
   out << "the array was made without gpu::array_flags::" << name << ". Add it to its flags.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
@@ -103,33 +102,24 @@ template <class Self> class cuda_array_operations {
   /// One plane of an array with a format of several, such as `array_format::nv12`; an array by
   /// itself that lives as long as this one. (cuArrayGetPlane)
   /// **Errors**: CUDA_ERROR_INVALID_VALUE where there is no such plane.
-  template <class Plane = cuda_array_ref<>>
-  result<Plane> plane(unsigned index,
-                      source_location where = source_location::current()) const noexcept {
-    GPU_TRY(detail::require_array(self(), "gpu::cuda_array::plane", "array", where));
-    CUarray native = nullptr;
-    GPU_TRY(driver::call_in<&driver::entry_points::array_get_plane>(
-        self().context().native(), where, &native, self().native(), index));
-    return Plane::of(native, self().context(), where);
-  }
+  result<cuda_array_ref<>> plane(unsigned index,
+                                 source_location where = source_location::current()) const noexcept;
 
   /// The memory to map to an array that was made without.
   /// **Errors**: `errc::invalid_argument` for other arrays. (cuArrayGetMemoryRequirements)
-  template <class Requirements = array_memory_requirements>
-  result<Requirements> memory_requirements(
+  result<array_memory_requirements> memory_requirements(
       source_location where = source_location::current()) const noexcept {
     constexpr auto member = &driver::entry_points::array_get_memory_requirements;
-    return detail::memory_requirements_of<member, Requirements>(
+    return detail::memory_requirements_of<member, array_memory_requirements>(
         self(), "gpu::cuda_array::memory_requirements", "array", where);
   }
 
   /// The tiles of a sparse array.
   /// **Errors**: `errc::invalid_argument` for other arrays. (cuArrayGetSparseProperties)
-  template <class Properties = array_sparse_properties>
-  result<Properties> sparse_properties(
+  result<array_sparse_properties> sparse_properties(
       source_location where = source_location::current()) const noexcept {
     constexpr auto member = &driver::entry_points::array_get_sparse_properties;
-    return detail::sparse_properties_of<member, Properties>(
+    return detail::sparse_properties_of<member, array_sparse_properties>(
         self(), "gpu::cuda_array::sparse_properties", "array", where);
   }
 
@@ -159,17 +149,16 @@ class cuda_array_ref : public cuda_array_operations<cuda_array_ref<T>>,
 
   /// An array made elsewhere; asks the driver what it is. (cuArray3DGetDescriptor)
   /// **Errors**: `errc::invalid_argument` where its texels are no `T`.
-  template <class Ref = cuda_array_ref>
-  static result<Ref> of(CUarray native, context_ref context,
-                        source_location where = source_location::current()) noexcept {
+  static result<cuda_array_ref> of(CUarray native, context_ref context,
+                                   source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(context, "gpu::cuda_array_ref::of", where));
     CUDA_ARRAY3D_DESCRIPTOR descriptor{};
     GPU_TRY(driver::call_in<&driver::entry_points::array_3d_get_descriptor>(context.native(), where,
                                                                             &descriptor, native));
     GPU_TRY(
         detail::require_format<T>(detail::format_of(descriptor), "gpu::cuda_array_ref::of", where));
-    return Ref::from_native(native, context, detail::shape_of(descriptor),
-                            detail::format_of(descriptor));
+    return cuda_array_ref::from_native(native, context, detail::shape_of(descriptor),
+                                       detail::format_of(descriptor));
   }
   /// An array made elsewhere, of which all is known.
   static constexpr cuda_array_ref from_native(CUarray native, context_ref context,
@@ -187,6 +176,16 @@ class cuda_array_ref : public cuda_array_operations<cuda_array_ref<T>>,
                            texel_format format) noexcept
       : array_name{native, context, shape, format} {}
 };
+
+template <class Self>
+result<cuda_array_ref<>> cuda_array_operations<Self>::plane(unsigned index,
+                                                            source_location where) const noexcept {
+  GPU_TRY(detail::require_array(self(), "gpu::cuda_array::plane", "array", where));
+  CUarray native = nullptr;
+  GPU_TRY(driver::call_in<&driver::entry_points::array_get_plane>(self().context().native(), where,
+                                                                  &native, self().native(), index));
+  return cuda_array_ref<>::of(native, self().context(), where);
+}
 
 namespace detail {
 

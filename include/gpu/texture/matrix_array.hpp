@@ -33,12 +33,11 @@ struct matrix_shape {
 namespace detail {
 
 /// Refuses a matrix without rows or columns, of which the driver would make a line, or nothing.
-template <class Builder = text_builder>
-result<> require_elements(const char* function, const matrix_shape& shape, std::size_t elements,
-                          source_location where) noexcept {
+inline result<> require_elements(const char* function, const matrix_shape& shape,
+                                 std::size_t elements, source_location where) noexcept {
   if (shape.rows != 0 && shape.columns != 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "a matrix of " << shape.rows << " rows and " << shape.columns
       << " columns has no elements, and " << elements
       << " were passed. Give at least one row and one column.";

@@ -39,21 +39,19 @@ template <class Self, class T> class mipmapped_array_operations {
 
   /// The memory to map to an array that was made without.
   /// **Errors**: `errc::invalid_argument` for others. (cuMipmappedArrayGetMemoryRequirements)
-  template <class Requirements = array_memory_requirements>
-  result<Requirements> memory_requirements(
+  result<array_memory_requirements> memory_requirements(
       source_location where = source_location::current()) const noexcept {
     constexpr auto member = &driver::entry_points::mipmapped_array_get_memory_requirements;
-    return detail::memory_requirements_of<member, Requirements>(
+    return detail::memory_requirements_of<member, array_memory_requirements>(
         self(), "gpu::mipmapped_array::memory_requirements", "mipmapped array", where);
   }
 
   /// The tiles of a sparse array, and the levels that are too small to have any.
   /// **Errors**: `errc::invalid_argument` for others. (cuMipmappedArrayGetSparseProperties)
-  template <class Properties = array_sparse_properties>
-  result<Properties> sparse_properties(
+  result<array_sparse_properties> sparse_properties(
       source_location where = source_location::current()) const noexcept {
     constexpr auto member = &driver::entry_points::mipmapped_array_get_sparse_properties;
-    return detail::sparse_properties_of<member, Properties>(
+    return detail::sparse_properties_of<member, array_sparse_properties>(
         self(), "gpu::mipmapped_array::sparse_properties", "mipmapped array", where);
   }
 

@@ -98,16 +98,15 @@ constexpr texel_format blocks_of(resource_view_format format) noexcept {
 }
 
 /// Refuses a view of texels of another size, and one of blocks where the array holds none.
-template <class Builder = text_builder>
-result<> check_view_format(const char* function, resource_view_format seen, texel_format own,
-                           source_location where) noexcept {
+inline result<> check_view_format(const char* function, resource_view_format seen, texel_format own,
+                                  source_location where) noexcept {
   const std::size_t size = texel_bytes(own);
   const std::size_t wanted = texel_bytes(viewed_format(seen, own));
   const bool blocks = is_compressed(seen);
   // Of formats without a size of their own nothing is known.
   if (size == 0 || (blocks ? own == blocks_of(seen) : wanted == size)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   if (blocks) {
     out << "a view of " << name_of(seen) << " sees blocks in an array with ";
     write_format(out, blocks_of(seen));
@@ -124,17 +123,16 @@ result<> check_view_format(const char* function, resource_view_format seen, texe
 }
 
 /// Sets `native` to a view of an array, or refuses it.
-template <class Builder = text_builder>
-result<> make_view(const char* function, const resource_view& view, const array_shape& shape,
-                   texel_format format, unsigned levels, CUDA_RESOURCE_VIEW_DESC& native,
-                   source_location where) noexcept {
+inline result<> make_view(const char* function, const resource_view& view, const array_shape& shape,
+                          texel_format format, unsigned levels, CUDA_RESOURCE_VIEW_DESC& native,
+                          source_location where) noexcept {
   const unsigned planes = static_cast<unsigned>(shape.planes());
   const unsigned layers = shape.layers != 0 || shape.cubemap ? planes : 1;
   const auto clamp = [](unsigned last, unsigned count) { return last < count ? last : count - 1; };
   const unsigned last_level = clamp(view.last_level, levels);
   const unsigned last_layer = clamp(view.last_layer, layers);
   const auto refuse = [&](const char* what, unsigned first, unsigned last, unsigned count) {
-    Builder out;
+    text_builder out;
     out << "the view is of " << what << ' ' << first << " to " << last << " of an array with "
         << count << ". Begin below that, and end no earlier than you begin.";
     return fail(refusal(errc::index_out_of_range, function, out.finish(), where, first, count));
@@ -145,13 +143,13 @@ result<> make_view(const char* function, const resource_view& view, const array_
       view.format == resource_view_format::none ? view_format_of(format) : view.format;
   GPU_TRY(require_enumerator(seen, "resource_view_format", function, where));
   if (seen == resource_view_format::none) {
-    Builder out;
+    text_builder out;
     out << "an array with ";
     write_format(out, format);
     out << " has no gpu::resource_view_format of its own. Name one.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
-  GPU_TRY(check_view_format<Builder>(function, seen, format, where));
+  GPU_TRY(check_view_format(function, seen, format, where));
   const std::size_t block = is_compressed(seen) ? 4 : 1;
   native = {};
   native.format = static_cast<CUresourceViewFormat>(seen);

@@ -77,12 +77,12 @@ template <class T = void> class surface : public detail::surface_owner<T> {
   }
 
   /// What it writes. **Capture**: not affected. (cuSurfObjectGetResourceDesc)
-  template <class Resource = texture_resource>
-  result<Resource> resource(source_location where = source_location::current()) const noexcept {
+  result<texture_resource> resource(
+      source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_DESC native{};
     GPU_TRY(owner::template get<&driver::entry_points::surf_object_get_resource_desc>(
         "gpu::surface::resource", "surface", where, &native));
-    return Resource{detail::resource_of(native)};
+    return texture_resource{detail::resource_of(native)};
   }
 
  private:

@@ -77,15 +77,14 @@ struct texture_request {
 };
 
 /// Sets `texels` to how many there are in so many bytes, of memory or of a row, or refuses a rest.
-template <class Builder = text_builder>
-result<> count_texels(const char* what, std::size_t bytes, texel_format format, std::size_t& texels,
-                      source_location where) noexcept {
-  GPU_TRY(check_format<Builder>("gpu::texture::create", format, where));
+inline result<> count_texels(const char* what, std::size_t bytes, texel_format format,
+                             std::size_t& texels, source_location where) noexcept {
+  GPU_TRY(check_format("gpu::texture::create", format, where));
   const std::size_t size = texel_bytes(format) == 0 ? 1 : texel_bytes(format);
   texels = bytes / size;
   if (bytes % size == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << what << bytes << " bytes, which are not whole texels of " << size
       << ". Pass whole texels.";
   return fail(
@@ -239,31 +238,30 @@ template <class T = void> class texture : public detail::texture_owner<T> {
 
   /// How it samples. The driver tells all but the border colour. **Capture**: not affected, by the
   /// next two neither. (cuTexObjectGetTextureDesc)
-  template <class Options = texture_options>
-  result<Options> options(source_location where = source_location::current()) const noexcept {
+  result<texture_options> options(
+      source_location where = source_location::current()) const noexcept {
     CUDA_TEXTURE_DESC native{};
     GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_texture_desc>(
         "gpu::texture::options", "texture", where, &native));
-    return Options{detail::options_of(native)};
+    return texture_options{detail::options_of(native)};
   }
   /// What it samples. (cuTexObjectGetResourceDesc)
-  template <class Resource = texture_resource>
-  result<Resource> resource(source_location where = source_location::current()) const noexcept {
+  result<texture_resource> resource(
+      source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_DESC native{};
     GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_resource_desc>(
         "gpu::texture::resource", "texture", where, &native));
-    return Resource{detail::resource_of(native)};
+    return texture_resource{detail::resource_of(native)};
   }
   /// Which part of it; a `resource_view{}` where none was asked for.
   /// (cuTexObjectGetResourceViewDesc)
-  template <class View = resource_view>
-  result<View> view(source_location where = source_location::current()) const noexcept {
+  result<resource_view> view(source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_VIEW_DESC native{};
     GPU_TRY(owner::template get<&driver::entry_points::tex_object_get_resource_view_desc>(
         "gpu::texture::view", "texture", where, &native));
     // The driver leaves it as it was where there is no view.
-    if (native.format == CU_RES_VIEW_FORMAT_NONE) return View{};
-    return View{detail::view_of(native)};
+    if (native.format == CU_RES_VIEW_FORMAT_NONE) return resource_view{};
+    return resource_view{detail::view_of(native)};
   }
 
  private:

@@ -163,9 +163,8 @@ inline texture_options options_of(const CUDA_TEXTURE_DESC& native) noexcept {
 }
 
 /// Refuses values that are none, whatever the source.
-template <class Builder = text_builder>
-result<> check_values(const char* function, const texture_options& options,
-                      source_location where) noexcept {
+inline result<> check_values(const char* function, const texture_options& options,
+                             source_location where) noexcept {
   for (const address_mode mode : {options.address.x, options.address.y, options.address.z})
     GPU_TRY(require_enumerator(mode, "address_mode", function, where));
   GPU_TRY(require_enumerator(options.filter, "filter_mode", function, where));
@@ -174,7 +173,7 @@ result<> check_values(const char* function, const texture_options& options,
   constexpr unsigned most = 16;
   if (options.max_anisotropy <= most) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "max_anisotropy is " << options.max_anisotropy << ". Give at most " << most << '.';
   return fail(
       refusal(errc::invalid_argument, function, out.finish(), where, options.max_anisotropy, most));

@@ -105,26 +105,24 @@ inline result<> get_attribute(CUdevice_attribute which, device of, std::size_t& 
 }
 
 /// `errc::invalid_argument` where `value` is no multiple of what the device asks.
-template <class Builder = text_builder>
-result<> require_multiple(const char* function, const char* what, std::size_t value,
-                          CUdevice_attribute attribute, device on, const char* cure,
-                          source_location where) noexcept {
+inline result<> require_multiple(const char* function, const char* what, std::size_t value,
+                                 CUdevice_attribute attribute, device on, const char* cure,
+                                 source_location where) noexcept {
   std::size_t step = 1;
   GPU_TRY(get_attribute(attribute, on, step, where));
   if (step == 0 || value % step == 0) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the " << what << " is " << value % step << " bytes past a multiple of " << step
       << ", which textures on device " << on.native() << " ask for. " << cure;
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, value, step));
 }
 
-template <class Builder = text_builder>
-result<> require_at_most(const char* function, const char* what, std::size_t value,
-                         std::size_t most, device on, source_location where) noexcept {
+inline result<> require_at_most(const char* function, const char* what, std::size_t value,
+                                std::size_t most, device on, source_location where) noexcept {
   if (value <= most) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the texture has " << value << ' ' << what << ", and textures of such memory on device "
       << on.native() << " have at most " << most << ". Copy it to a cuda_array, or divide it.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, value, most));
@@ -163,18 +161,17 @@ inline result<> check_pitched(const char* function, const texture_resource& reso
 }
 
 /// Refuses memory without texels, and formats that only arrays have.
-template <class Builder = text_builder>
-result<> require_texture_memory(const char* function, const texture_resource& resource,
-                                source_location where) noexcept {
+inline result<> require_texture_memory(const char* function, const texture_resource& resource,
+                                       source_location where) noexcept {
   const bool empty =
       resource.width == 0 || (resource.type == resource_type::pitched && resource.height == 0);
   if (empty) {
     return fail(refusal(errc::invalid_argument, function,
                         text("there are no texels. Pass memory that has some."), where));
   }
-  GPU_TRY(check_format<Builder>(function, resource.format, where));
+  GPU_TRY(check_format(function, resource.format, where));
   if (channel_bytes(resource.format.format) == 0) {
-    Builder out;
+    text_builder out;
     out << "memory with ";
     write_format(out, resource.format);
     out << " is no texture without an array. Use a cuda_array.";

@@ -15,11 +15,9 @@ struct file_condition {
   digest content;
 };
 
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const file_condition& file) noexcept {
   return out << file.path << file.content;
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, file_condition& file) {
   return in >> file.path >> file.content;
 }
@@ -46,11 +44,9 @@ struct place_condition {
   place_kind kind = place_kind::nothing;
 };
 
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const place_condition& place) noexcept {
   return out << place.path << static_cast<std::uint64_t>(place.kind);
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, place_condition& place) {
   std::uint64_t kind = 0;
   in >> place.path >> kind;
@@ -60,9 +56,9 @@ inline byte_reader& operator>>(byte_reader& in, place_condition& place) {
 
 /// Returns the working folder as NVRTC names it: by `PWD` if that is its name, which may have
 /// links. Empty if it has none any more.
-template <class Text = text> inline Text current_working_folder() {
+inline text current_working_folder() {
   char* const name = ::get_current_dir_name();
-  const Text copied = name != nullptr ? Text(name) : Text();
+  const text copied = name != nullptr ? text(name) : text();
   std::free(name);
   return required(copied);
 }
@@ -83,11 +79,9 @@ struct cache_conditions {
   }
 };
 
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const cache_conditions& c) noexcept {
   return out << c.compiler << c.folders << c.files << c.places << c.working_folder;
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, cache_conditions& c) {
   return in >> c.compiler >> c.folders >> c.files >> c.places >> c.working_folder;
 }
@@ -136,7 +130,6 @@ inline file_identity certain(const file_identity& identity, const file_clock& no
 }
 
 /// Reads a header and its identity. False where it cannot be read as a plain file.
-template <class Builder = text_builder>
 inline bool read_header(const text& path, text& contents, file_identity& identity) {
   const auto file = file_descriptor::adopt(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about{};
@@ -159,7 +152,6 @@ inline bool is_below(string_ref path, const sequence<text>& folders) noexcept {
 /// Whether nothing happened to any file or place. Of files below the folders `installed` the system
 /// is asked alone, which knows them as `seen`. Others are read: a store through a shared mapping
 /// may leave a file's size and stamps as they are.
-template <class Builder = text_builder>
 inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen,
                        const sequence<text>& installed) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
@@ -183,13 +175,12 @@ inline bool same_files(const cache_conditions& conditions, const sequence<file_i
 /// Whether the files meet the conditions; if not, `reason` says why not. If a program is taken
 /// without a compiler, `without_compiler`, it does not matter that this machine lacks a header.
 /// `seen` are the identities of the files, for `same_files`.
-template <class Builder = text_builder>
 inline bool files_meet(const cache_conditions& conditions, bool without_compiler,
                        sequence<file_identity>& seen, text& reason) {
   seen.clear();
   const file_clock now = file_clock::now();
   const auto refuse = [&](const auto&... pieces) {
-    Builder out;
+    text_builder out;
     (out << ... << pieces);
     reason = out.finish();
     return false;
@@ -219,10 +210,9 @@ inline bool files_meet(const cache_conditions& conditions, bool without_compiler
 }
 
 /// The same for the compiler, the working folder, and the folders that it is told to look in.
-template <class Builder = text_builder>
 inline bool compiler_meets(const cache_conditions& conditions, const text& compiler,
                            const sequence<text>& folders, text& reason) {
-  Builder out;
+  text_builder out;
   if (!(conditions.compiler == compiler)) {
     out << "this is " << compiler << " instead of " << conditions.compiler;
     reason = out.finish();

@@ -69,20 +69,16 @@ inline bool read_seal(string_ref sealed, entry_kind& kind, digest& key,
   return in.ok() && unseal(sealed, kind, key, contents);
 }
 
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const name_pair& name) noexcept {
   return out << name.written << name.lowered;
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, name_pair& name) {
   return in >> name.written >> name.lowered;
 }
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, architecture a) noexcept {
   return out << static_cast<std::uint64_t>(a.kind()) << static_cast<std::uint64_t>(a.number())
              << static_cast<std::uint64_t>(a.variant());
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, architecture& a) noexcept {
   std::uint64_t kind = 0, number = 0, variant = 0;
   in >> kind >> number >> variant;
@@ -92,12 +88,10 @@ inline byte_reader& operator>>(byte_reader& in, architecture& a) noexcept {
   a = real ? architecture::sm(sm, letter) : architecture::compute(sm, letter);
   return in;
 }
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const compiled_state& s) noexcept {
   return out << s.ptx << s.cubin << s.lto_ir << s.log << s.ptxas_log << s.architecture << s.names
              << s.options << s.headers << std::uint64_t{s.headers_complete};
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, compiled_state& s) {
   std::uint64_t complete = 0;
   in >> s.ptx >> s.cubin >> s.lto_ir >> s.log >> s.ptxas_log >> s.architecture >> s.names >>
@@ -107,7 +101,6 @@ inline byte_reader& operator>>(byte_reader& in, compiled_state& s) {
 }
 
 /// What is stored of a program: under which conditions it holds, what it is called, what it is.
-template <class Builder = text_builder>
 inline text write_program(const cache_conditions& conditions, const text& name,
                           const compiled_state& state) noexcept {
   byte_writer out;
@@ -116,14 +109,13 @@ inline text write_program(const cache_conditions& conditions, const text& name,
 }
 
 /// The first part of a stored program, before the compiled code; `in` is left there.
-template <class Builder = text_builder>
 inline bool read_conditions(byte_reader& in, cache_conditions& conditions, text& name) {
   in >> conditions >> name;
   return in.ok();
 }
 
 /// The compiled code; empty where the bytes end early.
-template <class Builder = text_builder> inline compiled_program read_code(byte_reader& in) {
+inline compiled_program read_code(byte_reader& in) {
   auto* state = new compiled_state;
   compiled_program made = compiled_program_access::adopt(state);
   in >> *state;
@@ -133,7 +125,7 @@ template <class Builder = text_builder> inline compiled_program read_code(byte_r
 /// What makes two compilations the same as far as the caller says it: source, names, headers given
 /// as text, instances, options and architecture; and what the environment says to NVRTC. Compiler
 /// and files are conditions under it.
-template <class Builder = text_builder> inline digest key_of(const compile_request& request) {
+inline digest key_of(const compile_request& request) {
   const program& p = request.source;
   digest_builder key;
   key << cache_format << static_cast<std::uint64_t>(request.architecture.kind())
@@ -154,7 +146,6 @@ template <class Builder = text_builder> inline digest key_of(const compile_reque
 }
 
 /// The folders where a compilation looks for headers, in order.
-template <class Builder = text_builder>
 inline sequence<text> folders_of(const compile_request& request) {
   sequence<text> folders = request.folders;
   for (const text& folder : request.found_folders) folders.push_back(folder);

@@ -62,10 +62,9 @@ class cache_folder {
  public:
   /// Opens `path`, and makes it where `make` says so. On failure `trouble` says why, and what to
   /// do; a folder that is merely not there leaves it empty, and is not `refused`.
-  template <class Builder = text_builder>
   static cache_folder open(const text& path, bool make, text& trouble) noexcept {
     const auto refuse = [&](const auto&... pieces) {
-      Builder out;
+      text_builder out;
       out << "the cache's folder \"" << path << "\" ";
       (out << ... << pieces);
       trouble = out.finish();
@@ -157,10 +156,9 @@ class cache_folder {
 
   /// Puts a file in place of any that there is. Readers see the one or the other. On failure
   /// `trouble` says why.
-  template <class Builder = text_builder>
   bool write(const char* name, string_ref contents, text& trouble) const noexcept {
     const auto refuse = [&](int reason) {
-      Builder out;
+      text_builder out;
       out << "the cache's folder cannot be written: " << std::strerror(reason)
           << ". Make room or give rights in it, or set GPU_CACHE_DIR to another.";
       trouble = out.finish();

@@ -17,11 +17,9 @@ struct request_summary {
   sequence<text> instances;
 };
 
-template <class Builder = text_builder>
 inline byte_writer& operator<<(byte_writer& out, const request_summary& s) noexcept {
   return out << s.name << s.architecture << s.source << s.options << s.inputs << s.instances;
 }
-template <class Builder = text_builder>
 inline byte_reader& operator>>(byte_reader& in, request_summary& s) {
   return in >> s.name >> s.architecture >> s.source >> s.options >> s.inputs >> s.instances;
 }

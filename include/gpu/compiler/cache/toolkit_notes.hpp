@@ -13,7 +13,6 @@
 namespace gpu::inline v0::detail {
 
 /// Takes the state of a folder or file into a digest.
-template <class Builder = text_builder>
 inline void add_state(digest_builder& state, const char* path) noexcept {
   struct stat about{};
   state << string_ref(path);
@@ -27,12 +26,11 @@ inline void add_state(digest_builder& state, const char* path) noexcept {
 
 /// Takes in the folders where the system's loader looks for a library that this code opens by name.
 /// False where it does not tell.
-template <class Builder = text_builder>
 inline bool add_search_path(digest_builder& state) noexcept {
 #if defined(__GLIBC__)
   Dl_info info{};
   void* object = nullptr;
-  if (::dladdr1(reinterpret_cast<void*>(&add_state<>), &info, &object, RTLD_DL_LINKMAP) == 0) {
+  if (::dladdr1(reinterpret_cast<void*>(&add_state), &info, &object, RTLD_DL_LINKMAP) == 0) {
     return false;
   }
   Dl_serinfo size{};
@@ -53,7 +51,6 @@ inline bool add_search_path(digest_builder& state) noexcept {
 /// Sets `made` to a digest of all that decides which file is opened: variables of the environment,
 /// and the folders that are searched, each with the time of its last change. False where it cannot
 /// be known, or where such a library is open already.
-template <class Builder = text_builder>
 inline bool library_search_state(const toolkit_library& files, digest& made) noexcept {
   for (const char* name : files.file_names) {
     if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {

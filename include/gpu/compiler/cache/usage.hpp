@@ -17,7 +17,6 @@ struct cached_file {
 };
 
 /// The files of the cache. Takes away what killed processes left half written.
-template <class Builder = text_builder>
 inline sequence<cached_file> files_of(const cache_folder& folder) {
   sequence<cached_file> files;
   const std::int64_t now = ::time(nullptr);
@@ -44,7 +43,6 @@ inline sequence<cached_file> files_of(const cache_folder& folder) {
 }
 
 /// Starts the sum of what is stored anew.
-template <class Builder = text_builder>
 inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcept {
   text trouble;
   char bytes[sizeof total];
@@ -54,7 +52,6 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
 
 /// Where there are more than `limit` bytes, takes files away, the least lately used first, until an
 /// eighth is free. A process that has one of them open reads it to its end. Returns how many.
-template <class Builder = text_builder>
 inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   sequence<cached_file> files = files_of(folder);
   std::uint64_t total = 0, removed = 0;
@@ -79,7 +76,6 @@ inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
 /// Adds to the sum what was stored just now, and sweeps where it passes the limit or where nobody
 /// knows it. Two processes that do so at once may lose count a little, until the next sweep.
 /// Returns how many files were taken away.
-template <class Builder = text_builder>
 inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes,
                                  std::uint64_t limit) {
   constexpr std::uint64_t most_records = 4096;

@@ -107,8 +107,8 @@ class work_queue {
 };
 
 /// The queue of compilations. It stays until the process ends, for threads may.
-template <class Queue = work_queue> inline Queue& compile_queue() noexcept {
-  static constinit Queue queue;
+inline work_queue& compile_queue() noexcept {
+  static constinit work_queue queue;
   return queue;
 }
 

@@ -12,12 +12,11 @@
 namespace gpu::inline v0::detail {
 
 /// Refuses what only nvJitLink does, where there is none.
-template <class Builder = text_builder>
 inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
   const bool extra = !plan.options.extra.empty();
   if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
   const cuda_error missing = library_error<nvjitlink::detail::library>("nvJitLinkCreate", where);
-  Builder out;
+  text_builder out;
   out << "the driver's own linker " << (extra ? "knows no further options" : "takes no LTO-IR")
       << ", and " << missing.details() << " Or "
       << (extra ? "leave the options out." : "compile with relocatable = true.");
@@ -40,7 +39,7 @@ template <class Facts> inline void get_nvjitlink_facts(Facts& facts) {
 }
 
 /// The linker in use by version and build; empty where there is neither nvJitLink nor a driver.
-template <class Builder = text_builder> inline text linker_identity() {
+inline text linker_identity() {
   library_facts facts;
   get_nvjitlink_facts(facts);
   if (facts.present()) return facts.identity;

@@ -52,7 +52,6 @@ struct driver_link_state {
 };
 
 /// Adds the pieces and links them. To be called where a context is current.
-template <class Builder = text_builder>
 inline result<> run_driver_link(driver_link_state& state, const link_plan& plan, text& product,
                                 source_location where) {
   using table = driver::entry_points;
@@ -73,20 +72,19 @@ inline result<> run_driver_link(driver_link_state& state, const link_plan& plan,
   GPU_TRY(driver::call<&table::link_complete>(where, state.native, &image, &size));
   product = text(static_cast<const char*>(image), size);  // the driver's goes with the link
   if (!product.lost()) return require_linked_code(product, "the driver's linker", where);
-  Builder out;
+  text_builder out;
   out << "the host had no " << size << " bytes left for what was linked. Free host memory.";
   return fail(link_refusal(errc::out_of_host_memory, out, where, size));
 }
 
 /// Links with the driver, for the device of the current context, or as `in_any_context` chooses.
-template <class Builder = text_builder>
 inline result<> driver_link(const link_plan& plan, text& product, text& log,
                             source_location where) {
   constexpr std::size_t log_capacity = 65536;
   driver_link_state state;
   state.log = jit_log::create(log_capacity);
   if (state.log == nullptr) {
-    Builder out;
+    text_builder out;
     out << "the host had no " << 2 * log_capacity << " bytes left for logs. Free host memory.";
     return fail(link_refusal(errc::out_of_host_memory, out, where, 2 * log_capacity));
   }

@@ -78,10 +78,9 @@ inline bool write_conflict(Builder& out, const link_plan& plan,
 }
 
 /// Refuses names that two inputs define, or disagree about, as far as the inputs can be read.
-template <class Builder = text_builder>
 inline result<> check_symbols(const link_plan& plan, source_location where) {
   shared_link_symbols known;
-  Builder out;
+  text_builder out;
   bool conflict = false;
   std::size_t piece = 0;
   const auto enter = [&](const link_symbol& symbol) {

@@ -63,10 +63,9 @@ inline bool tells_of_error(string_ref log) noexcept {
 }
 
 /// `errc::link_failed` with the log, or the linker's own error where the log says nothing.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error link_error(const cuda_error* error, string_ref log,
                                                           source_location where) noexcept {
-  Builder out;
+  text_builder out;
   const std::size_t undefined = write_undefined(out, log);
   if (undefined != 0) {
     out << "Define it in one of the inputs, and compile that with relocatable = true or "

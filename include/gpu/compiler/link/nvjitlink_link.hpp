@@ -13,16 +13,15 @@ using unique_link =
     unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
 
 /// The options of a link as nvJitLink takes them.
-template <class Builder = text_builder>
 inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   const link_options& o = plan.options;
   sequence<text> list;
   const auto add = [&](const auto&... parts) {
-    Builder out;
+    text_builder out;
     (out << ... << parts);
     list.push_back(required(out.finish()));
   };
-  Builder arch;
+  text_builder arch;
   write_architecture(arch, plan.architecture);
   add("-arch=", required(arch.finish()));
   if (plan.link_time_optimization) add("-lto");
@@ -68,7 +67,6 @@ constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
 
 /// Sets `log` to the text of both logs, as far as nvJitLink gives them.
 /// **Errors**: `errc::out_of_host_memory` alone.
-template <class Builder = text_builder>
 inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
                                   source_location where) {
   using table = nvjitlink::entry_points;
@@ -79,7 +77,7 @@ inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
   result<> got_info =
       library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where);
   if (!got_info.has_value() && got_info.error() == errc::out_of_host_memory) return got_info;
-  Builder out;
+  text_builder out;
   // Some logs count a terminator, and some have no end of line.
   const std::size_t size = __builtin_strlen(errors.c_str());
   out << errors.c_str();
@@ -98,7 +96,6 @@ inline bool nvjitlink_has_cache(source_location where) noexcept {
 
 /// Hands everything over and links. `raw` is set even where no link could be created, and knows the
 /// reason then.
-template <class Builder = text_builder>
 inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& options,
                               nvjitlink::nvjitlink_handle& raw, bool& created,
                               source_location where) {
@@ -119,7 +116,6 @@ inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& optio
 
 /// Links with nvJitLink. `product` is machine code or, if `as_ptx`, PTX.
 /// **Threads**: any number at once.
-template <class Builder = text_builder>
 inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product, text& log,
                                source_location where) {
   using table = nvjitlink::entry_points;

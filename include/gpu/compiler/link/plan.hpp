@@ -23,18 +23,16 @@ struct link_plan {
   sequence<link_piece> pieces = {};
 };
 
-template <class Builder = text_builder>
-inline cuda_error link_refusal(errc code, Builder& out, source_location where,
+inline cuda_error link_refusal(errc code, text_builder& out, source_location where,
                                std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
   return refusal(code, "gpu::link", out.finish(), where, asked, limit);
 }
 
 /// Refuses 0 bytes that a linker returned for a success.
-template <class Builder = text_builder>
 inline result<> require_linked_code(const text& product, const char* linker,
                                     source_location where) noexcept {
   if (!product.empty()) return {};
-  Builder out;
+  text_builder out;
   out << linker << " reported success and returned no code. Try again, or install another version.";
   return fail(link_refusal(errc::link_failed, out, where));
 }
@@ -46,7 +44,6 @@ inline bool is_relocatable(bytes_ref cubin) noexcept {
 }
 
 /// Chooses the form of a program that goes into a link.
-template <class Builder = text_builder>
 inline result<> choose_form(const compiled_program& program, gpu::architecture target,
                             link_piece& piece, source_location where) {
   const gpu::architecture made_for = program.architecture();
@@ -63,7 +60,7 @@ inline result<> choose_form(const compiled_program& program, gpu::architecture t
     piece.kind = link_input_kind::ptx;
     piece.bytes = program.ptx();
   }
-  Builder out;
+  text_builder out;
   if (piece.bytes.empty()) {
     out << piece.name << " is an empty program: it was moved from or never compiled. Pass the "
         << "program that has the code now.";
@@ -84,9 +81,8 @@ inline result<> choose_form(const compiled_program& program, gpu::architecture t
 }
 
 /// Refuses bytes that a linker would misread or, in the case of an executable, leave out silently.
-template <class Builder = text_builder>
 inline result<> check_piece(const link_piece& piece, source_location where) {
-  Builder out;
+  text_builder out;
   if (piece.kind == link_input_kind::unknown) {
     out << piece.name << ", of " << piece.bytes.size()
         << " bytes, begins like no PTX, cubin, fatbin, LTO-IR, host object or archive. Pass one of "
@@ -110,10 +106,9 @@ inline result<> check_piece(const link_piece& piece, source_location where) {
 }
 
 /// Fills `plan.architecture` and `plan.pieces`.
-template <class Builder = text_builder>
 inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
                           source_location where) {
-  Builder out;
+  text_builder out;
   if (inputs.empty()) {
     out << "there is nothing to link: the list of inputs has 0 elements. Pass at least 1.";
     return fail(link_refusal(errc::invalid_argument, out, where, 0, 1));
@@ -139,7 +134,7 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
   for (const link_input& input : inputs) {
     link_piece piece{input.kind(), input.image(), input.name()};
     if (piece.name.empty()) {
-      Builder name;
+      text_builder name;
       name << "input " << plan.pieces.size();
       piece.name = required(name.finish());
     }

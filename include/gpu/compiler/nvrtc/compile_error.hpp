@@ -79,13 +79,12 @@ inline logged_message first_mistake(string_ref log) noexcept {
 }
 
 /// `errc::compile_failed`; the values are the line of the first mistake and nothing.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error compile_error(const compile_request& request,
                                                              const sequence<text>& options,
                                                              const text& log,
                                                              source_location where) {
   const logged_message mistake = first_mistake(log);
-  Builder out;
+  text_builder out;
   if (!mistake.message.empty()) {
     if (mistake.line != 0) out << mistake.file << ':' << mistake.line << ": ";
     out << mistake.message << '\n';
@@ -122,7 +121,6 @@ inline const text* unrecognized_option(const sequence<text>& options, string_ref
 
 /// A mistake in the source is `errc::compile_failed`; an option that this NVRTC is too old for is
 /// `errc::not_supported`; what else NVRTC refuses keeps its code.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error compilation_error(const cuda_error& error,
                                                                  const compile_request& request,
                                                                  const sequence<text>& options,
@@ -133,7 +131,7 @@ template <class Builder = text_builder>
   if (error.code() == compilation || error.code() == bad_name_expression) {
     return compile_error(request, options, log, where);
   }
-  Builder out;
+  text_builder out;
   if (error.code() == invalid_option) {
     int major = 0, minor = 0;
     (void)library_call<&nvrtc::entry_points::version>(where, &major, &minor).has_value();

@@ -64,12 +64,11 @@ inline bool has_option(const compile_request& request, string_ref name) noexcept
 }
 
 /// The options and the include folders in one list, as NVRTC takes them.
-template <class Builder = text_builder>
 inline sequence<text> whole_option_list(const compile_request& request) {
   sequence<text> list = request.options;
   for (const auto* folders : {&request.folders, &request.found_folders}) {
     for (const text& folder : *folders) {
-      Builder out;
+      text_builder out;
       out << "--include-path=" << folder;
       list.push_back(required(out.finish()));
     }
@@ -95,7 +94,6 @@ inline const char* missing_product(const compile_request& request,
 }
 
 /// Reads everything out of a program that was compiled.
-template <class Builder = text_builder>
 inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& request,
                               compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
@@ -115,17 +113,17 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
   }
   const char* missing = missing_product(request, made);
   if (missing == nullptr) return {};
-  Builder out;
+  text_builder out;
   out << "NVRTC reported success and returned no " << missing << " for \"" << request.source.name()
       << "\". Try again, or install another version of the CUDA toolkit.";
   return fail(refusal(errc::compile_failed, "gpu::compile", out.finish(), where));
 }
 
 /// Compiles with the options of the request and the extras that are not null.
-template <class Builder = text_builder>
 inline result<> nvrtc_compile_once(const compile_request& request,
-                                   const given_headers<Builder>& headers, compile_extras& extras,
-                                   compiled_state& made, source_location where) {
+                                   const given_headers<text_builder>& headers,
+                                   compile_extras& extras, compiled_state& made,
+                                   source_location where) {
   using table = nvrtc::entry_points;
   const program& p = request.source;
   sequence<const char*> arguments;
@@ -169,12 +167,11 @@ inline result<> nvrtc_compile_once(const compile_request& request,
 /// Compiles what was asked for; `made` is a fresh state. Where the compilation fails, what is known
 /// by then (log, options, headers) is in `made` all the same.
 /// **Threads**: any number at once.
-template <class Builder = text_builder>
 inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
                               source_location where) {
   made.architecture = request.architecture;
   made.options = whole_option_list(request);
-  given_headers<Builder> headers(request.source, request.folders);
+  given_headers<text_builder> headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");

@@ -13,7 +13,7 @@
 namespace gpu::inline v0::detail {
 
 /// The text of the library's header `name`, or an empty text where there is none of that name.
-template <class Builder = text_builder> inline text library_header(string_ref name) {
+inline text library_header(string_ref name) {
   if (name == device_header_name) {
     return required(text(device_header, sizeof device_header - 1));
   }
@@ -21,7 +21,7 @@ template <class Builder = text_builder> inline text library_header(string_ref na
 }
 
 /// Tells the library's headers from those of another version of the library.
-template <class Builder = text_builder> inline std::uint64_t mark_of_library_headers() {
+inline std::uint64_t mark_of_library_headers() {
   static std::uint64_t mark = 0;  // each thread that finds it so computes the same
   if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a

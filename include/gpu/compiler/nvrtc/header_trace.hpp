@@ -41,7 +41,7 @@ class header_trace {
 
   /// Sets `headers` to what was opened, each once, in the order of first opening. Returns whether
   /// that is certain to be all.
-  template <class Text> bool read(sequence<Text>& headers) const {
+  bool read(sequence<text>& headers) const {
     headers.clear();
     text_builder pieces;
     char block[4096];

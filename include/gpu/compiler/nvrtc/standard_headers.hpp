@@ -118,13 +118,13 @@ inline constexpr plain_header plain_headers[] = {
     {"string.h", empty_header}, {"time.h", empty_header}};
 
 /// Says that libcu++ provides `name` and what to do where it is not there.
-template <class Builder = text_builder> inline text libcuxx_header(string_ref name) {
+inline text libcuxx_header(string_ref name) {
   const bool of_c = name == "stdint.h" || name == "limits.h" || name == "stddef.h";
-  Builder counterpart;
+  text_builder counterpart;
   if (of_c) counterpart << 'c';
   counterpart << name.substring(0, of_c ? name.size() - 2 : name.size());
   const text there = required(counterpart.finish());
-  Builder out;
+  text_builder out;
   out << "#pragma once\n";
   if (there == "cmath") out << "#undef INFINITY\n#undef NAN\n";  // it has its own
   out << "#if __has_include(<cuda/std/" << there << ">)\n#include <cuda/std/" << there
@@ -146,7 +146,7 @@ template <class Builder = text_builder> inline text libcuxx_header(string_ref na
 }
 
 /// The text of the standard header `name`, or an empty text where there is none of that name.
-template <class Builder = text_builder> inline text standard_header(string_ref name) {
+inline text standard_header(string_ref name) {
   for (const char* known : libcuxx_headers) {
     if (name == known) return libcuxx_header(name);
   }

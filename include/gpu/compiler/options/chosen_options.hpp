@@ -20,9 +20,9 @@ struct chosen_option {
 };
 
 /// As NVRTC takes it, in its long form.
-template <class Builder = text_builder> inline text spelled(const chosen_option& option) {
+inline text spelled(const chosen_option& option) {
   if (option.number == known_option_count) return option.value;
-  Builder out;
+  text_builder out;
   out << known_options[option.number].name;
   if (option.has_value) out << '=' << option.value;
   return required(out.finish());
@@ -45,8 +45,8 @@ inline bool is_identifier(string_ref name) noexcept {
 }
 
 /// Splits a line of options at its spaces; quotation marks of both kinds hold words together.
-template <class Text = text> inline sequence<Text> split_words(string_ref line) {
-  sequence<Text> words;
+inline sequence<text> split_words(string_ref line) {
+  sequence<text> words;
   text_builder word;
   char quote = '\0';
   bool begun = false;

@@ -17,7 +17,6 @@ template <class List> inline bool same_texts(const List& a, const List& b) noexc
 }
 
 /// Whether two programs are the same to a compiler.
-template <class Builder = text_builder>
 inline bool same_programs(const program& a, const program& b) noexcept {
   if (!(a.source() == b.source() && a.name() == b.name() &&
         same_texts(a.instances(), b.instances()) && a.headers().size() == b.headers().size())) {
@@ -34,7 +33,6 @@ inline bool same_programs(const program& a, const program& b) noexcept {
 }
 
 /// Whether two sets of options say the same.
-template <class Builder = text_builder>
 inline bool same_options(const compile_options& x, const compile_options& y) noexcept {
   // Names all members, so that one more of them is an error here and not a wrong answer.
   const auto& [arch, standard, defines, folders, toolkit, default_device, fast, fused, flush,
@@ -71,7 +69,7 @@ struct quick_request {
 
   /// Fills in what is not the caller's. False where the driver cannot say which device it is, or
   /// the environment has more to say to NVRTC.
-  template <class Builder = text_builder> bool complete() noexcept {
+  bool complete() noexcept {
     if (environment_variable(generator_variable) != nullptr) return false;
     const char* line = environment_variable("GPU_COMPILE_OPTIONS");
     if (line != nullptr) more_options = line;

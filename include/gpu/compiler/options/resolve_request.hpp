@@ -23,7 +23,6 @@ struct compile_request {
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
 /// else of the first, where `device` is negative.
-template <class Builder = text_builder>
 inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
   using table = driver::entry_points;
   if (device < 0) {
@@ -46,7 +45,6 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
 
 /// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
 /// the device can run. Without NVRTC, what was shipped for the device itself will do.
-template <class Builder = text_builder>
 inline result<> settle(architecture& target, const library_facts& facts, source_location where) {
   const sequence<int>& known = facts.architectures;
   int number = target.number();
@@ -68,7 +66,7 @@ inline result<> settle(architecture& target, const library_facts& facts, source_
     target = architecture::compute(newest);
     return {};
   }
-  Builder out;
+  text_builder out;
   out << (of_device ? "the device's architecture " : "architecture ") << number
       << " is not among those that this NVRTC knows:";
   for (const int candidate : known) out << ' ' << candidate;
@@ -80,13 +78,12 @@ inline result<> settle(architecture& target, const library_facts& facts, source_
 
 /// NVRTC takes a zero byte for the end of a text, and so it does a byte of 0xff, which UTF-8 never
 /// has: what follows would be missing without a word.
-template <class Builder = text_builder>
 inline result<> refuse_end_bytes(const text& source, string_ref name, source_location where) {
   for (const int byte : {0, 0xff}) {
     const void* found = __builtin_memchr(source.data(), byte, source.size());
     if (found == nullptr) continue;
     const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - source.data());
-    Builder out;
+    text_builder out;
     out << '"' << name << "\" has a " << (byte == 0 ? "zero byte" : "byte of 0xff") << " at " << at
         << " of " << source.size() << ", where NVRTC would stop reading. Take it out.";
     return fail(
@@ -96,11 +93,10 @@ inline result<> refuse_end_bytes(const text& source, string_ref name, source_loc
 }
 
 /// An instance without a name is none, and NVRTC's word for it is about a file that nobody wrote.
-template <class Builder = text_builder>
 inline result<> refuse_empty_instances(const program& p, source_location where) {
   for (std::size_t i = 0; i < p.instances().size(); ++i) {
     if (!without_blanks(p.instances()[i]).empty()) continue;
-    Builder out;
+    text_builder out;
     out << "instance " << i << " of \"" << p.name()
         << "\" is an empty name. Give one such as \"f<float>\", or leave it out.";
     return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
@@ -109,7 +105,6 @@ inline result<> refuse_empty_instances(const program& p, source_location where) 
 }
 
 /// Fills `request`, whose architecture may be that of a device on entry.
-template <class Builder = text_builder>
 inline result<> settle(compile_request& request, const compile_options& options,
                        source_location where) {
   const program& p = request.source;
@@ -124,7 +119,7 @@ inline result<> settle(compile_request& request, const compile_options& options,
   request.variables = library_variables<nvrtc::detail::library>();
   const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;
 
-  option_chooser<Builder> chooser(where);
+  option_chooser<text_builder> chooser(where);
   GPU_TRY(chooser.add_members(options));
   GPU_TRY(chooser.add_texts(options.extra, "compile_options::extra", false, knows_more));
   const char* line = environment_variable("GPU_COMPILE_OPTIONS");
@@ -133,7 +128,7 @@ inline result<> settle(compile_request& request, const compile_options& options,
   }
   request.architecture = chooser.target();
   GPU_TRY(settle(request.architecture, facts, where));
-  Builder target;
+  text_builder target;
   write_architecture(target, request.architecture);
   chooser.choose("--gpu-architecture", required(target.finish()));
   if (chooser.find(option_number("--std")) == nullptr) {

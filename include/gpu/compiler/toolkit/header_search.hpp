@@ -48,7 +48,7 @@ class header_search {
   bool has_libcuxx() const noexcept { return libcuxx_; }
 
   /// Looks in all the places, until both are found. `library` is the path of NVRTC, or null.
-  template <class Text = text> void run(const char* library) {
+  void run(const char* library) {
     if (library != nullptr) beside_library(library);
     for (const char* variable : {"CUDA_PATH", "CUDA_HOME", "CUDAToolkit_ROOT"}) {
       const char* root = environment_variable(variable);
@@ -72,7 +72,7 @@ class header_search {
   // Not inlined, so that no frame of the stack has more than one of the paths.
 
   /// NVRTC is in lib or lib64 of a toolkit, or in a wheel beside those with the headers.
-  template <class Text = text> [[gnu::noinline]] void beside_library(const char* library) {
+  [[gnu::noinline]] void beside_library(const char* library) {
     char path[PATH_MAX];
     if (::realpath(library, path) == nullptr) return;
     for (int levels = 0; levels < 4; ++levels) {
@@ -83,7 +83,7 @@ class header_search {
     }
   }
 
-  template <class Text = text> [[gnu::noinline]] void beside_nvcc() {
+  [[gnu::noinline]] void beside_nvcc() {
     const char* path = environment_variable("PATH");
     while (path != nullptr && *path != '\0' && !(toolkit_ && libcuxx_)) {
       const char* end = __builtin_strchr(path, ':');
@@ -98,7 +98,7 @@ class header_search {
 
   /// A toolkit has its headers in include, or for one platform of several in targets; the wheels of
   /// CUDA 13 are a toolkit in the folder nvidia, and those of CUDA 12 a folder each.
-  template <class Text = text> [[gnu::noinline]] void in_root(const char* root) {
+  [[gnu::noinline]] void in_root(const char* root) {
     for (const char* below :
          {"include", "targets/x86_64-linux/include", "targets/sbsa-linux/include", "cu13/include",
           "cuda_runtime/include", "cuda_cccl/include", "nvidia/cu13/include",
@@ -113,7 +113,7 @@ class header_search {
     }
   }
 
-  template <class Text = text> void in_folder(const char* folder) {
+  void in_folder(const char* folder) {
     const string_ref name(folder);
     for (const text& before : looked_in) {
       if (string_ref(before) == name) return;
@@ -144,9 +144,8 @@ class header_search {
 };
 
 /// The CUDA version of the toolkit's headers in a folder, as in 13000, or 0.
-template <class Builder = text_builder>
 inline std::size_t version_of_headers(string_ref folder) noexcept {
-  Builder path;
+  text_builder path;
   path << folder << "/cuda_runtime_api.h";
   text contents;
   if (!read_file("gpu::compile", path.finish(), contents, {}).has_value()) return 0;
@@ -165,10 +164,10 @@ inline std::size_t version_of_headers(string_ref folder) noexcept {
 
 /// The headers that go with the NVRTC in use, whose file is `library`. Looked for once: what is
 /// installed meanwhile counts for the next process.
-template <class Search = header_search> inline const Search& found_headers(const text& library) {
-  static const Search* found = nullptr;
-  return *made_once(found, [&]() -> const Search* {
-    auto* const search = new Search;
+inline const header_search& found_headers(const text& library) {
+  static const header_search* found = nullptr;
+  return *made_once(found, [&]() -> const header_search* {
+    auto* const search = new header_search;
     search->run(library.empty() ? nullptr : library.c_str());
     return search;
   });

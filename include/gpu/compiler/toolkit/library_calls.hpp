@@ -25,13 +25,13 @@ template <auto Member> const char* library_function_name() noexcept {
 }
 
 /// Why there is no function `call`.
-template <class Library, class Builder = text_builder>
+template <class Library>
 [[gnu::cold, gnu::noinline]] cuda_error library_error(const char* call,
                                                       source_location where) noexcept {
   const typename Library::table& table = library_table<Library>();
   const char* detail = table.unavailable_detail != nullptr ? table.unavailable_detail : "unknown";
   const errc why = table.unavailable == errc{} ? errc::not_supported : table.unavailable;
-  Builder out;
+  text_builder out;
   if (why == errc::process_forked) {
     out << "another thread of the parent process was using " << Library::name
         << " when this process was forked, and a child cannot go on with it. Fork while nothing is "
@@ -75,7 +75,7 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
 
 /// Sets `contents` to one of the texts or images that a handle gives: asks for the size first. A
 /// terminator is part of it where the library counts it.
-template <auto Size, auto Get, class Handle, class Builder = text_builder>
+template <auto Size, auto Get, class Handle>
 result<> library_text(Handle handle, text& contents, source_location where) noexcept {
   std::size_t size = 0;
   GPU_TRY(library_call<Size>(where, handle, &size));
@@ -90,7 +90,7 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
   }
   if (characters != nullptr && !contents.lost()) return got;
   contents = text();
-  Builder out;
+  text_builder out;
   out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
       << " made. Free host memory.";
   return fail(

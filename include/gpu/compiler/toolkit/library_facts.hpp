@@ -15,7 +15,7 @@ namespace gpu::inline v0::detail {
 
 /// The build identifier that the linker wrote into the library that has `function`, as hexadecimal
 /// digits; empty where there is none.
-template <class Builder = text_builder> inline text build_of_library(const void* function) {
+inline text build_of_library(const void* function) {
   Dl_info info{};
   if (::dladdr(function, &info) == 0 || info.dli_fbase == nullptr) return {};
   const auto* base = static_cast<const char*>(info.dli_fbase);
@@ -69,9 +69,8 @@ template <class Builder = text_builder> inline text build_of_library(const void*
 
 /// A library by version and build, as in `NVRTC 13.0, build 65be0db342ad51a0`. `function` is one of
 /// its own.
-template <class Builder = text_builder>
 inline text library_identity(const char* name, int major, int minor, const void* function) {
-  Builder out;
+  text_builder out;
   out << name << ' ' << major << '.' << minor << ", build ";
   const text build = build_of_library(function);
   if (!build.empty()) {

@@ -5,6 +5,7 @@
 
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/system/process_wide.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -49,6 +50,8 @@ struct noted_variable {
 /// - `find_function(library, name)`: one function of the open library, or null;
 /// - `accept(table, log)`: false for a version that will not do, which `log` tells.
 template <class Library> struct library_state {
+  static constexpr const char* name = Library::name;
+
   const typename Library::table* table;  // null until first use
   mutex loading;
   unsigned users;  // threads that load the library or are in one of its functions
@@ -57,23 +60,7 @@ template <class Library> struct library_state {
   char detail[2048];
   noted_variable generator;
 
-  /// Returns what the process has one of. No thread waits for another here, for a forked child has
-  /// none that could go on.
-  static library_state& of_process() noexcept {
-    library_state* state = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-    if (state == nullptr) [[unlikely]] {
-      static library_state private_state{};
-      library_state* const shared = process_wide_state<library_state>(Library::name);
-      library_state* const found = shared != nullptr ? shared : &private_state;
-      pin_library_of(&abandon_in_child);
-      on_fork_in_child(&abandon_in_child);
-      if (__atomic_compare_exchange_n(&known, &state, found, false, __ATOMIC_ACQ_REL,
-                                      __ATOMIC_ACQUIRE)) {
-        state = found;
-      }
-    }
-    return *state;
-  }
+  static library_state& of_process() noexcept { return process_wide<library_state>::get(); }
 
   /// Has all calls refused from now on, for this reason.
   void abandon(errc why) noexcept {
@@ -81,18 +68,17 @@ template <class Library> struct library_state {
     __atomic_store_n(&table, &abandoned, __ATOMIC_SEQ_CST);
   }
 
-  /// Abandons a library that another thread of the parent was in: what it has locked stays locked.
-  static void abandon_in_child() noexcept {
-    library_state* const state = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
-    if (state == nullptr || state->users == 0) return;
-    state->users = 0;
-    state->loading = {};
-    state->abandon(errc::process_forked);
+  /// Abandons the library if another thread of the parent was in it: its locks stay locked.
+  void after_fork() noexcept {
+    if (users == 0) return;
+    users = 0;
+    loading = {};
+    abandon(errc::process_forked);
   }
 
   /// Abandons the library before it is torn down, and waits for the other threads that are in it.
   static void abandon_at_exit() noexcept {
-    library_state* const state = __atomic_load_n(&known, __ATOMIC_ACQUIRE);
+    library_state* const state = process_wide<library_state>::if_known();
     if (state == nullptr) return;
     state->abandon(errc::process_exiting);
     while (__atomic_load_n(&state->users, __ATOMIC_SEQ_CST) > uses_of_thread) ::usleep(200);
@@ -106,7 +92,6 @@ template <class Library> struct library_state {
     }
   };
 
-  inline static constinit library_state* known = nullptr;
   inline static thread_local constinit unsigned uses_of_thread = 0;
   inline static thread_local exit_watch watch;
   inline static const exit_watch* const watch_of_main_thread = &watch;  // made before main

@@ -67,21 +67,18 @@ struct library {
 /// The table in force; the first call loads nvJitLink, where no table was put in its place. Never
 /// fails: without nvJitLink all members are null and `unavailable` says why.
 /// **Threads**: any number may call it at once; nvJitLink is loaded once a process.
-template <class Library = detail::library> const entry_points& current_entry_points() noexcept {
-  return gpu::detail::library_table<Library>();
+inline const entry_points& current_entry_points() noexcept {
+  return gpu::detail::library_table<detail::library>();
 }
 
 /// Whether there is an nvJitLink to link with.
-template <class Library = detail::library> bool is_available() noexcept {
-  return current_entry_points<Library>().create != nullptr;
-}
+inline bool is_available() noexcept { return current_entry_points().create != nullptr; }
 
 /// Puts `table` in force for the whole process; returns the one before, or null where nvJitLink had
 /// not been used yet. `table` has to outlive all use; null goes back to loading nvJitLink on the
 /// next call, which also looks again where it was not found before.
-template <class Library = detail::library>
-const entry_points* use_entry_points(const entry_points* table) noexcept {
-  return gpu::detail::use_library_table<Library>(table);
+inline const entry_points* use_entry_points(const entry_points* table) noexcept {
+  return gpu::detail::use_library_table<detail::library>(table);
 }
 
 /// Puts a table in force for a scope, for the whole process: for tests.

@@ -82,21 +82,20 @@ struct library {
 /// The table in force; the first call loads NVRTC, where no table was put in its place. Never
 /// fails: without NVRTC all members are null and `unavailable` says why.
 /// **Threads**: any number may call it at once; NVRTC is loaded once a process.
-template <class Library = detail::library> const entry_points& current_entry_points() noexcept {
-  return gpu::detail::library_table<Library>();
+inline const entry_points& current_entry_points() noexcept {
+  return gpu::detail::library_table<detail::library>();
 }
 
 /// The table in force, or null before the first use of NVRTC.
-template <class Library = detail::library> const entry_points* entry_points_in_force() noexcept {
-  return gpu::detail::library_table_in_force<Library>();
+inline const entry_points* entry_points_in_force() noexcept {
+  return gpu::detail::library_table_in_force<detail::library>();
 }
 
 /// Puts `table` in force for the whole process; returns the one before, or null where NVRTC had not
 /// been used yet. `table` has to outlive all use; null goes back to loading NVRTC on the next call,
 /// which also looks again where it was not found before.
-template <class Library = detail::library>
-const entry_points* use_entry_points(const entry_points* table) noexcept {
-  return gpu::detail::use_library_table<Library>(table);
+inline const entry_points* use_entry_points(const entry_points* table) noexcept {
+  return gpu::detail::use_library_table<detail::library>(table);
 }
 
 /// Puts a table in force for a scope, for the whole process: for tests.

@@ -18,11 +18,10 @@ struct thrown_by {
 inline constexpr thrown_by the_call{"the host function", "Catch exceptions inside it."};
 inline constexpr thrown_by its_copy{"copying the host function", "Move it in instead."};
 
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error callback_error(const char* function,
                                                               const thrown_by& by, const char* what,
                                                               source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << by.deed << " threw: " << what << ". " << by.cure;
   return refusal(errc::callback_threw, function, out.finish(), where);
 }
@@ -108,9 +107,8 @@ template <class T> T* new_from(T&& value) noexcept {
 /// Gives an object to a graph, which has it destroyed when neither the graph nor what was made from
 /// it needs it any more. Where that fails the object is destroyed at once.
 /// (cuUserObjectCreate, cuGraphRetainUserObject)
-template <class Builder = text_builder>
-result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
-                       source_location where) noexcept {
+inline result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
+                              source_location where) noexcept {
   CUuserObject kept = nullptr;
   result<> made = driver::call<&driver::entry_points::user_object_create>(
       where, &kept, object, destroy, 1u, unsigned{CU_USER_OBJECT_NO_DESTRUCTOR_SYNC});

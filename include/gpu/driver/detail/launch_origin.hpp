@@ -7,6 +7,7 @@
 /// Successful synchronisations are entered into the ring too, and rule out the launches before
 /// them.
 
+#include <gpu/core/result.hpp>
 #include <gpu/driver/detail/process_state.hpp>
 
 #include <new>
@@ -15,7 +16,7 @@ namespace gpu::inline v0::detail {
 
 /// The ring of the process; one per shared library where the system cannot share one, which costs
 /// no more than the origin of faults that cross from one library to another.
-template <class Ring = launch_ring> [[gnu::always_inline]] inline Ring& launches() noexcept {
+[[gnu::always_inline]] inline launch_ring& launches() noexcept {
   return state_of_process().launches;
 }
 /// The same where the process has been found.
@@ -173,23 +174,21 @@ template <class Builder, class History>
 
 /// The same of what was launched until now; empty, too, if there is no memory for a history, which
 /// is too large for the stack of a small thread.
-template <class Builder = text_builder, class Ring = launch_ring>
 [[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
-  const auto* const history = new (std::nothrow) launch_history<Ring>(launches());
+  const auto* const history = new (std::nothrow) launch_history<launch_ring>(launches());
   if (history == nullptr) return {};
-  text sentence = origins_in<Builder>(*history, recorded_stream(stream));
+  text sentence = origins_in<text_builder>(*history, recorded_stream(stream));
   delete history;
   return sentence;
 }
 
 /// An error of the driver's, on its way to the program; names the launches, copies and fills that
 /// may be behind it, where it is a fault.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
     return noted_error(detail::move(error));
-  return noted_error(detail::move(error).with_details(launch_origins<Builder>(stream)));
+  return noted_error(detail::move(error).with_details(launch_origins(stream)));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -6,6 +6,7 @@
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
+#include <gpu/system/process_wide.hpp>
 
 #include <new>
 
@@ -26,8 +27,14 @@ struct peer_hold {
 };
 
 struct peer_holds {
+  static constexpr const char* name = "peer-access";
+
   mutex changing;
   peer_hold* first;
+
+  static peer_holds& of_process() noexcept { return process_wide<peer_holds>::get(); }
+  /// Another thread of the parent may have been changing the list, and the child has no driver.
+  void after_fork() noexcept { *this = {}; }
 
   /// Where the hold of `pair` is linked, or where it would be.
   peer_hold** find(const peer_pair& pair) noexcept {
@@ -38,20 +45,10 @@ struct peer_holds {
   static void remove(peer_hold** link) noexcept { delete exchange(*link, (*link)->next); }
 };
 
-/// The same object in all shared libraries of the process.
-inline peer_holds& peer_holds_of_process() noexcept {
-  static peer_holds private_holds{};
-  static peer_holds* const found = [] {
-    peer_holds* const shared = process_wide_state<peer_holds>("peers");
-    return shared != nullptr ? shared : &private_holds;
-  }();
-  return *found;
-}
-
 /// Ends one scope, and the access where that was the last. `over`: whether the scope holds nothing
 /// any more; else the access is still there.
 inline result<> end_peer_access(const peer_pair& pair, bool& over, source_location where) noexcept {
-  peer_holds& holds = peer_holds_of_process();
+  peer_holds& holds = peer_holds::of_process();
   const scoped_lock held(holds.changing);
   peer_hold** link = holds.find(pair);
   over = (*link)->scopes > 1;
@@ -73,7 +70,7 @@ inline result<> end_peer_access(const peer_pair& pair, bool& over, source_locati
 /// unless somebody else had enabled it; also where an error came after that.
 template <class Pair>
 result<> begin_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
-  peer_holds& holds = peer_holds_of_process();
+  peer_holds& holds = peer_holds::of_process();
   const scoped_lock held(holds.changing);
   peer_hold** link = holds.find(pair);
   const bool known = *link != nullptr;
@@ -112,7 +109,7 @@ struct disable_peer_access {
     bool over = false;
     result<> ended = end_peer_access(pair, over, source_location{});
     if (!over) {
-      peer_holds& holds = peer_holds_of_process();
+      peer_holds& holds = peer_holds::of_process();
       const scoped_lock held(holds.changing);
       peer_hold** link = holds.find(pair);
       // What a capture refused to end is still there, for the next scope to end.

@@ -9,11 +9,10 @@
 
 namespace gpu::inline v0::detail {
 
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error device_out_of_range(const char* function, int index,
                                                                    int count,
                                                                    source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << "device index " << index << " is not below the number of devices, " << count
       << (count == 0
               ? ". Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty."
@@ -25,11 +24,10 @@ template <class Builder = text_builder>
 
 /// What a call told that makes or retains a context of `device`: where there is no such device,
 /// that with its index and the number of devices.
-template <class Number = int>
 [[gnu::cold, gnu::noinline]] inline result<> told_of_device(result<> told, CUdevice device,
                                                             source_location where) noexcept {
   const cuda_error& error = told.error();
-  Number count = 0;
+  int count = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_DEVICE ||
       !driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
       (device >= 0 && device < count)) {
@@ -51,8 +49,8 @@ struct primary_context_cache {
   primary_context_slot slots[capacity];
 };
 
-template <class Cache = primary_context_cache> inline Cache& primary_contexts() noexcept {
-  static Cache cache{};
+inline primary_context_cache& primary_contexts() noexcept {
+  static primary_context_cache cache{};
   return cache;
 }
 
@@ -88,8 +86,7 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
 
 /// Gives up the reference to a primary context that was reset, so that the next use retains it
 /// anew.
-template <class Result = result<>>
-Result forget_primary_context(CUdevice device, source_location where) noexcept {
+inline result<> forget_primary_context(CUdevice device, source_location where) noexcept {
   if (device < 0 || device >= primary_context_cache::capacity) return {};
   bool known = false;
   {

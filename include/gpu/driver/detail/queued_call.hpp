@@ -9,20 +9,18 @@ namespace gpu::inline v0::detail {
 
 /// Takes back what the driver refused, with a fault of earlier work perhaps, of which the record
 /// just made is no origin.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> queue_failed(CUresult code, std::size_t index,
                                                           std::uint64_t ticket,
                                                           source_location where,
                                                           CUstream stream) noexcept {
   forget_launch(launches(), ticket);
-  return driver::detail::failed<result<>, Builder>(code, index, where, stream);
+  return driver::detail::failed<result<>>(code, index, where, stream);
 }
 
 /// Calls a function of the driver that queues on `stream` what may fault later: the fault then
 /// names it by `label`, and its place. Does `otherwise(index)`, the function's, where there is none
 /// at hand, and `Failed`, as `queue_failed`, where the driver refuses.
-template <auto Member, auto Failed = &queue_failed<text_builder>, class Otherwise,
-          class... Arguments>
+template <auto Member, auto Failed = &queue_failed, class Otherwise, class... Arguments>
 [[gnu::always_inline]] inline result<> queue_or(const stream_ref& stream, const launch_label& label,
                                                 source_location where, Otherwise otherwise,
                                                 Arguments... arguments) noexcept {

@@ -38,25 +38,24 @@ result<> learn_graph(Capture& capture, const stream_ref& stream, source_location
         static_cast<const CUgraphNode**>(nullptr), static_cast<const CUgraphEdgeData**>(nullptr),
         static_cast<std::size_t*>(nullptr));
   }));
-  const scoped_lock lock(state_of_process().objects.lock);
+  const scoped_lock lock(live_objects::of_process().lock);
   capture.graph = graph;
   return {};
 }
 
 /// `errc::invalid_argument` for a graph that a `stream_capture` makes or adds to.
-template <class Capture = known_capture, class Builder = text_builder>
-result<> require_no_capture_to(CUgraph graph, const char* function,
-                               source_location where) noexcept {
-  live_objects& all = state_of_process().objects;
+inline result<> require_no_capture_to(CUgraph graph, const char* function,
+                                      source_location where) noexcept {
+  live_objects& all = live_objects::of_process();
   bool is_captured_to = false;
   {
     const scoped_lock lock(all.lock);
     for (const open_capture* each = all.captures; each != nullptr; each = each->next)
-      is_captured_to = is_captured_to || static_cast<const Capture*>(each)->graph == graph;
+      is_captured_to = is_captured_to || static_cast<const known_capture*>(each)->graph == graph;
   }
   if (!is_captured_to) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the graph is being captured to, and takes one capture at a time. End that one before, or "
          "capture into another graph, for a child_graph_node.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));

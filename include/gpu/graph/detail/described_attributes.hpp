@@ -14,9 +14,8 @@ inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& at
 }
 
 /// Sets the attributes of a kernel node that was made or changed.
-template <class Builder = text_builder>
-result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
-                             source_location where) noexcept {
+inline result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
+                                    source_location where) noexcept {
   for (std::size_t i = 0; i < parameters.attribute_count; ++i)
     GPU_TRY(set_node_attribute(node, parameters.attributes[i], where));
   if (parameters.cluster != nullptr) GPU_TRY(set_node_attribute(node, *parameters.cluster, where));
@@ -32,9 +31,8 @@ constexpr bool has_attribute(const node_parameters& parameters, CUlaunchAttribut
 
 /// Takes back what a changed kernel node has and its new description lacks, for the driver would
 /// keep it. A new node has zeros for all of them but the map of domains.
-template <class Builder = text_builder>
-result<> reset_other_attributes(graph_node node, const node_parameters& parameters,
-                                source_location where) noexcept {
+inline result<> reset_other_attributes(graph_node node, const node_parameters& parameters,
+                                       source_location where) noexcept {
   if (parameters.native.type != CU_GRAPH_NODE_TYPE_KERNEL) return {};
   for (const CUlaunchAttributeID id :
        {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,

@@ -13,14 +13,13 @@ inline bool is_invalid_value(const cuda_error& error) noexcept {
 
 /// `errc::invalid_argument` for a node that is none of the graph's, with which the driver does what
 /// it is told in the graph that the node is in.
-template <class List = graph_node_list, class Builder = text_builder>
-result<> require_own_node(CUgraph graph, graph_node node, const char* function,
-                          source_location where) noexcept {
-  const List own = GPU_TRY(
-      list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, node.context(), where));
+inline result<> require_own_node(CUgraph graph, graph_node node, const char* function,
+                                 source_location where) noexcept {
+  const graph_node_list own =
+      GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes>(graph, node.context(), where));
   if (own.contains(node)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the node is none of the " << own.size()
       << " nodes of this graph: it is in another one, or was removed. Name the graph that it is "
          "in: that inside of a node has nodes of its own, and a clone as well.";
@@ -28,9 +27,8 @@ result<> require_own_node(CUgraph graph, graph_node node, const char* function,
 }
 
 /// A node was to come after itself.
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error same_node_error(source_location where) noexcept {
-  Builder out;
+[[gnu::cold, gnu::noinline]] inline cuda_error same_node_error(source_location where) noexcept {
+  text_builder out;
   out << "both nodes are the same one, which cannot run after itself. Name two nodes; what is done "
          "again and again is the body of a conditional_node.";
   return refusal(errc::invalid_argument, "gpu::graph::connect", out.finish(), where);
@@ -38,18 +36,17 @@ template <class Builder = text_builder>
 
 /// Says which of the nodes that something new is to come after is none of the graph's, or, unless
 /// that is allowed, is there twice.
-template <class List = graph_node_list, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_wrong_node(cuda_error error, CUgraph graph,
-                                                        const nodes_before& after,
-                                                        bool each_once) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_node(cuda_error error, CUgraph graph,
+                                                               const nodes_before& after,
+                                                               bool each_once) noexcept {
   if (!is_invalid_value(error) || after.empty()) return error;
-  const result<List> own =
-      list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, context_ref{}, error.where());
+  const result<graph_node_list> own =
+      list_nodes<&driver::entry_points::graph_get_nodes>(graph, context_ref{}, error.where());
   for (std::size_t at = 0; at < after.size(); ++at) {
     const graph_node node = after[at].node;
     std::size_t first = 0;
     while (!(after[first].node == node)) ++first;
-    Builder out;
+    text_builder out;
     out << "the node with index " << at << " of the " << after.size() << " to come after ";
     if (own.has_value() && !own->contains(node)) {
       out << "is none of the " << own->size()
@@ -68,22 +65,21 @@ template <class List = graph_node_list, class Builder = text_builder>
 
 /// Says of an edge that could not be added, or removed, which end is none of the graph's, or that
 /// it is there already, or not there.
-template <class List = graph_node_list, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_wrong_edge(cuda_error error, CUgraph graph,
-                                                        graph_node first,
-                                                        graph_node second) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_edge(cuda_error error, CUgraph graph,
+                                                               graph_node first,
+                                                               graph_node second) noexcept {
   if (!is_invalid_value(error)) return error;
-  const result<List> own = list_nodes<&driver::entry_points::graph_get_nodes, List>(
-      graph, first.context(), error.where());
+  const result<graph_node_list> own =
+      list_nodes<&driver::entry_points::graph_get_nodes>(graph, first.context(), error.where());
   if (!own.has_value()) return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   if (const bool has_first = own->contains(first); !has_first || !own->contains(second)) {
     out << "the " << (has_first ? "second" : "first") << " node is none of the " << own->size()
         << " nodes of this graph: it is in another one, or was removed. Name two nodes of this "
            "graph.";
   } else {
-    const result<List> before =
-        list_nodes<&driver::entry_points::graph_node_get_dependencies, List>(
+    const result<graph_node_list> before =
+        list_nodes<&driver::entry_points::graph_node_get_dependencies>(
             second.native(), second.context(), error.where(),
             static_cast<CUgraphEdgeData*>(nullptr));
     if (!before.has_value()) return noted_error(detail::move(error));
@@ -123,15 +119,14 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
 }
 
 /// Says of a node that could not be described anew of which kind it is.
-template <class Kind = graph_node_kind, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_wrong_description(cuda_error error, graph_node node,
-                                                               Kind described) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_description(
+    cuda_error error, graph_node node, graph_node_kind described) noexcept {
   const bool is_unsupported =
       error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED;
   if (!is_unsupported && !is_invalid_value(error)) return error;
-  const result<Kind> kind = kind_of<Kind>(node, error.where());
+  const result<graph_node_kind> kind = kind_of(node, error.where());
   if (!kind.has_value()) return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   if (*kind != described) {
     out << "the node is of kind " << name_of(*kind) << ", and the description of kind "
         << name_of(described)
@@ -150,13 +145,13 @@ template <class Kind = graph_node_kind, class Builder = text_builder>
 }
 
 /// Says of a node that is asked for what another kind of nodes has of which kind it is.
-template <class Kind, class Builder = text_builder>
+template <class Kind>
 [[gnu::cold, gnu::noinline]] cuda_error with_other_kind(cuda_error error, graph_node node,
                                                         Kind asked) noexcept {
   if (!is_invalid_value(error)) return error;
-  const result<Kind> kind = kind_of<Kind>(node, error.where());
+  const result<graph_node_kind> kind = kind_of(node, error.where());
   if (!kind.has_value() || *kind == asked) return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   out << "the node is of kind " << name_of(*kind) << ", not " << name_of(asked)
       << ". Name one of that kind.";
   return noted_error(
@@ -189,12 +184,12 @@ result<> describe_node(graph_node node, Parameters& description, source_location
 }
 
 /// Says of a node that the driver does not switch off or on why not.
-template <class Kind = graph_node_kind, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_no_switch(cuda_error error, graph_node node) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_no_switch(cuda_error error,
+                                                              graph_node node) noexcept {
   if (!is_invalid_value(error)) return error;
-  const result<Kind> kind = kind_of<Kind>(node, error.where());
+  const result<graph_node_kind> kind = kind_of(node, error.where());
   if (!kind.has_value()) return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   if (*kind == graph_node_kind::kernel || *kind == graph_node_kind::copy ||
       *kind == graph_node_kind::fill) {
     out << "the driver finds no such " << name_of(*kind)
@@ -212,11 +207,10 @@ template <class Kind = graph_node_kind, class Builder = text_builder>
 
 /// Says of a call that the driver refused that the stream is being captured, where it is; `cure`
 /// begins with what of that.
-template <class Status = CUstreamCaptureStatus, class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error with_capture_state(cuda_error error,
-                                                           const stream_ref& stream,
-                                                           const char* cure) noexcept {
-  Status status = CU_STREAM_CAPTURE_STATUS_NONE;
+[[gnu::cold, gnu::noinline]] inline cuda_error with_capture_state(cuda_error error,
+                                                                  const stream_ref& stream,
+                                                                  const char* cure) noexcept {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (error.domain() != error_domain::driver || error.is_sticky()) return error;
   const result<> told = on_stream(stream, error.where(), [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(error.where(), stream.native(),
@@ -224,7 +218,7 @@ template <class Status = CUstreamCaptureStatus, class Builder = text_builder>
   });
   if (!told.has_value() || status == CU_STREAM_CAPTURE_STATUS_NONE)
     return noted_error(detail::move(error));
-  Builder out;
+  text_builder out;
   out << "the stream is being captured" << cure;
   return noted_error(detail::move(error).with_details(out.finish()));
 }

@@ -63,13 +63,12 @@ result<> take_of_description(Taking& taking, const node_parameters& node,
 }
 
 /// Has a graph without a keeper hold shares.
-template <class Keeper = graph_keeper>
-result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char* function,
-                        source_location where) noexcept {
+inline result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char* function,
+                               source_location where) noexcept {
   if (!shares) return {};
-  auto* const kept = new (std::nothrow) Keeper{static_cast<object_shares&&>(shares)};
-  if (kept == nullptr) return fail(no_room_error(function, sizeof(Keeper), where));
-  return keep_in_graph(graph, kept, &Keeper::drop_at, where);
+  auto* const kept = new (std::nothrow) graph_keeper{static_cast<object_shares&&>(shares)};
+  if (kept == nullptr) return fail(no_room_error(function, sizeof(graph_keeper), where));
+  return keep_in_graph(graph, kept, &graph_keeper::drop_at, where);
 }
 
 }  // namespace gpu::inline v0::detail

@@ -34,7 +34,7 @@ inline bool has_share(const object_share* list, const shared_object* object) noe
 }
 
 /// Puts shares into another list.
-template <class Shares = object_shares> void add_shares(Shares& to, Shares&& shares) noexcept {
+inline void add_shares(object_shares& to, object_shares&& shares) noexcept {
   object_share* first = shares.release();
   if (first == nullptr) return;
   object_share* last = first;
@@ -55,8 +55,8 @@ struct share_taking {
   }
 
   /// Adds a share that was taken.
-  template <class Share = object_share> result<> add(shared_object* object) noexcept {
-    auto* const made = has(object) ? nullptr : new (std::nothrow) Share{object, taken.get()};
+  result<> add(shared_object* object) noexcept {
+    auto* const made = has(object) ? nullptr : new (std::nothrow) object_share{object, taken.get()};
     if (made != nullptr) {
       (void)taken.release();
       taken.reset(made);
@@ -65,13 +65,12 @@ struct share_taking {
     const bool enough = has(object);
     drop_share(*object);
     if (enough) return {};
-    return fail(no_room_error(function, sizeof(Share), where));
+    return fail(no_room_error(function, sizeof(object_share), where));
   }
 
   /// Takes one in what somebody keeps; null is code that is no module's.
-  template <class Share = object_share> result<> take(shared_object* object) noexcept {
-    return object == nullptr || has(object) || !object->take_share() ? result<>()
-                                                                     : add<Share>(object);
+  result<> take(shared_object* object) noexcept {
+    return object == nullptr || has(object) || !object->take_share() ? result<>() : add(object);
   }
 };
 
@@ -84,11 +83,11 @@ template <class Taking> result<> take_of_event(Taking& taking, CUevent event) no
 /// Takes a share for each kernel and event of a graph and of its children, however they came into
 /// it. The driver does not tell of the bodies of conditional nodes. (cuGraphGetNodes,
 /// cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
-template <class Taking, class List = graph_node_list>
+template <class Taking>
 result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexcept {
   const source_location where = taking.where;
-  const List nodes =
-      GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes, List>(graph, context, where));
+  const graph_node_list nodes =
+      GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes>(graph, context, where));
   CUkernel last = nullptr;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     CUgraphNodeType type{};

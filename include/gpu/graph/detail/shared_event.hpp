@@ -8,6 +8,20 @@
 
 namespace gpu::inline v0::detail {
 
+struct shared_event;
+
+/// The events that graphs of the process have in nodes.
+struct live_events {
+  static constexpr const char* name = "live-events";
+
+  mutex lock;
+  shared_event* first;
+
+  static live_events& of_process() noexcept { return process_wide<live_events>::get(); }
+  /// Another thread of the parent may have been changing the list.
+  void after_fork() noexcept { *this = {}; }
+};
+
 /// An event with as many shares as graphs hold.
 struct shared_event : shared_object {
   CUevent native;
@@ -31,9 +45,9 @@ struct shared_event : shared_object {
   }
   /// Whether the program gave the event up.
   static bool take_from_list(shared_event& ended) noexcept {
-    live_objects& all = state_of_process().objects;
+    live_events& all = live_events::of_process();
     const scoped_lock lock(all.lock);
-    shared_event** at = &all.events;
+    shared_event** at = &all.first;
     while (*at != nullptr && *at != &ended) at = &(*at)->following;
     if (*at != nullptr) *at = ended.following;
     return ended.given_up;
@@ -41,28 +55,28 @@ struct shared_event : shared_object {
 };
 
 /// Whether graphs have an event that its owner gives up; the last of them destroys it then.
-template <class Event = shared_event> bool leave_to_graphs(CUevent native) noexcept {
-  live_objects& all = state_of_process().objects;
+inline bool leave_to_graphs(CUevent native) noexcept {
+  live_events& all = live_events::of_process();
   const scoped_lock lock(all.lock);
-  Event* const known = Event::find(native, all.events);
+  shared_event* const known = shared_event::find(native, all.first);
   if (known != nullptr) known->given_up = true;
   return known != nullptr;
 }
 
 /// A share in an event; null where the host has no memory.
-template <class Event = shared_event> Event* take_share_in(CUevent native) noexcept {
+inline shared_event* take_share_in(CUevent native) noexcept {
   process_state& state = state_of_process();
-  if (__atomic_load_n(&state.leave_event, __ATOMIC_ACQUIRE) == nullptr) {
-    pin_library_of(&leave_to_graphs<Event>);
-    __atomic_store_n(&state.leave_event, &leave_to_graphs<Event>, __ATOMIC_RELEASE);
+  if (__atomic_load_n(&state.keep_event, __ATOMIC_ACQUIRE) == nullptr) {
+    pin_library_of(&leave_to_graphs);
+    __atomic_store_n(&state.keep_event, &leave_to_graphs, __ATOMIC_RELEASE);
   }
-  live_objects& all = state.objects;
+  live_events& all = live_events::of_process();
   const scoped_lock lock(all.lock);
   // One that is on its way out is behind one that was made since.
-  Event* const known = Event::find(native, all.events);
+  shared_event* const known = shared_event::find(native, all.first);
   if (known != nullptr && known->take_share()) return known;
-  auto* const made = new (std::nothrow) Event(native, all.events);
-  if (made != nullptr) all.events = made;
+  auto* const made = new (std::nothrow) shared_event(native, all.first);
+  if (made != nullptr) all.first = made;
   return made;
 }
 

@@ -68,13 +68,13 @@ template <std::size_t Count, class Owner = argument_owner> struct noted_owners {
 /// Refuses what a kernel on its stream could not use, on behalf of `function`. Contexts of one
 /// device reach each other's memory, so that another device is the reason to ask; what the driver
 /// does not know passes, since it may be memory of a graph. (cuPointerGetAttributes)
-template <class Launch, class Builder = text_builder>
+template <class Launch>
 [[gnu::cold, gnu::noinline]] inline result<> check_owners(const Launch& launch,
                                                           const char* function) noexcept {
   const auto* const end = launch.owners + launch.owner_count;
   for (auto* each = launch.owners; each != end; ++each) {
     if (each->context) continue;
-    Builder out;
+    text_builder out;
     out << "owner that is argument " << each->position << " of kernel " << launch.kernel->name;
     return fail(empty_handle_error(function, out.finish().c_str(), launch.where));
   }
@@ -92,7 +92,7 @@ template <class Launch, class Builder = text_builder>
         launch.stream.context().native(), launch.where, 3u, &attributes[0], &values[0],
         each->address));
     if (reached != 0 || type == CUmemorytype{}) continue;
-    Builder out;
+    text_builder out;
     out << "kernel " << launch.kernel->name << ": argument " << each->position
         << " is memory of device " << there << ", which kernels on device " << here
         << " cannot reach. Let them, with gpu::peer_access::enable or with set_access of the pool "

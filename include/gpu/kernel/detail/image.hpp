@@ -69,13 +69,12 @@ inline std::uint64_t bytes_of_fatbin(bytes_ref image) noexcept {
 }
 
 /// Refuses what the driver could only misread: nothing, garbage, and images that are cut off.
-template <class Builder = text_builder>
 inline result<> check_image(bytes_ref image, source_location where) noexcept {
-  const auto refuse = [&](Builder& out) {
+  const auto refuse = [&](text_builder& out) {
     out << " Pass a cubin, a fatbin or PTX, whole and unmodified.";
     return refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size());
   };
-  Builder out;
+  text_builder out;
   if (image.data() == nullptr || image.empty())
     return fail(refuse(out << "the image has no bytes."));
   const image_kind kind = kind_of_image(image);

@@ -70,9 +70,9 @@ const Limits* keep_limits(Limits limits, const text& name, CUdevice device) noex
 
 /// Asks the driver what a device allows a kernel, on behalf of `function`. To be called locked, and
 /// where a context of the device is current.
-template <class Limits = const kernel_limits*>
-inline result<Limits> read_limits(const char* function, CUkernel kernel, const text& name,
-                                  CUdevice device, source_location where) noexcept {
+inline result<const kernel_limits*> read_limits(const char* function, CUkernel kernel,
+                                                const text& name, CUdevice device,
+                                                source_location where) noexcept {
   kernel_limits limits{};
   struct device_attribute {
     CUdevice_attribute which;

@@ -41,7 +41,6 @@ inline constinit kernel_record no_kernel{};
 
 /// Asks the driver for the parameters of a kernel, once, when it is looked up. To be called where a
 /// context is current.
-template <class Builder = text_builder>
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
   const auto function = driver::current_entry_points().kernel_get_param_info;
   if (function == nullptr) return {};
@@ -79,10 +78,9 @@ using owned_kernel_record = unique_handle<kernel_record*, delete_kernel_record>;
 
 /// The record of a kernel of the driver's. What the launch has to know is read once, from the
 /// driver.
-template <class Record = owned_kernel_record>
-inline result<Record> read_kernel(CUkernel native, const text& name,
-                                  source_location where) noexcept {
-  Record owner(new (std::nothrow) kernel_record);
+inline result<owned_kernel_record> read_kernel(CUkernel native, const text& name,
+                                               source_location where) noexcept {
+  owned_kernel_record owner(new (std::nothrow) kernel_record);
   kernel_record* const made = owner.get();
   if (made == nullptr) {
     return fail(out_of_host_memory_error("gpu::module::kernel", sizeof(kernel_record), where));

@@ -25,12 +25,11 @@ struct prepared_launch {
   std::size_t owner_count = 0;
 };
 
-template <class Builder> void write(Builder& out, const dims& d) noexcept {
+inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
 }
 
 /// `what` of a launch is zero or too large along an axis.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_extents(const prepared_launch& launch,
                                                            const char* function, const char* what,
                                                            const dims& asked, const dims& limit,
@@ -40,7 +39,7 @@ template <class Builder = text_builder>
   for (int axis = 0; axis < 3; ++axis) {
     const std::uint32_t value = values[axis], most = limits[axis];
     if (value != 0 && value <= most) continue;
-    Builder out;
+    text_builder out;
     out << "kernel " << launch.kernel->name << ": the " << what << " is ";
     write(out, asked);
     out << ", and its "
@@ -77,7 +76,6 @@ result<Number> find_cluster_limit(const prepared_launch& launch,
 }
 
 /// The cluster against the grid, and against what device and kernel allow.
-template <class Number = int, class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_cluster(const prepared_launch& launch,
                                                            const char* function,
                                                            const kernel_limits& limits) noexcept {
@@ -87,12 +85,12 @@ template <class Number = int, class Builder = text_builder>
   if (blocks == 1) return {};
   std::uint64_t limit = portable_cluster_size;
   if (blocks > limit || limits.has_clusters == 0)
-    limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit<Number>(launch, limits)));
+    limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit<int>(launch, limits)));
   const bool divides =
       blocks != 0 && grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
   if (divides && blocks <= limit) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "kernel " << launch.kernel->name << ": a cluster of ";
   write(out, cluster);
   if (blocks == 0) {
@@ -115,7 +113,6 @@ template <class Number = int, class Builder = text_builder>
 }
 
 /// Grid and block against the limits of the device and of the kernel.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
                                                          const char* function,
                                                          const kernel_limits& limits) noexcept {
@@ -127,7 +124,7 @@ template <class Builder = text_builder>
   const std::uint64_t threads = config.block.volume();
   if (threads > limits.kernel_threads) {
     const bool by_kernel = limits.kernel_threads < limits.device_threads;
-    Builder out;
+    text_builder out;
     out << "kernel " << launch.kernel->name << ": a block of ";
     write(out, config.block);
     out << " has " << threads << " threads, more than the " << (by_kernel ? "kernel's" : "device's")
@@ -142,14 +139,13 @@ template <class Builder = text_builder>
 }
 
 /// Sees to it that the kernel may use `asked` bytes of dynamic shared memory.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const kernel_on_device& place,
                                                                  const kernel_limits& limits,
                                                                  std::uint32_t asked) noexcept {
   if (asked <= limits.dynamic_shared) return {};
   const std::uint32_t most = most_dynamic_shared(limits);
   if (asked > most) {
-    Builder out;
+    text_builder out;
     out << "kernel " << place.kernel->name << ": " << asked
         << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
         << limits.opt_in_shared << " which a block can have on device " << limits.label.device
@@ -165,14 +161,13 @@ template <class Builder = text_builder>
 inline constexpr std::size_t most_launch_attributes = 31;
 
 /// The attributes of a launch on behalf of `function`: whether they are there at all.
-template <class Builder = text_builder>
 inline result<> check_attributes(const prepared_launch& launch, const char* function) noexcept {
   const launch_attributes_ref& given = launch.config.attributes;
   const std::size_t count = given.size();
   if (count <= most_launch_attributes && (given.native() != nullptr || count == 0)) [[likely]]
     return {};
   const bool missing = count <= most_launch_attributes;
-  Builder out;
+  text_builder out;
   out << "kernel " << launch.kernel->name << ": " << count << " launch attributes ";
   if (missing) {
     out << "are at a null pointer. Pass the array that holds them, or none.";
@@ -195,13 +190,12 @@ struct attributes_and_cluster {
 };
 
 /// A cooperative grid against what the device holds at once: its blocks wait for each other.
-template <class Number = int, class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> check_cooperative(
     const prepared_launch& launch, const char* function, const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
   const CUcontext in = launch.stream.context().native();
   const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
-  Number answer = 0;
+  int answer = 0;
   std::uint64_t unit = limits.multiprocessors;
   if (config.cluster.volume() == 1) {
     GPU_TRY(driver::call_in<
@@ -218,7 +212,7 @@ template <class Number = int, class Builder = text_builder>
   const std::uint64_t blocks = config.grid.volume();
   const std::uint64_t together = static_cast<std::uint64_t>(answer) * unit;
   if (blocks <= together) return {};
-  Builder out;
+  text_builder out;
   out << "kernel " << launch.kernel->name << ": the cooperative grid of ";
   write(out, config.grid);
   out << " has " << blocks << " blocks, more than the limit of " << together << " which device "
@@ -244,14 +238,13 @@ result<> check_attributes_and_shape(const prepared_launch& launch, const char* f
 /// Finds out what the device allows, checks shape, shared memory and cluster against it, and
 /// prepares the kernel, on behalf of `function`. Before that, checks whose memory the arguments
 /// are.
-template <class Limits = const kernel_limits*>
-[[gnu::cold, gnu::noinline]] inline result<Limits> prepare_kernel(const prepared_launch& launch,
-                                                                  const char* function) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<const kernel_limits*> prepare_kernel(
+    const prepared_launch& launch, const char* function) noexcept {
   GPU_TRY(check_owners(launch, function));
   GPU_TRY(check_attributes(launch, function));
   const kernel_on_device place{launch.kernel, launch.stream.context().native(),
                                launch.stream.device().native(), function, launch.where};
-  Limits limits = GPU_TRY(find_limits<Limits>(place));
+  const kernel_limits* limits = GPU_TRY(find_limits(place));
   GPU_TRY(check_shape(launch, function, *limits));
   GPU_TRY(allow_shared_memory(place, *limits, launch.config.shared_bytes));
   GPU_TRY(check_cluster(launch, function, *limits));
@@ -274,7 +267,6 @@ template <class Record>
 }
 
 /// Launches with these attributes.
-template <class Builder = text_builder>
 [[gnu::always_inline]] inline result<> launch_extended(const prepared_launch& launch,
                                                        const kernel_limits& limits,
                                                        const CUlaunchAttribute* attributes,
@@ -290,14 +282,12 @@ template <class Builder = text_builder>
 }
 
 /// The same for a cluster, which is an attribute more.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_clusters(const prepared_launch& launch,
                                                              const kernel_limits& limits) noexcept {
   const attributes_and_cluster attributes(launch.config);
   return launch_extended(launch, limits, attributes.all, attributes.count);
 }
 
-template <class Builder = text_builder>
 inline result<> launch_plainly(const prepared_launch& launch,
                                const kernel_limits& limits) noexcept {
   const dims& grid = launch.config.grid;
@@ -314,7 +304,6 @@ inline result<> launch_plainly(const prepared_launch& launch,
 }
 
 /// Does the whole of a launch of which nothing is known.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
     const prepared_launch& launch) noexcept {
   kernel_record* const kernel = launch.kernel;

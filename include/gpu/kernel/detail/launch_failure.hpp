@@ -8,8 +8,7 @@ namespace gpu::inline v0::detail {
 
 /// Without a driver, in a forked child, or where an old driver lacks cuLaunchKernelEx, says why
 /// there is no launch.
-template <class Builder = text_builder>
-result<> require_launch_function(bool extended, source_location where) noexcept {
+inline result<> require_launch_function(bool extended, source_location where) noexcept {
   const driver::entry_points& table = driver::current_entry_points();
   void** const nothing = nullptr;
   if (extended) {
@@ -27,7 +26,6 @@ result<> require_launch_function(bool extended, source_location where) noexcept 
 /// be known is read from the record, so that the launch path need not keep it: even the name of the
 /// file, which is lost where 256 other launches were made since. `extended` is what
 /// cuLaunchKernelEx was given, where it made the launch.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> launch_failed(
     int code, std::uint64_t ticket, std::uint32_t line,
     const CUlaunchConfig* extended = nullptr) noexcept {
@@ -59,7 +57,7 @@ template <class Builder = text_builder>
     }
     return fail(detail::move(error));
   }
-  Builder out;
+  text_builder out;
   out << "The fault comes from kernel " << label->kernel << ", which this launch ran to its end.";
   return fail(
       noted_error(cuda_error(error_domain::driver, code, driver::entry_point_list[call].name, where)

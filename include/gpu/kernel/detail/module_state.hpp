@@ -28,8 +28,7 @@ struct module_state : shared_object {
   module_name* names = nullptr;  ///< complete before the module is handed out
   jit_log* log = nullptr;        ///< where the driver may still write, or null
 
-  template <class State = module_state>
-  module_state() noexcept : shared_object{&unload_state<State>} {}
+  module_state() noexcept : shared_object{&unload_state<module_state>} {}
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
@@ -85,7 +84,6 @@ using owned_module_state = unique_handle<module_state*, drop_module>;
 /// Adds to `error`, which PTX was refused with, what the driver's compiler says about it. It is
 /// asked apart from the library, which the driver may read, and log about, at any later time. To be
 /// called where a context is current.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_compiler_log(cuda_error error,
                                                                  const void* ptx) noexcept {
   const driver::entry_points& table = driver::current_entry_points();
@@ -98,7 +96,7 @@ template <class Builder = text_builder>
     driver::destroy<&driver::entry_points::module_unload>(module);
   }
   if (log[0] == '\0') return error;
-  Builder out;
+  text_builder out;
   out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
   return noted_error(detail::move(error).with_details(out.finish()));
 }
@@ -106,7 +104,6 @@ template <class Builder = text_builder>
 /// Makes a library of an image and has the driver read it now: left alone, it would look at most
 /// images only when the first kernel is launched, and refuse them there. To be called where a
 /// context is current.
-template <class Builder = text_builder>
 inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
                              source_location where) noexcept {
   jit_arguments* const with = log != nullptr ? &log->arguments : nullptr;
@@ -122,7 +119,6 @@ inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
 
 /// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler:
 /// `log`, which has to live as long as the library, or one that is made for the purpose.
-template <class Builder = text_builder>
 inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where,
                              jit_log* log = nullptr) noexcept {
   GPU_TRY(check_image(image, where));
@@ -153,14 +149,13 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
 }
 
 /// Refuses a name with a zero byte, of which the driver would take what is before.
-template <class Builder = text_builder>
 inline result<> require_whole_name(const char* function, string_ref name,
                                    source_location where) noexcept {
   const void* const zero = __builtin_memchr(name.data(), 0, name.size());
   if (zero == nullptr) [[likely]]
     return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
-  Builder out;
+  text_builder out;
   out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
       << " of " << name.size() << ", where the driver would stop reading. Take it out.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
@@ -173,7 +168,6 @@ inline bool is_for_other_device(const result<>& loaded) noexcept {
 }
 
 /// Loads machine code, or PTX where there is none or the driver cannot run it.
-template <class Builder = text_builder>
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
@@ -185,7 +179,6 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
 }
 
 /// Sets `record` to the kernel of that name, or to null where the module has none.
-template <class Builder = text_builder>
 inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
                             source_location where) noexcept {
   if (name.lost()) return fail(out_of_host_memory_error("gpu::module::kernel", 0, where));

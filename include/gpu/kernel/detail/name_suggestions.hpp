@@ -31,7 +31,7 @@ inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
 
 /// The bare name in an expression that names a kernel: `axpy` in `n::axpy<float>`, `f` in
 /// `static_cast<void(*)(int*)>(f)`.
-template <class Name = string_ref> Name bare_name(Name expression) noexcept {
+inline string_ref bare_name(string_ref expression) noexcept {
   std::size_t first = 0, last = expression.size();
   if (last != 0 && expression[last - 1] == ')') {
     for (first = --last; first != 0 && expression[first - 1] != '(';) --first;
@@ -46,10 +46,10 @@ template <class Name = string_ref> Name bare_name(Name expression) noexcept {
 }
 
 /// The bare name in a declaration as the demangler writes it: `axpy` in `void n::axpy<float>(int)`.
-template <class Name = string_ref> Name declared_name(Name declaration) noexcept {
-  constexpr Name unnamed("(anonymous namespace)"), nothing("void ");
+inline string_ref declared_name(string_ref declaration) noexcept {
+  constexpr string_ref unnamed("(anonymous namespace)"), nothing("void ");
   const std::size_t size = declaration.size();
-  const auto has = [&](Name part, std::size_t at) {
+  const auto has = [&](string_ref part, std::size_t at) {
     return size - at >= part.size() && declaration.substring(at, part.size()) == part;
   };
   std::size_t first = has(nothing, 0) ? nothing.size() : 0, last = first;
@@ -64,11 +64,11 @@ template <class Name = string_ref> Name declared_name(Name declaration) noexcept
 /// How far `candidate` is from what was meant by `wanted`: the less of what their whole names and
 /// their bare ones take, so that `_Z5saxpyPf` is next to `saxpi`. One that has the wanted one in it
 /// is as near as with one letter wrong; of those that are as near, the one with less besides.
-template <class Name = string_ref>
-std::size_t name_distance(Name wanted, const char* candidate) noexcept {
+inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
   const text declared = demangled(candidate);
-  const Name sought = bare_name(wanted);
-  const text bare = (declared.empty() ? Name(candidate) : declared_name(Name(declared))).to_text();
+  const string_ref sought = bare_name(wanted);
+  const text bare =
+      (declared.empty() ? string_ref(candidate) : declared_name(string_ref(declared))).to_text();
   const std::size_t whole = edit_distance(wanted, candidate);
   const std::size_t part = edit_distance(sought, bare);
   const std::size_t least = whole < part ? whole : part;
@@ -102,10 +102,9 @@ template <std::size_t Capacity> struct nearest_names {
 
 /// Refuses a kernel name; `asked` is it as the user wrote it, `looked_up` as the module would know
 /// it.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error unknown_kernel_error(
     CUlibrary library, string_ref asked, source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << "the module has no kernel \"" << asked << "\". ";
   const auto& table = driver::current_entry_points();
   unsigned count = 0;

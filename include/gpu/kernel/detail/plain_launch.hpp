@@ -39,8 +39,8 @@ constexpr plain_launch_limits make_plain_launch_limits(std::uint32_t threads,
 
 /// Whether the shape is within the limits, whatever attributes the launch has. Where the compiler
 /// knows something of the shape, most of this folds away.
-template <class Config = launch_config, class Limits>
-[[gnu::always_inline]] inline bool is_plain_shape(const Config& config,
+template <class Limits>
+[[gnu::always_inline]] inline bool is_plain_shape(const launch_config& config,
                                                   const Limits& limits) noexcept {
   const auto within = [](const dims& extents, const dims& largest) __attribute__((always_inline)) {
     return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
@@ -63,8 +63,8 @@ template <class Config>
 #if defined(__SSE2__) && defined(__GNUC__) && !defined(__CUDACC__)
 
 /// For a shape of which the compiler knows nothing: four numbers at a time.
-template <class Config = launch_config, class Limits>
-[[gnu::always_inline]] inline bool is_plain_vector(const Config& config,
+template <class Limits>
+[[gnu::always_inline]] inline bool is_plain_vector(const launch_config& config,
                                                    const Limits& limits) noexcept {
   typedef std::int32_t lanes __attribute__((vector_size(16)));
   typedef std::uint32_t counts __attribute__((vector_size(16)));
@@ -116,8 +116,8 @@ template <class Config = launch_config, class Limits>
 #  endif
 }
 
-template <class Config = launch_config, class Limits>
-[[gnu::always_inline]] inline bool is_plain_launch(const Config& config,
+template <class Limits>
+[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const Limits& limits) noexcept {
   return is_known_shape(config) ? is_plain_shape(config, limits) && config.attributes.size() == 0
                                 : is_plain_vector(config, limits);
@@ -125,8 +125,8 @@ template <class Config = launch_config, class Limits>
 
 #else
 
-template <class Config = launch_config, class Limits>
-[[gnu::always_inline]] inline bool is_plain_launch(const Config& config,
+template <class Limits>
+[[gnu::always_inline]] inline bool is_plain_launch(const launch_config& config,
                                                    const Limits& limits) noexcept {
   return is_plain_shape(config, limits) && config.attributes.size() == 0;
 }

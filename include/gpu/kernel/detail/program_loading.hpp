@@ -9,14 +9,14 @@
 namespace gpu::inline v0::detail {
 
 /// Loads the machine code of a program, or what else it has where the driver cannot run that.
-template <class Program, class Builder = text_builder>
+template <class Program>
 inline result<> load_program(const Program& program, CUlibrary& library,
                              source_location where) noexcept {
   if constexpr (requires { bytes_ref(program.lto_ir()); }) {
     const bool nothing_else =
         bytes_ref(program.cubin()).empty() && bytes_ref(program.ptx()).empty();
     if (nothing_else && !bytes_ref(program.lto_ir()).empty()) {
-      Builder out;
+      text_builder out;
       out << "the program is LTO-IR, which no driver runs. Link it first: gpu::link({program}).";
       return fail(refusal(errc::invalid_image, "gpu::module::load", out.finish(), where));
     }
@@ -47,15 +47,13 @@ inline result<> take_names(module_state* state, const Program& program,
 }
 
 /// Refuses options that contradict each other, or that the driver would take for others.
-template <class Builder = text_builder>
 inline result<> check_jit_options(const jit_options& options, source_location where) noexcept {
   constexpr const char* function = "gpu::module::load";
-  GPU_TRY(require_enumerator<jit_target, Builder>(options.target, "jit_target", function, where));
+  GPU_TRY(require_enumerator<jit_target>(options.target, "jit_target", function, where));
+  GPU_TRY(require_enumerator<jit_fallback>(options.fallback, "jit_fallback", function, where));
   GPU_TRY(
-      require_enumerator<jit_fallback, Builder>(options.fallback, "jit_fallback", function, where));
-  GPU_TRY(require_enumerator<jit_cache_mode, Builder>(options.cache_mode, "jit_cache_mode",
-                                                      function, where));
-  Builder out;
+      require_enumerator<jit_cache_mode>(options.cache_mode, "jit_cache_mode", function, where));
+  text_builder out;
   if (options.optimization_level < 0 || options.optimization_level > 4) {
     out << "optimization_level " << options.optimization_level
         << " is not from 0, the least, to 4, the most. Choose one of these.";
@@ -79,7 +77,6 @@ inline result<> check_jit_options(const jit_options& options, source_location wh
 }
 
 /// Loads an image with options. `log` is made, and has to live as long as the library.
-template <class Builder = text_builder>
 inline result<> load_library_with(bytes_ref image, const jit_options& options, CUlibrary& library,
                                   jit_log*& log, source_location where) noexcept {
   GPU_TRY(check_jit_options(options, where));
@@ -94,7 +91,7 @@ inline result<> load_library_with(bytes_ref image, const jit_options& options, C
   log->read(report);
   if (options.report != nullptr) *options.report = report;
   if (done.has_value() || report.errors.empty()) return done;
-  Builder out;
+  text_builder out;
   out << "the driver's log:\n" << report.errors << '\n';
   return fail(noted_error(cuda_error(done.error()).with_details(out.finish())));
 }

@@ -20,15 +20,13 @@ struct kernel_on_device {
 
 /// What the device allows the kernel, which is asked at the first use there and then kept; of
 /// devices that the record has no room for, every time.
-template <class Limits = const kernel_limits*>
-[[gnu::cold, gnu::noinline]] inline result<Limits> find_limits(
+[[gnu::cold, gnu::noinline]] inline result<const kernel_limits*> find_limits(
     const kernel_on_device& place) noexcept {
   kernel_record& kernel = *place.kernel;
   // The limits come from where the kernel will run.
   const auto read = [&] {
     return driver::in_context(place.context, place.where, [&] {
-      return read_limits<Limits>(place.function, kernel.native, kernel.name, place.device,
-                                 place.where);
+      return read_limits(place.function, kernel.native, kernel.name, place.device, place.where);
     });
   };
   const std::size_t index = limits_place(place.device);
@@ -54,7 +52,6 @@ constexpr std::uint32_t most_dynamic_shared(const kernel_limits& limits) noexcep
 }
 
 /// Makes the opt-in: to all that the device has, so that it is made once. (cuKernelSetAttribute)
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline result<> raise_dynamic_shared(
     const kernel_on_device& place, const kernel_limits& limits) noexcept {
   const std::uint32_t most = most_dynamic_shared(limits);

@@ -4,7 +4,9 @@
 /// was looked up in it and each graph that has kernels of it.
 
 #include <gpu/core/detail/utility.hpp>
-#include <gpu/driver/detail/process_state.hpp>
+#include <gpu/system/process_wide.hpp>
+
+#include <cuda.h>
 
 namespace gpu::inline v0::detail {
 
@@ -28,6 +30,32 @@ struct shared_object {
   }
 };
 
+/// A capture that is going on, of which unwanted objects may be nodes; one of a list.
+struct open_capture {
+  open_capture* next = nullptr;
+};
+
+/// A kernel that a module has handed out, and what keeps its code loaded.
+struct live_kernel {
+  CUkernel native;
+  shared_object* code;
+  live_kernel* next;
+};
+
+/// What modules and graphs share in the whole process.
+struct live_objects {
+  static constexpr const char* name = "live-objects";
+
+  mutex lock;
+  live_kernel* kernels[64];  // lists, by a hash of the handle
+  shared_object* unwanted;   // a list of objects that have no owner and wait for their end
+  open_capture* captures;    // a list of the captures in progress, whose graphs may become owners
+
+  static live_objects& of_process() noexcept { return process_wide<live_objects>::get(); }
+  /// Another thread of the parent may have been changing the lists.
+  void after_fork() noexcept { *this = {}; }
+};
+
 /// Gives a share up, also where CUDA must not be called.
 template <class Object> void drop_share(Object& object) noexcept {
   std::size_t now = __atomic_load_n(&object.shares, __ATOMIC_RELAXED);
@@ -38,31 +66,31 @@ template <class Object> void drop_share(Object& object) noexcept {
     }
   }
   // Its owner has the only share, so the object is not in the list yet.
-  live_objects& all = state_of_process().objects;
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   object.next = all.unwanted;
   __atomic_store_n(&all.unwanted, &object, __ATOMIC_RELEASE);
 }
 
 /// Whether `end_unwanted` has something to do.
-template <class State = process_state> bool has_unwanted() noexcept {
-  const live_objects& all = state_of_process<State>().objects;
+inline bool has_unwanted() noexcept {
+  const live_objects& all = live_objects::of_process();
   return __atomic_load_n(&all.unwanted, __ATOMIC_RELAXED) != nullptr &&
          __atomic_load_n(&all.captures, __ATOMIC_RELAXED) == nullptr;
 }
 
 /// Ends the objects of which the last share was dropped; not while a capture is going on, which may
 /// have nodes of them and takes shares where it ends.
-template <class Object = shared_object> void end_unwanted() noexcept {
-  live_objects& all = state_of_process().objects;
-  Object* each = nullptr;
+inline void end_unwanted() noexcept {
+  live_objects& all = live_objects::of_process();
+  shared_object* each = nullptr;
   if (has_unwanted()) {
     const scoped_lock lock(all.lock);
     if (all.captures == nullptr)
       each = __atomic_exchange_n(&all.unwanted, nullptr, __ATOMIC_ACQUIRE);
   }
   while (each != nullptr) {
-    Object* const next = each->next;
+    shared_object* const next = each->next;
     if (__atomic_sub_fetch(&each->shares, 1u, __ATOMIC_ACQ_REL) == 0) each->end(each);
     each = next;
   }
@@ -97,21 +125,16 @@ template <class Object = shared_object> class object_owner {
   Object* object_ = nullptr;
 };
 
-/// A capture that is going on, of which unwanted objects may be nodes; one of a list.
-struct open_capture {
-  open_capture* next = nullptr;
-};
-
-template <class Capture = open_capture> void add_capture(Capture& capture) noexcept {
-  live_objects& all = state_of_process().objects;
+inline void add_capture(open_capture& capture) noexcept {
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   capture.next = all.captures;
   __atomic_store_n(&all.captures, &capture, __ATOMIC_RELAXED);
 }
 
 /// It is over, and its nodes are another's to keep.
-template <class Capture = open_capture> void remove_capture(Capture& capture) noexcept {
-  live_objects& all = state_of_process().objects;
+inline void remove_capture(open_capture& capture) noexcept {
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   open_capture** at = &all.captures;
   // It is not there in the child of a process that forked meanwhile.
@@ -127,7 +150,7 @@ inline live_kernel*& list_of(live_objects& all, CUkernel native) noexcept {
 
 /// From now on `take_share_of` finds the kernel.
 template <class Kernel> void add_live_kernel(Kernel& kernel) noexcept {
-  live_objects& all = state_of_process().objects;
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   live_kernel*& first = list_of(all, kernel.native);
   kernel.next = exchange(first, &kernel);
@@ -135,7 +158,7 @@ template <class Kernel> void add_live_kernel(Kernel& kernel) noexcept {
 
 /// To be called before the kernel ends, for its handle can be another's afterwards.
 template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
-  live_objects& all = state_of_process().objects;
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   live_kernel** at = &list_of(all, kernel.native);
   while (*at != nullptr && *at != &kernel) at = &(*at)->next;
@@ -143,8 +166,8 @@ template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
 }
 
 /// The code of a kernel, with a share in it for the caller; null where no module has it.
-template <class Code = shared_object> Code* take_share_of(CUkernel native) noexcept {
-  live_objects& all = state_of_process().objects;
+inline shared_object* take_share_of(CUkernel native) noexcept {
+  live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   const live_kernel* each = list_of(all, native);
   while (each != nullptr && each->native != native) each = each->next;

@@ -110,12 +110,11 @@ inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
 /// The parameters of a kernel that do not fit, as the module has them and as C++ gives them, side
 /// by side, with the first difference marked.
 /// `asked` is the kernel's name as the user wrote it, `name` as the module has it.
-template <class Builder = text_builder>
 [[gnu::cold, gnu::noinline]] inline cuda_error signature_error(
     const signature_words& words, string_ref asked, const text& name,
     const stated_parameter* stated, std::size_t stated_count, const parameter_place* actual,
     std::size_t actual_count, source_location where) noexcept {
-  Builder out;
+  text_builder out;
   out << "kernel " << asked << " has " << actual_count
       << (actual_count == 1 ? " parameter" : " parameters") << ", and " << stated_count
       << words.are_given << (stated_count == actual_count ? ", but they differ" : "") << ":\n";

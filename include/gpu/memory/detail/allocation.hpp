@@ -13,9 +13,9 @@ template <class Range>
 concept knows_context = requires(const Range& range) { context_ref{range.context()}; };
 
 /// Adds to an out-of-memory error what was asked for and what the device has.
-template <class Error = cuda_error>
-[[gnu::cold, gnu::noinline]] inline Error with_memory_info(cuda_error error, context_ref context,
-                                                           std::size_t bytes) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error with_memory_info(cuda_error error,
+                                                                context_ref context,
+                                                                std::size_t bytes) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY) {
     return error;
   }
@@ -100,14 +100,13 @@ using device_memory = unique_handle<device_allocation, free_device_memory>;
 inline context_ref context_of(const device_allocation& a) noexcept { return a.stream.context(); }
 
 /// Memory that was allocated elsewhere, to be given back like what is allocated here.
-template <class Memory = device_memory>
-inline Memory adopt_memory(CUdeviceptr address, const stream_ref& stream,
-                           allocation_kind kind) noexcept {
+inline device_memory adopt_memory(CUdeviceptr address, const stream_ref& stream,
+                                  allocation_kind kind) noexcept {
   device_allocation owned;
   owned.address = address;
   owned.stream = stream;
   owned.kind = kind;
-  return Memory{owned};
+  return device_memory{owned};
 }
 
 /// Says why there is no memory. Where it came and the call failed all the same, it goes back.

@@ -20,13 +20,12 @@ template <class T> struct scratch_array {
 
 /// What every batch, "copies" perhaps, asks of its stream. The driver takes none on the legacy
 /// default stream.
-template <class Builder = text_builder>
-result<> require_batch_stream(const stream_ref& stream, const char* function, const char* what,
-                              source_location where) noexcept {
+inline result<> require_batch_stream(const stream_ref& stream, const char* function,
+                                     const char* what, source_location where) noexcept {
   GPU_TRY(require(stream, function, where));
   if (stream.native() != nullptr && stream.native() != CU_STREAM_LEGACY) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the legacy default stream takes no batches of " << what << ". Use a stream of your own.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }

@@ -63,23 +63,22 @@ template <box_range Range> box_side side_of(Range&& range) noexcept {
 
 /// `errc::invalid_argument` where rows or planes would overlap, `errc::size_overflow` where all of
 /// them are more bytes than there are addresses.
-template <class Builder = text_builder>
-result<> check_box(const char* function, const char* what, const box_side& box,
-                   source_location where) noexcept {
+inline result<> check_box(const char* function, const char* what, const box_side& box,
+                          source_location where) noexcept {
   if (box.array != nullptr) return {};
   if (box.moved_from()) [[unlikely]]
     return fail(empty_handle_error(function, what, where));
   std::size_t row = 0;
   const bool overflows = __builtin_mul_overflow(box.size.width, box.element, &row);
   if (overflows || box.pitch < row) [[unlikely]] {
-    Builder out;
+    text_builder out;
     out << "the rows of the " << what << " are " << box.size.width << " elements of " << box.element
         << " bytes, but its pitch is " << box.pitch
         << " bytes. Give a pitch of at least a row, or 0 for rows without a gap.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, row, box.pitch));
   }
   if (box.rows < box.size.height) [[unlikely]] {
-    Builder out;
+    text_builder out;
     out << "the planes of the " << what << " have " << box.size.height
         << " rows, but the next begins after " << box.rows
         << ". Give at least the height for plane_rows, or 0 for planes without a gap.";
@@ -90,7 +89,7 @@ result<> check_box(const char* function, const char* what, const box_side& box,
   if ((__builtin_mul_overflow(box.pitch, box.rows, &plane) ||
        __builtin_mul_overflow(plane, box.size.depth, &all)) &&
       !box.size.empty()) [[unlikely]] {
-    Builder out;
+    text_builder out;
     out << "the " << what << " is " << box.size.depth << " planes of " << box.rows << " rows of "
         << box.pitch << " bytes, which are more bytes than a size_t can count. Give extents of "
         << "memory that there is.";

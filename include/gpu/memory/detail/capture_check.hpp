@@ -9,9 +9,8 @@ namespace gpu::inline v0::detail {
 
 /// `errc::capture_prohibited` where `stream` is being captured; `cure` says what to do instead.
 /// (cuStreamIsCapturing)
-template <class Builder = text_builder>
-result<> require_no_capture(const stream_ref& stream, const char* function, const char* cure,
-                            source_location where) noexcept {
+inline result<> require_no_capture(const stream_ref& stream, const char* function, const char* cure,
+                                   source_location where) noexcept {
   CUstreamCaptureStatus status{};
   GPU_TRY(on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
@@ -19,7 +18,7 @@ result<> require_no_capture(const stream_ref& stream, const char* function, cons
   }));
   if (status == CU_STREAM_CAPTURE_STATUS_NONE) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the stream is being captured, and a graph cannot hold this. " << cure;
   return fail(refusal(errc::capture_prohibited, function, out.finish(), where));
 }

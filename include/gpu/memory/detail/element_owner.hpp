@@ -16,7 +16,6 @@ inline constexpr std::size_t memory_alignment = 256;
 
 /// Sets `bytes` to `count * size`, or gives `errc::size_overflow`. `spare` bytes have to fit
 /// besides.
-template <class Builder = text_builder>
 inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
                           std::size_t& bytes, source_location where,
                           std::size_t spare = 0) noexcept {
@@ -25,19 +24,18 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
       !__builtin_add_overflow(bytes, spare, &in_all)) [[likely]]
     return {};
   const std::size_t most = (~std::size_t{0} - spare) / size;
-  Builder out;
+  text_builder out;
   out << count << " elements of " << size
       << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 
 /// Refuses bytes from another process that are not one or more elements of `size` bytes.
-template <class Builder = text_builder>
-result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char* function,
-                              source_location where) noexcept {
+inline result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char* function,
+                                     source_location where) noexcept {
   const bool whole = bytes != 0 && bytes % size == 0;
   if (whole) return {};
-  Builder out;
+  text_builder out;
   out << "the handle stands for " << bytes << " bytes, which are not a whole number of "
       << "elements of " << size
       << " bytes. Import it as the type that it was exported as, and send all of its bytes.";

@@ -95,10 +95,9 @@ template <class Out> void write_extent(Out& out, const box_extent& extent) noexc
 }
 
 /// `errc::invalid_argument` where an array is larger than `limits`, unless it is within `others`.
-template <class Builder = text_builder>
-result<> check_limits(const char* function, const char* user, const array_shape& shape,
-                      const array_limits& limits, const array_limits& others, device on,
-                      source_location where) noexcept {
+inline result<> check_limits(const char* function, const char* user, const array_shape& shape,
+                             const array_limits& limits, const array_limits& others, device on,
+                             source_location where) noexcept {
   box_extent extent = shape.extent();
   if (shape.cubemap) {  // its height is its width
     extent.height = 1;
@@ -114,7 +113,7 @@ result<> check_limits(const char* function, const char* user, const array_shape&
     GPU_TRY(read_limits(others, on, alternate, where));
     if (within(alternate)) return {};
   }
-  Builder out;
+  text_builder out;
   out << "an array of " << shape.width << " x " << shape.extent().height << " x ";
   if (shape.cubemap)
     out << "6 x " << (shape.layers == 0 ? 1 : shape.layers);
@@ -188,8 +187,8 @@ constexpr const char* fault_of(const array_shape& shape) noexcept {
 }
 
 /// Refuses formats that no texel has.
-template <class Builder = text_builder>
-result<> check_format(const char* function, texel_format format, source_location where) noexcept {
+inline result<> check_format(const char* function, texel_format format,
+                             source_location where) noexcept {
   GPU_TRY(require_enumerator(format.format, "array_format", function, where));
   const int channels = format.channels;
   const int stated = stated_channels(format.format);
@@ -197,7 +196,7 @@ result<> check_format(const char* function, texel_format format, source_location
   const bool countable = channels == 1 || channels == 2 || channels == 4;
   if ((countable || !plain) && (stated == 0 || stated == channels)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   if (!countable && plain) {
     out << "a texel has 1, 2 or 4 channels, not " << channels
         << ". Leave the fourth of 4 unused where there are 3.";
@@ -211,17 +210,16 @@ result<> check_format(const char* function, texel_format format, source_location
 }
 
 /// Refuses what the driver would only call an invalid value. (cuDeviceGetAttribute)
-template <class Builder = text_builder>
-result<> check_array(const char* function, device on, const array_shape& shape, texel_format format,
-                     bool mipmapped, source_location where) noexcept {
+inline result<> check_array(const char* function, device on, const array_shape& shape,
+                            texel_format format, bool mipmapped, source_location where) noexcept {
   if (const char* why = fault_of(shape)) {
     return fail(refusal(errc::invalid_argument, function, text(why), where));
   }
-  GPU_TRY(check_format<Builder>(function, format, where));
-  GPU_TRY(check_limits<Builder>(function, "textures", shape, texture_limits(shape, mipmapped),
-                                mipmapped ? array_limits{} : alternate_limits(shape), on, where));
+  GPU_TRY(check_format(function, format, where));
+  GPU_TRY(check_limits(function, "textures", shape, texture_limits(shape, mipmapped),
+                       mipmapped ? array_limits{} : alternate_limits(shape), on, where));
   if (const array_limits limits = surface_limits(shape)) {
-    GPU_TRY(check_limits<Builder>(function, "surfaces", shape, limits, {}, on, where));
+    GPU_TRY(check_limits(function, "surfaces", shape, limits, {}, on, where));
   }
   return {};
 }

@@ -88,11 +88,11 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
   return made;
 }
 
-template <class Builder = text_builder>
-[[gnu::cold, gnu::noinline]] cuda_error wrong_elements(const char* what, const texel_part& mine,
-                                                       texel_format format,
-                                                       source_location where) noexcept {
-  Builder out;
+[[gnu::cold, gnu::noinline]] inline cuda_error wrong_elements(const char* what,
+                                                              const texel_part& mine,
+                                                              texel_format format,
+                                                              source_location where) noexcept {
+  text_builder out;
   out << "the array's texels have ";
   write_format(out, format);
   out << ", but the elements of the " << what << " are ";
@@ -105,16 +105,15 @@ template <class Builder = text_builder>
   return refusal(errc::invalid_argument, "gpu::copy", out.finish(), where);
 }
 
-template <class Builder = text_builder>
-result<> require_count(const char* what, std::size_t count, std::size_t per_texel,
-                       const box_extent& extent, source_location where) noexcept {
+inline result<> require_count(const char* what, std::size_t count, std::size_t per_texel,
+                              const box_extent& extent, source_location where) noexcept {
   std::size_t wanted = 0;
   const bool overflows = __builtin_mul_overflow(extent.width, extent.height, &wanted) ||
                          __builtin_mul_overflow(wanted, extent.depth, &wanted) ||
                          __builtin_mul_overflow(wanted, per_texel, &wanted);
   if (count == wanted && !overflows) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   out << "the " << what << " has " << count << " elements, but " << extent.width << " x "
       << extent.height << " x " << extent.depth << " texels are copied, which are ";
   if (overflows) {
@@ -128,9 +127,9 @@ result<> require_count(const char* what, std::size_t count, std::size_t per_texe
 }
 
 /// The end as a box of texels of `format`. A range without a pitch is one of `extent`.
-template <class Builder = text_builder>
-result<> make_side(const array_copy_end& end, const char* what, texel_format format,
-                   const box_extent& extent, box_side& side, source_location where) noexcept {
+inline result<> make_side(const array_copy_end& end, const char* what, texel_format format,
+                          const box_extent& extent, box_side& side,
+                          source_location where) noexcept {
   side.element = texel_bytes(format);
   if (end.is_array()) {
     GPU_TRY(require_array(end.array, "gpu::copy", what, where));
@@ -159,7 +158,7 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
   }
   const std::size_t width = end.box.size.width;
   if (width % per_texel != 0) {
-    Builder out;
+    text_builder out;
     out << "the rows of the " << what << " have " << width
         << " elements, which are not whole texels of " << per_texel << ". Pass whole texels.";
     return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, width, per_texel));
@@ -172,16 +171,15 @@ result<> make_side(const array_copy_end& end, const char* what, texel_format for
 }
 
 /// Both ends as boxes of texels, where one of them is an array.
-template <class Builder = text_builder>
-result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
-                    const copy_region& region, box_side& from, box_side& to,
-                    source_location where) noexcept {
+inline result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
+                           const copy_region& region, box_side& from, box_side& to,
+                           source_location where) noexcept {
   const bool reads = source.is_array();
   const cuda_array_ref<>& array = reads ? source.array : destination.array;
   GPU_TRY(require_array(array, "gpu::copy", reads ? "source" : "destination", where));
   const texel_format format = array.format();
   if (texel_bytes(format) == 0) [[unlikely]] {
-    Builder out;
+    text_builder out;
     out << "an array with ";
     write_format(out, format);
     out << " has no texels of a size of their own. Copy its planes; for blocks, make an array of "

@@ -10,9 +10,8 @@ namespace gpu::inline v0::detail {
 
 /// A block of the smallest common segment that is large enough, which becomes one of `lane`; null
 /// where there is none. The stream waits for the work that may still use it. Under `growing`.
-template <class Block = cached_block>
-result<Block*> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
-                           source_location where) noexcept {
+inline result<cached_block*> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
+                                         source_location where) noexcept {
   cached_segment** best = nullptr;
   for (cached_segment** each = &state.common; *each != nullptr; each = &(*each)->next) {
     if ((*each)->bytes >= bytes && (best == nullptr || (*each)->bytes < (*best)->bytes)) {
@@ -30,7 +29,7 @@ result<Block*> take_common(caching_state& state, stream_lane& lane, std::size_t 
   *best = found.next;
   found.next = nullptr;
   lane.lock.lock();
-  Block* block = lane.add_and_take(found, bytes);  // at once, before another thread does
+  cached_block* block = lane.add_and_take(found, bytes);  // at once, before another thread does
   lane.lock.unlock();
   if (block == nullptr) {
     state.trim(&found);
@@ -41,9 +40,8 @@ result<Block*> take_common(caching_state& state, stream_lane& lane, std::size_t 
 }
 
 /// A block of a new segment of the driver's, which becomes one of `lane`. Under `growing`.
-template <class Block = cached_block>
-result<Block*> take_new(caching_state& state, stream_lane& lane, std::size_t bytes,
-                        source_location where) noexcept {
+inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, std::size_t bytes,
+                                      source_location where) noexcept {
   constexpr const char* function = "gpu::caching_allocator::allocate";
   // Larger steps as the stream has more, so that their number stays small.
   lane.lock.lock();
@@ -54,7 +52,7 @@ result<Block*> take_new(caching_state& state, stream_lane& lane, std::size_t byt
   std::size_t got = GPU_TRY(
       choose_segment(state.options, state.counts.held_bytes, least, bytes, function, where));
   ++state.counts.misses;
-  Block* block = GPU_TRY((take_segment<device_memory, Block>(
+  cached_block* block = GPU_TRY((take_segment<device_memory, cached_block>(
       lane, bytes, got, function, where, [&](std::size_t wanted, device_memory& memory) {
         return allocate(state.context, wanted, memory, where);
       })));
@@ -123,17 +121,17 @@ result<Block*> take_anywhere(caching_state& state, unsigned long long number,
   Block* given_back = lane.take(bytes);  // in the meantime
   lane.lock.unlock();
   if (given_back != nullptr) return given_back;
-  if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
+  if (Block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
   const last_error_mark before;
-  result<Block*> first = take_new<Block>(state, lane, bytes, where);
+  result<Block*> first = take_new(state, lane, bytes, where);
   if (first.has_value()) ask_others(state, lane);
   if (first.has_value() || !is_out_of_memory(first.error())) return first;
   before.restore();
   GPU_TRY(gather(state, where));
-  if (Block* block = GPU_TRY(take_common<Block>(state, lane, bytes, where))) return block;
+  if (Block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
   ++state.counts.trims;
   state.trim(exchange(state.common, nullptr));
-  result<Block*> second = take_new<Block>(state, lane, bytes, where);
+  result<Block*> second = take_new(state, lane, bytes, where);
   if (second.has_value() || !is_out_of_memory(second.error())) return second;
   return fail(with_map(second.error(), state.counts.held_bytes, state.counts.segments, "stream",
                        [&](auto work) {
@@ -142,14 +140,12 @@ result<Block*> take_anywhere(caching_state& state, unsigned long long number,
 }
 
 /// A block of `bytes` for a stream that has none free.
-template <class Block = cached_block>
-[[gnu::cold, gnu::noinline]] result<Block*> take_slowly(caching_state& state,
-                                                        unsigned long long number,
-                                                        const stream_ref& stream, std::size_t bytes,
-                                                        source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline result<cached_block*> take_slowly(
+    caching_state& state, unsigned long long number, const stream_ref& stream, std::size_t bytes,
+    source_location where) noexcept {
   const scoped_lock held(state.growing);
   const std::size_t before = state.counts.misses;
-  result<Block*> taken = take_anywhere<Block>(state, number, stream, bytes, where);
+  result<cached_block*> taken = take_anywhere<cached_block>(state, number, stream, bytes, where);
   if (taken.has_value() && state.counts.misses != before) ++state.asked_for;
   return taken;
 }

@@ -12,14 +12,13 @@ namespace gpu::inline v0::detail {
 inline constexpr std::size_t most_segment_bytes = ~std::size_t{0} / 1024 * 512;
 
 /// `errc::invalid_argument` for segments that nobody could give, and for a limit below one.
-template <class Builder = text_builder>
-result<> check_caching_options(const caching_options& options, const char* function,
-                               source_location where) noexcept {
+inline result<> check_caching_options(const caching_options& options, const char* function,
+                                      source_location where) noexcept {
   const std::size_t segment = options.segment_bytes, limit = options.limit;
   const std::size_t least = segment < block_arena::unit ? block_arena::unit : segment;
   if (segment <= most_segment_bytes && (limit == 0 || limit >= least)) [[likely]]
     return {};
-  Builder out;
+  text_builder out;
   if (segment > most_segment_bytes) {
     out << "segments of " << segment << " bytes are beyond " << most_segment_bytes
         << ", and no device has so many. Lower segment_bytes: what is larger gets a segment of "
@@ -34,10 +33,9 @@ result<> check_caching_options(const caching_options& options, const char* funct
 
 /// How much to ask the driver for where `bytes` are wanted and a segment is to have `least`: what
 /// the driver counts in, or all that the limit leaves. `held` is what the allocator has already.
-template <class Size = std::size_t>
-result<Size> choose_segment(const caching_options& options, std::size_t held, std::size_t least,
-                            std::size_t bytes, const char* function,
-                            source_location where) noexcept {
+inline result<std::size_t> choose_segment(const caching_options& options, std::size_t held,
+                                          std::size_t least, std::size_t bytes,
+                                          const char* function, source_location where) noexcept {
   constexpr std::size_t unit = std::size_t{2} << 20;
   const std::size_t wanted = ((bytes > least ? bytes : least) + unit - 1) / unit * unit;
   const std::size_t limit = options.limit;

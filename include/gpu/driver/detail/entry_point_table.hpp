@@ -1,0 +1,88 @@
+#pragma once
+/// \file
+/// The type of the table of driver functions, and the names of its members. The table in force, and
+/// how it is replaced, are in driver/entry_points.hpp.
+
+#include <gpu/core/error_code.hpp>
+
+#include <cuda.h>
+
+#include <cstddef>
+
+#if CUDA_VERSION < 13000
+#  error \
+      "gpu needs the headers of CUDA 13.0 or newer (an older driver is fine). Put a newer toolkit's include folder first, or get the headers alone: pip install nvidia-cuda-runtime"
+#endif
+
+// As in cudaProfiler.h, which has nothing else that is still supported.
+extern "C" CUresult CUDAAPI cuProfilerStart(void);
+extern "C" CUresult CUDAAPI cuProfilerStop(void);
+
+namespace gpu::inline v0::driver {
+
+/// Pointers to the driver's functions. A null member is a function that the driver does not have;
+/// calling it is `errc::not_supported`, for that call alone.
+struct entry_points {
+#define GPU_DRIVER_ENTRY(member, function, version) decltype(::function)* member;
+#include <gpu/driver/detail/entry_points.inc>
+
+  /// Why all members are null, or 0: `errc::no_driver`, `driver_too_old`, `process_forked` or
+  /// `process_exiting`.
+  errc unavailable;
+  /// What the driver said where it could not be started, and then all members are null but
+  /// cuDriverGetVersion's; else CUDA_SUCCESS.
+  CUresult start_failure;
+  /// What the loader said, for the message, or which call gave `start_failure`; a string that
+  /// outlives the table, or null.
+  const char* unavailable_detail;
+};
+
+/// The name and position of one member of `entry_points`.
+struct entry_point_info {
+  const char* name;    ///< as in cuda.h, without a version suffix
+  int version;         ///< the first CUDA version whose driver has this form of the function
+  std::size_t offset;  ///< of the member in the table, in bytes
+};
+
+inline constexpr std::size_t entry_point_count =
+    offsetof(entry_points, unavailable) / sizeof(void (*)());
+
+/// All entry points, in the order of the members.
+class entry_point_names {
+ public:
+  /// Looked for from the start: for messages, and for loading the table once.
+  constexpr entry_point_info operator[](std::size_t index) const noexcept {
+    const char* name = names_and_versions_;
+    for (std::size_t strings = 2 * index; strings != 0; --strings) name = past(name);
+    int version = 0;
+    for (const char* digit = past(name); *digit != '\0'; ++digit) {
+      version = version * 10 + (*digit - '0');
+    }
+    return {name, version, index * sizeof(void (*)())};
+  }
+
+ private:
+  static constexpr const char* past(const char* string) noexcept {
+    return string + __builtin_strlen(string) + 1;
+  }
+
+  // One string, since a compiler takes ten times as long over an array with an element for each.
+  static constexpr char names_and_versions_[] =
+#define GPU_DRIVER_ENTRY(member, function, version) #function "\0" #version "\0"
+#include <gpu/driver/detail/entry_points.inc>
+      ;
+};
+inline constexpr entry_point_names entry_point_list;
+
+namespace detail {
+inline constexpr entry_points null_entry_points{};
+}
+
+/// The index in `entry_point_list` of a member of the table.
+template <class Function> std::size_t entry_point_index(Function entry_points::* member) noexcept {
+  const auto* table = reinterpret_cast<const char*>(&detail::null_entry_points);
+  const auto* slot = reinterpret_cast<const char*>(&(detail::null_entry_points.*member));
+  return static_cast<std::size_t>(slot - table) / sizeof(void (*)());
+}
+
+}  // namespace gpu::inline v0::driver

@@ -1,0 +1,45 @@
+#pragma once
+/// \file
+/// `process_wide`: state that all shared libraries of a process have in common.
+
+#include <gpu/system/operating_system.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The one `State` of the process: the same object in all its shared libraries that were built with
+/// this ABI number. It begins as zeroed bytes. `State` has
+/// - `name`: a string that no other state has;
+/// - `after_fork()`: called in a forked child, where other threads may have left the state half
+///   changed and its locks taken.
+template <class State> class process_wide {
+ public:
+  static State& get() noexcept {
+    State* const state = if_known();
+    return state != nullptr ? *state : find();
+  }
+
+  /// Returns null before the first call of `get` in this shared library.
+  static State* if_known() noexcept { return __atomic_load_n(&known_, __ATOMIC_ACQUIRE); }
+
+ private:
+  /// Several threads may be here at once and find the same state. None waits for another, as it
+  /// would for the guard of a local static variable: a child that is forked meanwhile would wait
+  /// for ever.
+  [[gnu::noinline]] static State& find() noexcept {
+    static State private_state;  // zeroed, since it is static
+    State* const shared = process_wide_state<State>(State::name);
+    State* const found = shared != nullptr ? shared : &private_state;
+    pin_library_of(&in_forked_child);
+    on_fork_in_child(&in_forked_child);
+    __atomic_store_n(&known_, found, __ATOMIC_RELEASE);
+    return *found;
+  }
+
+  static void in_forked_child() noexcept {
+    if (State* const state = if_known()) state->after_fork();
+  }
+
+  inline static constinit State* known_ = nullptr;
+};
+
+}  // namespace gpu::inline v0::detail
