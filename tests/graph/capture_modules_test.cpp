@@ -323,7 +323,7 @@ TEST_CASE("capture: child that forks during one", "[.child]") {
       const gpu::stream_capture gone = std::move(capture);
     }
     other.reset();
-    const gpu::detail::live_objects& all = gpu::detail::state_of_process().objects;
+    const gpu::detail::live_objects& all = gpu::detail::live_objects::of_process();
     std::_Exit(all.captures == nullptr && all.unwanted == nullptr ? 0 : 1);
   }
   REQUIRE(child > 0);

@@ -20,7 +20,7 @@ passed=0 failed=0 skipped=0
 
 WERROR=()
 [ "${GPU_WERROR:-OFF}" = OFF ] || WERROR=(-Werror)
-WARNINGS=(-Wall -Wextra -Wconversion -Wshadow "${WERROR[@]}")
+WARNINGS=(-Wall -Wextra -Wconversion -Wshadow -Wsign-conversion "${WERROR[@]}")
 INCLUDES=(-I include -isystem "$CUDA_PATH/include")
 
 pass() { passed=$((passed + 1)); }

@@ -135,13 +135,13 @@ auto from_runtime(void (*function)(Parameters...),
 /// the current one, or else the primary context of the device that cudaSetDevice chose. Stream 0 is
 /// the one that this source was compiled for (`--default-stream`).
 /// **Ownership**: the stream stays the caller's. Allowed in a capture. (cuStreamGetCtx)
-inline result<stream_ref> from_runtime(
-    cudaStream_t stream, source_location where = source_location::current()) noexcept {
+template <class Zero = detail::runtime_stream_zero>
+result<stream_ref> from_runtime(cudaStream_t stream,
+                                source_location where = source_location::current()) noexcept {
   if (detail::is_default_stream(stream)) {
     const context_ref context = GPU_TRY(detail::runtime_context(where));
-    const bool per_thread =
-        stream == nullptr ? detail::same<detail::runtime_stream_zero, detail::zero_is_per_thread>
-                          : stream == cudaStreamPerThread;
+    const bool per_thread = stream == nullptr ? detail::same<Zero, detail::zero_is_per_thread>
+                                              : stream == cudaStreamPerThread;
     return per_thread ? stream_ref::per_thread_default(context)
                       : stream_ref::legacy_default(context);
   }

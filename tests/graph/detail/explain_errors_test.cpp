@@ -283,7 +283,7 @@ TEST_CASE("graph: dependencies that a capture cannot have say why", "[graph][cap
   const auto own = value_of(f.graph.add({}, f.adds(1)));
   const auto foreign = value_of(other.add({}, f.adds(3)));
   const char* const call = "cuStreamUpdateCaptureDependencies";
-  for (const auto change : {gpu::add_capture_dependencies<>, gpu::set_capture_dependencies<>}) {
+  for (const auto change : {gpu::add_capture_dependencies, gpu::set_capture_dependencies}) {
     const auto refused = [&](const gpu::nodes_before& nodes) {
       return change(f.stream, nodes, gpu::source_location::current());
     };

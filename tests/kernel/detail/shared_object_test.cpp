@@ -133,7 +133,7 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
 TEST_CASE("modules: child that forks while another thread looks for kernels", "[.child]") {
   std::optional<gpu::module> code = value_of(gpu::module::load(two_kernels));
   value_of(code->kernel<>("first"));
-  auto& lock = gpu::detail::state_of_process().objects.lock;
+  auto& lock = gpu::detail::live_objects::of_process().lock;
   pid_t child = -1;
   {
     const gpu::detail::scoped_lock held(lock);  // as by a thread that the child does not have

@@ -71,7 +71,7 @@ TEST_CASE("attributes tell what a pointer is", "[cpu]") {
   CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_MANAGED, managed) == 1);
   CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_MANAGED, device) == 0);
   CHECK(attribute<CUcontext>(f, CU_POINTER_ATTRIBUTE_CONTEXT, device + 10) == f.context);
-  CHECK(attribute(f, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device) == 0);
+  CHECK(attribute<int>(f, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device) == 0);
   CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, device) == 1);
   CHECK(attribute<unsigned>(f, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, host) == 0);
   CHECK(attribute<CUdeviceptr>(f, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, device + 999) == device);
