@@ -2,7 +2,6 @@
 /// \file
 /// The driver's objects: devices, contexts, streams, events, and the table they are reached by.
 
-#include <gpu/driver/any_context.hpp>
 #include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/calls.hpp>
