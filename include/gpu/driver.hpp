@@ -9,6 +9,7 @@
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/device_ability.hpp>
 #include <gpu/driver/device_attribute.hpp>
