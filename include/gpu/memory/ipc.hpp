@@ -3,7 +3,7 @@
 /// Device memory and events of one process in another: exported as plain bytes, which go through
 /// any pipe, socket or file, and imported there.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/detail/element_owner.hpp>

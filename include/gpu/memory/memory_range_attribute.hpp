@@ -3,7 +3,7 @@
 /// `memory_range_attribute`: what the driver was told about a range of managed memory, and where it
 /// was last sent; each with the C++ type of its value.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 

@@ -2,7 +2,7 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
