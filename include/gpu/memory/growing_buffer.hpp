@@ -46,7 +46,7 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
   result<> made = driver::call<&driver::entry_points::mem_create>(
       where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
   if (!made.has_value()) {
-    return fail(with_memory_info(detail::move(made).error(), range.context, bytes));
+    return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
   }
   const physical_memory memory = physical_memory::adopt(native, bytes);
   GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, std::size_t{0}, native,

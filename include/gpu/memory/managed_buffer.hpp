@@ -33,7 +33,7 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
                                  device_memory& memory, source_location where) noexcept {
   constexpr const char* function = "gpu::managed_buffer::create";
   GPU_TRY(require_enumerator(attach, "memory_attach", function, where));
-  if (attach == memory_attach::single) [[unlikely]] {
+  if (attach == memory_attach::single) {
     return fail(refusal(errc::invalid_argument, function,
                         text("managed memory cannot start out attached as single, which needs a "
                              "stream. Create it with gpu::memory_attach::host, then call "

@@ -112,8 +112,7 @@ struct memory_range_attribute_value<memory_range_attribute::last_prefetch_locati
 /// `errc::invalid_argument` where there is nothing to ask about.
 inline result<> require_elements(const char* function, const copy_end& range,
                                  source_location where) noexcept {
-  if (range.count != 0) [[likely]]
-    return {};
+  if (range.count != 0) return {};
   return fail(refusal(errc::invalid_argument, function,
                       text("the range is empty, and no memory has no attributes. Ask about a range "
                            "with elements."),

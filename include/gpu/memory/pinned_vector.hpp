@@ -63,8 +63,9 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   /// bytes asked.
   static result<pinned_vector> create(
       context_or_device on, std::size_t count, pinned_flags flags = pinned_flags::none,
-      source_location where = source_location::current()) noexcept(detail::made_quietly<T>)
-    requires detail::made_of_nothing<T>
+      source_location where =
+          source_location::current()) noexcept(detail::nothrow_default_makeable<T>)
+    requires detail::default_makeable<T>
   {
     pinned_vector made = GPU_TRY(create(on, flags, where));
     GPU_TRY(made.resize(count, where));
@@ -155,8 +156,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     return capacity_ == size_ ? result<>{} : move_to(size_, where);
   }
   result<> resize(std::size_t count, source_location where = source_location::current()) noexcept(
-      detail::made_quietly<T>)
-    requires detail::made_of_nothing<T>
+      detail::nothrow_default_makeable<T>)
+    requires detail::default_makeable<T>
   {
     return resize(count, T{}, where);
   }
@@ -192,7 +193,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   template <detail::reads_as<T> Iterator>
   result<> assign(Iterator first, Iterator last,
                   source_location where =
-                      source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+                      source_location::current()) noexcept(detail::nothrow_reads_as<Iterator, T>) {
     if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       GPU_TRY(grow_to(count, where));
@@ -227,7 +228,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   result<iterator> insert(
       const_iterator position, Iterator first, Iterator last,
       source_location where =
-          source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+          source_location::current()) noexcept(detail::nothrow_reads_as<Iterator, T>) {
     if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       iterator gap = GPU_TRY(open_gap(position, count, where));

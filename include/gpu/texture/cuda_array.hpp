@@ -248,7 +248,7 @@ class cuda_array
                                        : cuda_array_ref<T>::from_native(native, in, shape, format)};
     if (made.has_value()) [[likely]]
       return owner;
-    return detail::fail(detail::with_memory_info(detail::move(made).error(), in,
+    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in,
                                                  detail::array_bytes(shape, format)));
   }
 };

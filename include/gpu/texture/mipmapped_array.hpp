@@ -178,7 +178,7 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
       return owner;
     std::size_t bytes = 0;
     for (unsigned i = 0; i < levels; ++i) bytes += detail::array_bytes(shape.level(i), format);
-    return detail::fail(detail::with_memory_info(detail::move(made).error(), in, bytes));
+    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in, bytes));
   }
 };
 
