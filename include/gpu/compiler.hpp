@@ -19,7 +19,6 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/macro_value.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/source.hpp>
