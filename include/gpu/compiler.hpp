@@ -23,4 +23,3 @@
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
-#include <gpu/compiler/tuning_record.hpp>
