@@ -98,7 +98,7 @@ class caching_pinned_allocator {
   std::size_t trim() noexcept {
     if (cache_ == nullptr) return 0;
     cache_->waiting.wait();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return 0;
     std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
@@ -120,7 +120,7 @@ class caching_pinned_allocator {
   /// What is held and what was done until now. Nothing is `shared` here.
   caching_statistics statistics() const noexcept {
     if (cache_ == nullptr) return {};
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return {};
     caching_statistics found;
     found.held_bytes = cache_->held.bytes();
@@ -186,7 +186,7 @@ class caching_pinned_allocator {
     bool asked = false;
     {
       const detail::last_error_mark before;
-      const detail::fork_safe_lock held(cache_->growing);
+      const detail::scoped_lock held(cache_->growing);
       if (!held) return detail::fail(fork_error(where));
       if (detail::cached_block* block = take_anywhere()) return block;
       detail::cached_block* freed = nullptr;
@@ -200,7 +200,7 @@ class caching_pinned_allocator {
       before.restore();
     }
     trim();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return detail::fail(fork_error(where));
     ++cache_->trims;
     if (detail::cached_block* block = take_anywhere()) {

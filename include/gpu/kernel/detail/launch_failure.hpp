@@ -3,6 +3,7 @@
 /// What a launch says that the driver refused.
 
 #include <gpu/driver/attribute_limits.hpp>
+#include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0::detail {
 

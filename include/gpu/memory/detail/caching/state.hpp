@@ -6,7 +6,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0 {
 
@@ -233,7 +233,7 @@ bool can_mark(const stream_ref& stream, Number number, source_location where) no
 template <class Number>
 void answer(stream_lane& lane, Number number, source_location where) noexcept {
   caching_state& state = lane.state;
-  const fork_safe_lock held(state.growing);
+  const scoped_lock held(state.growing);
   if (!held) return;
   if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
     lane.lock.lock();

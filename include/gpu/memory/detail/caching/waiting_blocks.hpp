@@ -4,7 +4,7 @@
 
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -63,7 +63,7 @@ class waiting_blocks {
   /// after each of them; returns whether it was. A stream that gave a block back is the first to be
   /// asked the next time, so that one that is busy for long is not asked each time. (cuEventQuery)
   template <class Served> bool collect_until(Served served) noexcept {
-    const fork_safe_lock held(lock_);
+    const scoped_lock held(lock_);
     if (!held) return false;
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
@@ -94,7 +94,7 @@ class waiting_blocks {
   void wait() noexcept {
     waiting_block *first = nullptr, *spare = nullptr;
     {
-      const fork_safe_lock held(lock_);
+      const scoped_lock held(lock_);
       if (!held) return;
       first = exchange(first_, nullptr);
       spare = exchange(spare_, nullptr);
