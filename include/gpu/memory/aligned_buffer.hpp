@@ -25,7 +25,8 @@ using host_memory = unique_handle<host_allocation, free_host_memory>;
 
 /// Owns `size()` elements in pageable host memory. New elements have undefined values. With the
 /// default alignment, `registered_memory` can page-lock it without locking memory beside it.
-/// Move-only; empty after a move. **Capture**: not affected; the driver is not called.
+/// Move-only; empty after a move.
+/// **Capture**: not affected; the driver is not called.
 template <class T>
 class aligned_buffer : public detail::host_elements<detail::element_owner<T, detail::host_memory>> {
  public:

@@ -57,8 +57,8 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// `stream` from now on may use it, and so may other streams that wait for an event recorded
   /// after this call. The destructor frees the memory in the order of the same stream, which must
   /// still exist then; it does not block. The per-thread default stream is a different stream in
-  /// each thread: destroy such a buffer in the thread that made it. `count` may be 0. **Capture**:
-  /// allowed; the memory then belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
+  /// each thread: destroy such a buffer in the thread that made it. `count` may be 0.
+  /// **Capture**: allowed; the memory then belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes
   /// requested, free and total.
   static result<device_buffer> create(stream_ref stream, std::size_t count,
@@ -67,16 +67,12 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   }
 
   /// Allocates memory that belongs to no stream and that every stream may use at once. The
-  /// destructor waits for the device. **Capture**: not allowed. (cuMemAlloc, cuMemFree)
+  /// destructor waits for the device.
+  /// **Capture**: not allowed. (cuMemAlloc, cuMemFree)
   /// **Errors**: as above.
-  static result<device_buffer> create(device on, std::size_t count,
+  static result<device_buffer> create(context_or_device on, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), count, where);
-  }
-  static result<device_buffer> create(context_ref in, std::size_t count,
-                                      source_location where = source_location::current()) noexcept {
+    const context_ref in = GPU_TRY(on.resolve("gpu::device_buffer::create", where));
     return create_from(in, count, where);
   }
 

@@ -91,22 +91,15 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
                 "constructor or destructor runs");
 
   /// Reserves addresses for at least `max_size` elements, and has none yet. Addresses cost no
-  /// memory: reserve as many as the buffer can ever need. **Capture**: allowed.
-  /// (cuMemGetAllocationGranularity, cuMemAddressReserve)
+  /// memory: reserve as many as the buffer can ever need.
+  /// **Capture**: allowed. (cuMemGetAllocationGranularity, cuMemAddressReserve)
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY if so many addresses
   /// are not free; CUDA_ERROR_NOT_SUPPORTED.
   static result<growing_buffer> create(
-      gpu::device on, std::size_t max_size,
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), max_size, where);
-  }
-  static result<growing_buffer> create(
-      context_ref in, std::size_t max_size,
+      context_or_device on, std::size_t max_size,
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::growing_buffer::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     detail::growing_range made;
     made.context = in;
     GPU_TRY(detail::get_granularity(in.device(), granularity::minimum, function, made.unit, where));
@@ -127,7 +120,8 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   std::size_t capacity() const noexcept { return this->memory_.get().mapped / sizeof(T); }
 
   /// Adds memory, in one piece, until there is room for `count` elements, so that growing up to
-  /// `count` cannot fail. **Capture**: allowed. (cuMemCreate, cuMemMap, cuMemSetAccess)
+  /// `count` cannot fail.
+  /// **Capture**: allowed. (cuMemCreate, cuMemMap, cuMemSetAccess)
   /// **Errors**: `errc::empty_handle`; `errc::index_out_of_range` for more than `max_size()`; the
   /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total. After an error the
   /// buffer is unchanged.
@@ -148,7 +142,8 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   }
 
   /// Changes the number of elements. Existing elements keep their values and addresses. Shrinking
-  /// frees no memory. **Errors**, **Capture**: as `reserve`.
+  /// frees no memory.
+  /// **Errors**, **Capture**: as `reserve`.
   result<> resize(std::size_t count, source_location where = source_location::current()) noexcept {
     GPU_TRY(reserve(count, where));
     this->size_ = count;
@@ -156,8 +151,8 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   }
 
   /// Waits for the device, then frees the memory after the last element, as far as it was added in
-  /// pieces that hold no element. **Capture**: not allowed. (cuCtxSynchronize,
-  /// cuPointerGetAttribute, cuMemUnmap)
+  /// pieces that hold no element.
+  /// **Capture**: not allowed. (cuCtxSynchronize, cuPointerGetAttribute, cuMemUnmap)
   result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
     if (this->memory_.get().mapped == 0) return {};
     GPU_TRY(this->context().synchronize(where));

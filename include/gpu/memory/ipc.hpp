@@ -3,7 +3,7 @@
 /// Shares device memory and events between processes: one exports a handle of plain bytes, which go
 /// through any pipe, socket or file, and the other imports it.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
 #include <gpu/memory/detail/explain_error.hpp>
@@ -140,7 +140,8 @@ template <class T> class imported_memory {
   }
 
   /// Unmaps the memory now, and returns the error that the destructor could only report. Waits for
-  /// work that uses the memory. **Capture**: not affected. (cuIpcCloseMemHandle)
+  /// work that uses the memory.
+  /// **Capture**: not affected. (cuIpcCloseMemHandle)
   result<> close(source_location where = source_location::current()) noexcept {
     if (!mapping_) return {};
     const detail::imported_mapping mapping = mapping_.get();
@@ -176,7 +177,8 @@ template <class T> class imported_memory {
 /// Makes a handle of an event for other processes on this machine. The event must be created with
 /// `{.timing = false, .interprocess = true}`.
 /// **Errors**: `errc::invalid_argument` for an event with timing; `errc::empty_handle`; the
-/// driver's, with an explanation if the event is not `interprocess`. **Capture**: not affected.
+/// driver's, with an explanation if the event is not `interprocess`.
+/// **Capture**: not affected.
 /// **Threads**: any. (cuIpcGetEventHandle)
 inline result<event_handle> export_event(
     event_ref event, source_location where = source_location::current()) noexcept {
@@ -202,7 +204,8 @@ inline result<event_handle> export_event(
 }
 
 /// Opens the event of another process in the primary context of a device. Both processes can record
-/// it and wait for it. **Errors**: the driver's, with an explanation if the handle is not valid.
+/// it and wait for it.
+/// **Errors**: the driver's, with an explanation if the handle is not valid.
 /// **Capture**: not affected. **Threads**: any. (cuIpcOpenEventHandle)
 inline result<event> import_event(device on, const event_handle& handle,
                                   source_location where = source_location::current()) noexcept {

@@ -67,21 +67,14 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
   static_assert(alignof(T) <= detail::memory_alignment,
                 "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
-  /// Allocates `count` elements, which may be 0, for use with a device. **Capture**: not allowed.
-  /// (cuMemAllocManaged, cuMemFree)
+  /// Allocates `count` elements, which may be 0, for use with a device.
+  /// **Capture**: not allowed. (cuMemAllocManaged, cuMemFree)
   /// **Errors**: `errc::invalid_argument` for `memory_attach::single`; `errc::size_overflow`; the
   /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total.
   static result<managed_buffer> create(
-      gpu::device with, std::size_t count, memory_attach attach = memory_attach::global,
+      context_or_device on, std::size_t count, memory_attach attach = memory_attach::global,
       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), count, attach, where);
-  }
-  static result<managed_buffer> create(
-      context_ref in, std::size_t count, memory_attach attach = memory_attach::global,
-      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::managed_buffer::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::managed_buffer::create", where));
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes("gpu::managed_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;

@@ -3,7 +3,7 @@
 /// `memory_range_attribute`: the advice that was given for a range of managed memory, and its last
 /// prefetch; each with the C++ type of its value.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
@@ -132,8 +132,8 @@ using memory_range_attribute_t = typename detail::memory_range_attribute_value<A
 /// and `last_prefetch_location` report only devices and the host; for NUMA nodes, use the
 /// attributes for type and id, which came with CUDA 12.2.
 /// **Errors**: `errc::invalid_argument` for an empty range; the driver's CUDA_ERROR_INVALID_VALUE
-/// for memory that is not managed. **Capture**: not affected. **Threads**: any.
-/// (cuMemRangeGetAttribute)
+/// for memory that is not managed.
+/// **Capture**: not affected. **Threads**: any. (cuMemRangeGetAttribute)
 template <memory_range_attribute Attribute, class Range>
   requires(device_range<Range> || host_range<Range>)
 result<memory_range_attribute_t<Attribute>> attribute(

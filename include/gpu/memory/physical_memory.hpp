@@ -139,7 +139,8 @@ inline result<std::size_t> granularity_of(
 
 /// Owns memory that a `memory_mapping` maps to addresses, several times if needed. Move-only; empty
 /// after a move. Mapped memory stays allocated until it is unmapped, even after this object is
-/// destroyed. **Capture**: not affected. **Threads**: any thread may call any member.
+/// destroyed.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
 class physical_memory {
  public:
   /// Allocates `bytes` of memory, a multiple of `granularity_of(at)`, that has no address yet.
@@ -201,8 +202,8 @@ class physical_memory {
   explicit operator bool() const noexcept { return static_cast<bool>(memory_); }
 
   /// Returns the location and the options of the memory, except `tile_pool`, which the driver does
-  /// not report. Imported memory has no handle types. **Errors**: `errc::empty_handle`.
-  /// (cuMemGetAllocationPropertiesFromHandle)
+  /// not report. Imported memory has no handle types.
+  /// **Errors**: `errc::empty_handle`. (cuMemGetAllocationPropertiesFromHandle)
   result<physical_memory_properties> properties(
       source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::physical_memory::properties", where));
@@ -211,10 +212,8 @@ class physical_memory {
         where, &found, native()));
     physical_memory_properties answer;
     answer.location = memory_location::from_native(found.location);
-    answer.options.handle_types =
-        static_cast<shareable_handle_types>(found.requestedHandleTypes);
-    answer.options.compressible =
-        found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
+    answer.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
+    answer.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
     answer.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
     return answer;
   }

@@ -51,39 +51,23 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
   /// Makes an empty vector for use with a device.
   /// **Errors**: `errc::invalid_argument` for unknown flags.
-  static result<pinned_vector> create(device with, pinned_flags flags = pinned_flags::none,
+  static result<pinned_vector> create(context_or_device on, pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), flags, where);
-  }
-  static result<pinned_vector> create(context_ref in, pinned_flags flags = pinned_flags::none,
-                                      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::pinned_vector::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::pinned_vector::create", where));
     GPU_TRY(detail::check_pinned_flags(flags, "gpu::pinned_vector::create", where));
     return pinned_vector{in, flags};
   }
-  /// Makes a vector of `count` elements, each `T{}`. **Capture**: not allowed, and neither is
-  /// growing. (cuMemHostAlloc)
+  /// Makes a vector of `count` elements, each `T{}`.
+  /// **Capture**: not allowed, and neither is growing. (cuMemHostAlloc)
   /// **Errors**: as above; `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the
   /// bytes requested.
   static result<pinned_vector> create(
-      device with, std::size_t count, pinned_flags flags = pinned_flags::none,
+      context_or_device on, std::size_t count, pinned_flags flags = pinned_flags::none,
       source_location where =
           source_location::current()) noexcept(detail::nothrow_default_makeable<T>)
     requires detail::default_makeable<T>
   {
-    pinned_vector made = GPU_TRY(create(with, flags, where));
-    GPU_TRY(made.resize(count, where));
-    return made;
-  }
-  static result<pinned_vector> create(
-      context_ref in, std::size_t count, pinned_flags flags = pinned_flags::none,
-      source_location where =
-          source_location::current()) noexcept(detail::nothrow_default_makeable<T>)
-    requires detail::default_makeable<T>
-  {
-    pinned_vector made = GPU_TRY(create(in, flags, where));
+    pinned_vector made = GPU_TRY(create(on, flags, where));
     GPU_TRY(made.resize(count, where));
     return made;
   }

@@ -51,21 +51,15 @@ template <class T> class pitched_buffer {
                 "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
   /// Allocates memory for `size`, in elements, which may be empty. The destructor waits for the
-  /// device. **Capture**: not allowed. (cuMemAllocPitch, cuMemFree)
+  /// device.
+  /// **Capture**: not allowed. (cuMemAllocPitch, cuMemFree)
   /// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for rows that are longer than the
   /// device allows; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total.
   static result<pitched_buffer> create(
-      gpu::device on, box_extent size,
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), size, where);
-  }
-  static result<pitched_buffer> create(
-      context_ref in, box_extent size,
+      context_or_device on, box_extent size,
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::pitched_buffer::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     std::size_t row = 0, rows = 0, bytes = 0;
     const bool overflows = __builtin_mul_overflow(size.width, sizeof(T), &row) ||
                            __builtin_mul_overflow(size.height, size.depth, &rows) ||

@@ -2,7 +2,7 @@
 /// \file
 /// `pointer_attribute` and `pointer_info`: query the driver about an address.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_access.hpp>
@@ -91,9 +91,9 @@ using pointer_attribute_t = typename detail::pointer_attribute_value<Attribute>:
 /// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` is for the
 /// current context, or for some context if none is current; it is available only if kernels there
 /// can access the memory. `access_flags` does not show that: it is `read_write` for all plain and
-/// pool memory. **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know,
-/// and for attributes that memory of that kind does not have. `pointer_info::of` does not fail for
-/// these.
+/// pool memory.
+/// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for
+/// attributes that memory of that kind does not have. `pointer_info::of` does not fail for these.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttribute)
 template <pointer_attribute Attribute>
 result<pointer_attribute_t<Attribute>> attribute(

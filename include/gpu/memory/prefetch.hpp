@@ -2,7 +2,7 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: control where managed memory is, and what may access it.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>

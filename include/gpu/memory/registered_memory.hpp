@@ -84,8 +84,8 @@ template <class T> class registered_memory {
   static_assert(detail::trivially_copyable<T>,
                 "a copy moves bytes, which only trivially copyable elements allow");
 
-  /// Registers a contiguous range in pageable memory, which may be empty. **Capture**: not allowed.
-  /// (cuDeviceGetAttribute, cuMemHostRegister, cuMemHostUnregister)
+  /// Registers a contiguous range in pageable memory, which may be empty.
+  /// **Capture**: not allowed. (cuDeviceGetAttribute, cuMemHostRegister, cuMemHostUnregister)
   /// **Errors**: `errc::invalid_argument` for `read_only` with elements that are not const;
   /// `errc::not_supported`; the driver's CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if any of it is
   /// registered, and CUDA_ERROR_INVALID_VALUE if the driver allocated it.
@@ -93,19 +93,9 @@ template <class T> class registered_memory {
     requires(detail::is_lvalue_reference<Range &&> &&
              detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
   static result<registered_memory> create(
-      device with, Range&& range, registration_flags flags = registration_flags::none,
+      context_or_device on, Range&& range, registration_flags flags = registration_flags::none,
       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), range, flags, where);
-  }
-  template <host_range Range>
-    requires(detail::is_lvalue_reference<Range &&> &&
-             detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
-  static result<registered_memory> create(
-      context_ref in, Range&& range, registration_flags flags = registration_flags::none,
-      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::registered_memory::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::registered_memory::create", where));
     GPU_TRY(detail::check_registration(in, flags, !detail::is_const<T>, where));
     T* const data = detail::data_of(range);
     const std::size_t count = detail::size_of(range);
@@ -176,7 +166,8 @@ template <class T> class registered_memory {
   /// Returns a span with which kernels access the elements in host memory, without a copy.
   /// (cuMemHostGetDevicePointer)
   /// **Errors**: `errc::invalid_argument` if it was registered without
-  /// `registration_flags::mapped`. **Capture**: not affected.
+  /// `registration_flags::mapped`.
+  /// **Capture**: not affected.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) const& noexcept {
     if (!has(flags_, registration_flags::mapped)) {

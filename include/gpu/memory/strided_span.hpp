@@ -32,8 +32,8 @@ template <class T, int Rank> class strided_span {
     }
   }
 
-  /// Makes a view of all `elements` in row-major order: the last index is contiguous. **Errors**:
-  /// `errc::size_mismatch` if the product of the extents is not the number of elements.
+  /// Makes a view of all `elements` in row-major order: the last index is contiguous.
+  /// **Errors**: `errc::size_mismatch` if the product of the extents is not the number of elements.
   static result<strided_span> row_major(device_span<T> elements,
                                         const std::size_t (&extents)[std::size_t{Rank}],
                                         source_location where = source_location::current()) {

@@ -53,8 +53,8 @@ inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location
 }  // namespace detail
 
 /// Owns a range of addresses without memory; a `memory_mapping` maps memory to them. Move-only;
-/// empty after a move. It must outlive the mappings in it. **Capture**: not affected. **Threads**:
-/// any thread may call any member.
+/// empty after a move. It must outlive the mappings in it.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
 class address_reservation {
  public:
   /// Reserves `bytes` of addresses for memory at `memory_at`, a multiple of
@@ -105,8 +105,8 @@ class address_reservation {
 
 /// Owns a mapping of physical memory to reserved addresses. Move-only; empty after a move.
 /// **Ordering**: neither the destructor nor `unmap` waits for work that uses the memory; such work
-/// would fault: synchronize first. **Capture**: not affected. **Threads**: any thread may call any
-/// member.
+/// would fault: synchronize first.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
 class memory_mapping {
  public:
   /// Maps all of `memory` at `offset` bytes from the beginning of `at`. No device can access it
