@@ -37,9 +37,8 @@ enum class half_bits : std::uint16_t {};
 /// `Count` channels of type `T`, with the layout of CUDA's vector types such as `float4`, which
 /// are declared in a header of the runtime.
 template <class T, int Count>
-struct alignas((Count & (Count - 1)) == 0 ? sizeof(T) * static_cast<std::size_t>(Count)
-                                          : alignof(T)) channels {
-  T values[Count];
+struct alignas((Count & (Count - 1)) == 0 ? sizeof(T) * Count : alignof(T)) channels {
+  T values[static_cast<std::size_t>(Count)];
 
   constexpr T& operator[](int channel) noexcept { return values[channel]; }
   constexpr const T& operator[](int channel) const noexcept { return values[channel]; }
