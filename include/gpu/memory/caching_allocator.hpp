@@ -33,17 +33,10 @@ class caching_allocator {
   /// too large for any device; `errc::out_of_host_memory`. **Capture**: not affected.
   /// (cuDevicePrimaryCtxRetain)
   static result<caching_allocator> create(
-      device on, caching_options options = {},
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), options, where);
-  }
-  static result<caching_allocator> create(
-      context_ref in, caching_options options = {},
+      context_or_device on, caching_options options = {},
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_allocator::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_caching_options(options, function, where));
     auto* state = new (std::nothrow) detail::caching_state;
     if (state == nullptr) {

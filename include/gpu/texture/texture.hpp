@@ -174,18 +174,18 @@ template <class T = void> class texture : public detail::texture_owner<T> {
     return owner;
   }
 
-  static result<texture> of_rows(texel_format format, const detail::box_side& box,
+  static result<texture> of_rows(texel_format format, const detail::region_side& rows,
                                  std::size_t width, const texture_options& options,
                                  source_location where) noexcept {
-    GPU_TRY(detail::check_box("gpu::texture::create", "texture", box, where));
-    if (box.size.depth > 1 && box.rows != box.size.height) {
+    GPU_TRY(detail::check_side("gpu::texture::create", "texture", rows, where));
+    if (rows.size.depth > 1 && rows.rows != rows.size.height) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::texture::create",
           text("the planes have unused rows between them, which a texture cannot skip. Pass a "
                "single plane, or planes without a gap."),
-          where, box.rows, box.size.height));
+          where, rows.rows, rows.size.height));
     }
-    return make(detail::texture_request(box, format, width), options, {}, where);
+    return make(detail::texture_request(rows, format, width), options, {}, where);
   }
 };
 

@@ -2,7 +2,7 @@
 /// \file
 /// `texture_resource`: the memory that a texture or a surface accesses, as the driver describes it.
 
-#include <gpu/memory/detail/box_side.hpp>
+#include <gpu/memory/detail/region_side.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 
 namespace gpu::inline v0 {

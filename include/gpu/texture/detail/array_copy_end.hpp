@@ -32,11 +32,11 @@ template <class A> struct end_element {
 template <array_end A> struct end_element<A> {
   using type = typename remove_cvref_t<A>::value_type;
 };
-template <box_range A> struct end_element<A> {
-  using type = typename box_view_t<A>::element_type;
+template <pitched_range A> struct end_element<A> {
+  using type = typename pitched_view_t<A>::element_type;
 };
 template <class A>
-  requires(!array_end<A> && !box_range<A> && (host_range<A> || device_range<A>))
+  requires(!array_end<A> && !pitched_range<A> && (host_range<A> || device_range<A>))
 struct end_element<A> {
   using type = element_t<A>;
 };
@@ -61,11 +61,11 @@ template <class E> constexpr texel_part texel_part_of() noexcept {
 }
 
 struct array_copy_end {
-  enum class kind : unsigned char { array, box, range } kind = kind::range;
+  enum class kind : unsigned char { array, pitched, range } kind = kind::range;
   texel_part elements{};
   // Only the member that `kind` names is set.
   cuda_array_ref<> array{};
-  box_side box{};  // a pitched view; its width is in elements
+  region_side pitched{};  // a pitched view; its width is in elements
   copy_end range{};
 
   bool is_array() const noexcept { return kind == kind::array; }
@@ -79,9 +79,9 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
     made.kind = array_copy_end::kind::array;
   } else {
     made.elements = texel_part_of<element>();
-    if constexpr (box_range<A&>) {
-      made.box = side_of(end);
-      made.kind = array_copy_end::kind::box;
+    if constexpr (pitched_range<A&>) {
+      made.pitched = side_of(end);
+      made.kind = array_copy_end::kind::pitched;
     } else {
       made.range = copy_end_of(end);
     }
@@ -127,7 +127,7 @@ inline result<> require_count(const char* what, std::size_t count, std::size_t p
 
 /// Converts an end to a region of texels of `format`. A range without a pitch has exactly `extent`.
 inline result<> make_side(const array_copy_end& end, const char* what, texel_format format,
-                          const box_extent& extent, box_side& side,
+                          const box_extent& extent, region_side& side,
                           source_location where) noexcept {
   side.element = texel_bytes(format);
   if (end.is_array()) {
@@ -155,7 +155,7 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
     side.context = end.range.context;
     return {};
   }
-  const std::size_t width = end.box.size.width;
+  const std::size_t width = end.pitched.size.width;
   if (width % per_texel != 0) {
     text_builder out;
     out << "the rows of the " << what << " have " << width
@@ -164,7 +164,7 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
     return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, width, per_texel));
   }
   const std::size_t texel = side.element;
-  side = end.box;
+  side = end.pitched;
   side.size.width = width / per_texel;
   side.element = texel;
   return {};
@@ -172,7 +172,7 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
 
 /// Converts both ends, of which at least one is an array, to regions of texels.
 inline result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
-                           const copy_region& region, box_side& from, box_side& to,
+                           const copy_region& region, region_side& from, region_side& to,
                            source_location where) noexcept {
   const bool reads = source.is_array();
   const cuda_array_ref<>& array = reads ? source.array : destination.array;

@@ -36,13 +36,13 @@ struct texture_request {
     resource.format = format;
     resource.width = count;
   }
-  texture_request(const box_side& box, texel_format format, std::size_t width) noexcept {
+  texture_request(const region_side& rows, texel_format format, std::size_t width) noexcept {
     resource.type = resource_type::pitched;
-    resource.address = static_cast<CUdeviceptr>(box.address);
+    resource.address = static_cast<CUdeviceptr>(rows.address);
     resource.format = format;
     resource.width = width;
-    resource.height = box.size.height * box.size.depth;
-    resource.pitch = box.pitch;
+    resource.height = rows.size.height * rows.size.depth;
+    resource.pitch = rows.pitch;
   }
 
   bool is_array() const noexcept {
