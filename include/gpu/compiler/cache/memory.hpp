@@ -88,7 +88,7 @@ template <class Builder = text_builder> class basic_program_memory {
 
   /// Finds a program by what was said in place of a settled request. Nothing about it is checked,
   /// so `add_quick` takes only what depends on no file or folder.
-  bool find_quick(const quick_request& request, compiled_program& found) noexcept {
+  bool find_quick(const recent_request& request, compiled_program& found) noexcept {
     const std::uint64_t hash = request.hash();
     const guard lock(*this);
     const std::size_t mask = quick_index_.size() - 1;
@@ -104,7 +104,7 @@ template <class Builder = text_builder> class basic_program_memory {
   }
 
   /// Has `find_quick` find an entry. At most a few ways to say it are kept of each.
-  void add_quick(entry* filled, const quick_request& request) {
+  void add_quick(entry* filled, const recent_request& request) {
     const guard lock(*this);
     const cache_conditions& conditions = filled->kept.conditions;
     if (!filled->ready || filled->dropped || conditions.on_files()) return;
@@ -113,7 +113,7 @@ template <class Builder = text_builder> class basic_program_memory {
     std::size_t size = 64;
     while (size < 2 * (quick_.size() + 1)) size *= 2;
     sequence<std::size_t> index(size);
-    quick_.push_back({request.hash(), filled, remembered_quick_request(request)});
+    quick_.push_back({request.hash(), filled, remembered_request(request)});
     quick_index_.swap(index);
     index_quick();
   }
@@ -199,7 +199,7 @@ template <class Builder = text_builder> class basic_program_memory {
   struct quick_slot {
     std::uint64_t hash;
     entry* kept;
-    remembered_quick_request said;
+    remembered_request said;
   };
 
   fork_mutex mutex_;
