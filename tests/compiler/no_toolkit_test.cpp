@@ -143,12 +143,12 @@ TEST_CASE("child: a Python environment has NVRTC", "[.child]") {
   std::printf("[done]");
 }
 
-TEST_CASE("without a toolkit's headers the error says where they were looked for",
+TEST_CASE("without a toolkit's headers the error lists the folders that were searched",
           "[compiler][headers]") {
   expect("child: there are no headers of a toolkit", {{"GPU_NVRTC", path_of_nvrtc()}});
 }
 
-TEST_CASE("headers of another toolkit are named where they do not compile", "[compiler][headers]") {
+TEST_CASE("headers of another toolkit are named if they do not compile", "[compiler][headers]") {
   const temporary_folder root;
   root.make_folder("include");
   write_file(root / "include/cuda_fp16.h", "#error \"for another compiler\"\n");
