@@ -59,7 +59,7 @@ class dictated_times {
   gpu::driver::scoped_entry_points in_force_{table_};
 };
 
-/// Everything that a test tunes with; counts what is done.
+/// Everything that a test tunes with; counts the calls.
 struct workbench {
   dictated_times times;
   temporary_folder folder;

@@ -130,7 +130,7 @@ TEST_CASE("a source of 100 MB is compiled", "[compiler][bad-input]") {
 }
 
 TEST_CASE("of a long line the relevant part is shown", "[compiler][bad-input]") {
-  if (gpu::nvrtc_version().value() == gpu::version{12, 0}) return;  // it tells no columns
+  if (gpu::nvrtc_version().value() == gpu::version{12, 0}) return;  // its log has no columns
   const std::string filler(30'000, 'x');
   const auto shown = [&](const std::string& line) {
     const std::string why = failure_of(line);

@@ -99,7 +99,7 @@ TEST_CASE("many programs come back in their order", "[compiler][async]") {
   CHECK(gpu::compile_all(std::vector<gpu::program>{}, for_90).empty());
 }
 
-/// NVRTC that begins to compile and goes on when it is told to.
+/// An NVRTC that begins to compile and then waits for a signal.
 struct waiting_nvrtc {
   static std::atomic<int>& begun() {
     static std::atomic<int> compilations{0};
@@ -157,7 +157,7 @@ TEST_CASE("a thread that is cancelled while it compiles ends afterwards",
     auto& d = *static_cast<decltype(done)*>(data);
     const gpu::compile_options options{.architecture = gpu::architecture::sm(90),
                                        .cache = &d.cache};
-    ::pthread_cancel(::pthread_self());  // at the first place where it may end
+    ::pthread_cancel(::pthread_self());  // takes effect at the first cancellation point
     d.compiled = gpu::compile("__global__ void f() {}", options).has_value();
     d.got = gpu::compile_async("__global__ void g() {}", options).get().has_value();
     for (;;) ::pthread_testcancel();

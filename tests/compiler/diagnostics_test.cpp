@@ -109,7 +109,7 @@ TEST_CASE("messages of the assembler are diagnostics too", "[compiler][diagnosti
 }
 
 TEST_CASE("text before the log is not a message", "[compiler][diagnostics]") {
-  // The options are told on a line that begins with them.
+  // The options are on a line that begins with them.
   gpu::compile_options options = for_90;
   options.defines = {{"TEXT", "x.cu(1): error: none"}};
   const auto made = gpu::compile(gpu::program("__device__ int x = unknown;", "my.cu"), options);
@@ -246,7 +246,7 @@ extern "C" __global__ void local(int* x, int n) {
   CHECK(spill.local >= 32 * sizeof(double));
   CHECK(made->resources("local").value().local == 30 * sizeof(int));
 
-  // NVRTC remembers in the driver's cache what it compiled, without the figures.
+  // NVRTC stores its output in the driver's cache, without the figures.
   const gpu::program same("extern \"C\" __global__ void again() {}");
   for (int i = 0; i < 2; ++i) CHECK(gpu::compile(same, for_90).value().resources().size() == 1);
 

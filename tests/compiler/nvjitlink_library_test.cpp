@@ -1,4 +1,4 @@
-// Finding nvJitLink, and what is said where there is none.
+// Finding nvJitLink, and the errors if it is missing.
 
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/link.hpp>

@@ -1,4 +1,4 @@
-// Finding NVRTC, and what is said where there is none.
+// Finding NVRTC, and the errors if it is missing.
 
 #include <gpu/compiler.hpp>
 

@@ -1,4 +1,4 @@
-// Options: each one's effect as NVRTC shows it, and what is refused before NVRTC is asked.
+// Options: the effect of each, and the errors that are found before NVRTC is called.
 
 #include <gpu/compiler.hpp>
 
@@ -349,7 +349,7 @@ TEST_CASE("the query of the device's architecture may fail", "[compiler][options
   const auto sweep_of = [](auto operation) {
     gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
     const gpu::driver::scoped_entry_points in_force(faults.entry_points());
-    // The cache asks first, for itself, and where it gets no answer the compilation asks again.
+    // The cache asks first, for its key; if it gets no answer, the compilation asks again.
     gpu::testing::fault_sweep_options options;
     options.may_survive = {"cuCtxGetCurrent"};
     return gpu::testing::sweep_faults(faults, operation, options);

@@ -77,7 +77,7 @@ TEST_CASE("a part may have any name", "[compiler][source]") {
   }
 }
 
-/// An NVRTC whose log tells a mistake's file and line and does not show it, as that of 12.0.
+/// An NVRTC whose log has file and line of an error but not its source line, like 12.0.
 struct terse_nvrtc {
   static inline std::string log;
 

@@ -1,4 +1,4 @@
-// Options as text that say what members say otherwise: the architecture.
+// Options as text: those that name the architecture.
 
 #include <gpu/compiler/compile.hpp>
 

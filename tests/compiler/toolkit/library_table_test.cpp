@@ -1,4 +1,4 @@
-// Libraries that are too old or lack a function, and what is said of calls that they do not have.
+// Libraries that are too old or lack a function, and the errors of calls that they do not have.
 
 #include <gpu/compiler.hpp>
 
@@ -23,7 +23,7 @@ namespace {
 
 using test::says;
 
-/// A library of this test's own. libm is what is opened: any file will do, for `find_function`
+/// A library of this test's own. It opens libm: any file will do, because `find_function`
 /// does not look into it.
 struct imagined {
   struct table {
@@ -112,8 +112,8 @@ TEST_CASE("an error names the function that a library lacks", "[compiler][librar
   CHECK(says(third, "this imagined has no imaginedThird", "newer CUDA toolkit"));
 }
 
-/// What a forked child is told, whose parent has another thread in the library: 0 for what is
-/// right.
+/// Forks while another thread is in the library. Returns 0 if the child's calls fail as they
+/// should.
 int forked_while_in_use(int code) {
   imagined::is_in = imagined::let_go = false;
   std::thread other([code] { static_cast<void>(call_first("", true, code)); });
@@ -357,7 +357,7 @@ TEST_CASE("an error names the option that NVRTC is too old for", "[compiler][bad
   {
     const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
     const old_nvrtc scope("--no-cache");
-    // New every time: what the real one finds in the driver's cache has no figures.
+    // New every time: code that the real one finds in the driver's cache has no figures.
     const std::string name = "f" + std::to_string(::time(nullptr)) + std::to_string(::getpid());
     const std::string kernel = "__global__ void " + name + "() {}";
     const auto made = test::value_of(gpu::compile(kernel.c_str(), for_90));
