@@ -19,9 +19,7 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/macro_value.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
-#include <gpu/compiler/tuning_record.hpp>

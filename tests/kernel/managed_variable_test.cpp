@@ -100,7 +100,7 @@ TEST_CASE("variables of no context are refused", "[kernel][module]") {
   const gpu::module module = loaded();
   const gpu::cuda_error error = test::error_of(module.global<int>("plain", gpu::context_ref()));
   CHECK(error == gpu::errc::empty_handle);
-  CHECK(test::says(error, "gpu::module::global", "context", "module_variables_test.cpp"));
+  CHECK(test::says(error, "gpu::module::global", "context", "managed_variable_test.cpp"));
 }
 
 TEST_CASE("a capture goes on while a module is asked", "[kernel][module][capture]") {

@@ -237,7 +237,7 @@ TEST_CASE("copy: a buffer of boxes that was moved from is refused", "[memory][pi
        {error_of(copy(stream, taken, gone)), error_of(copy(taken, gone)),
         error_of(fill(stream, gone, 1)), error_of(copy(stream, {gpu::box_copy(taken, gone)}))}) {
     CHECK(error == gpu::errc::empty_handle);
-    CHECK(says(error, "the destination is empty: it was moved from", "copy_box_test.cpp"));
+    CHECK(says(error, "the destination is empty: it was moved from", "copy_2d_test.cpp"));
   }
 }
 

@@ -4,7 +4,7 @@
 /// pointer. drivers.cpp alone includes the CPU driver itself.
 
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/cpu/options.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -109,7 +109,7 @@ cpu_driver::cpu_driver(gpu::testing::cpu_driver_options options)
     : driver_{std::make_unique<gpu::testing::cpu_driver>(std::move(options))} {}
 cpu_driver::~cpu_driver() = default;
 
-std::size_t cpu_driver::limit() { return gpu::testing::cpu_driver::limit; }
+std::size_t cpu_driver::limit() { return gpu::testing::cpu_driver::limit(); }
 const gpu::driver::entry_points& cpu_driver::entry_points() const {
   return driver_->entry_points();
 }

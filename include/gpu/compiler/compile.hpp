@@ -36,13 +36,13 @@ result<compiled_program> compile(const Source& source, const compile_options& op
     const program& p = source;
     compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
     compiled_program found;
-    detail::quick_request said{p, options};
+    detail::recent_request said{p, options};
     const bool certain = said.complete();
     if (certain && detail::cached_compilation<>::find_quick(cache, said, found)) return found;
     const detail::no_cancellation whole;
     detail::cached_work<detail::cached_compilation<>>::prepare(cache);
     detail::compile_request request{p, options.architecture};
-    GPU_TRY(detail::settle(request, options, where));
+    GPU_TRY(detail::resolve_request(request, options, where));
     const detail::cached_compilation<> work{request, where};
     return detail::through_cache(cache, work, certain ? &said : nullptr);
   });

@@ -5,6 +5,7 @@
 #include <gpu/driver/peer.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
+#include <gpu/memory/fill.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {

@@ -5,9 +5,10 @@
 
 #include <gpu/core/error.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/system/environment.hpp>
+#include <gpu/testing/detail/recorded_memory.hpp>
+#include <gpu/testing/detail/trace_format.hpp>
 #include <gpu/testing/interposed_table.hpp>
-#include <gpu/testing/recorded_memory.hpp>
-#include <gpu/testing/trace_format.hpp>
 
 #include <atomic>
 #include <chrono>

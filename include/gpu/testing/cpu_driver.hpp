@@ -8,85 +8,75 @@
 ///       gpu::testing::use_cpu_driver();  // from here on, no GPU is needed
 ///       ...
 ///     }
+///
+/// Its code takes half a minute to compile. A program of several sources compiles it once: it links
+/// the CMake target `gpu::cpu_driver`, or compiles gpu/testing/cpu_driver.cpp as one of its sources
+/// and defines `GPU_CPU_DRIVER_COMPILED` for all of them.
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/cpu/leaks.hpp>
-#include <gpu/testing/detail/cpu/options.hpp>
-#include <gpu/testing/detail/cpu/table.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
+#include <gpu/testing/detail/cpu_driver_backend.hpp>
+#include <gpu/testing/live_object.hpp>
 
-#include <algorithm>
+#if !defined(GPU_CPU_DRIVER_COMPILED)
+#  include <gpu/testing/detail/cpu/driver.hpp>
+#endif
+
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gpu::inline v0::testing {
 
+#if !defined(GPU_CPU_DRIVER_COMPILED)
+inline const cpu::backend& cpu::current_backend() noexcept { return own_backend; }
+#endif
+
 /// A CUDA driver of its own, with devices that exist in this process only. Up to
-/// `cpu_driver::limit` may be alive at once, and know nothing of each other.
+/// `cpu_driver::limit()` may be alive at once, and know nothing of each other.
 /// **Threads**: the table's functions may be called from any number of threads, as those of the
 /// real driver. The object itself is made and destroyed while none of them is being called.
 class cpu_driver {
  public:
-  /// How many may be alive at once.
-  static constexpr std::size_t limit = cpu::slot_count;
+  /// Returns how many may be alive at once.
+  static std::size_t limit() noexcept { return cpu::current_backend().most_drivers; }
 
-  /// Makes the devices. Where `limit` drivers are alive already, all members of the table are null
+  /// Makes the devices. If `limit()` drivers are alive already, all members of the table are null
   /// and `unavailable` is `errc::no_driver`.
   explicit cpu_driver(cpu_driver_options options = {})
-      : state_{std::make_unique<cpu::driver_state>(std::move(options))} {
-    auto& slots = cpu::driver_slots();
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-      cpu::driver_state* free = nullptr;
-      state_->slot = slot;
-      if (!slots[slot].compare_exchange_strong(free, state_.get())) continue;
-      table_ = cpu::table_of(slot);
-      make_devices();
-      state_->initialised = state_->options.initialised && !state_->devices.empty();
-      return;
-    }
-    state_->slot = 0;
-    table_.unavailable = errc::no_driver;
-    table_.unavailable_detail = "all slots for CPU drivers are taken";
-  }
+      : report_leaks_at_end_{options.report_leaks_at_end},
+        state_{*cpu::current_backend().create(std::move(options), table_)} {}
 
-  /// Ends all work and gives all memory back. Calls of the table that come later answer
+  /// Ends all work and frees all memory. Later calls of the table return
   /// CUDA_ERROR_DEINITIALIZED.
   ~cpu_driver() {
-    if (state_->options.report_leaks_at_end) (void)report_leaks();
-    state_->cancelled = true;
-    state_->work.stop();
-    {
-      cpu::driver_lock lock(state_->mutex);
-      cpu::drop_everything(*state_);
-    }
-    if (table_.init != nullptr) cpu::driver_slots()[state_->slot].store(nullptr);
-    state_->flush_prints();
+    if (report_leaks_at_end_) (void)report_leaks();
+    cpu::current_backend().destroy(state_);
   }
   cpu_driver(const cpu_driver&) = delete;
   cpu_driver& operator=(const cpu_driver&) = delete;
 
-  /// The driver's functions, valid as long as this object.
+  /// Returns the driver's functions, valid as long as this object.
   const driver::entry_points& entry_points() const noexcept { return table_; }
 
-  /// What the program holds at this moment: handles and allocations, each with the place in the
-  /// program that made it (file and line where the program has debug information and the tool
-  /// `addr2line` is there, module and offset elsewhere).
-  std::vector<live_object> live() const { return cpu::list_live(*state_); }
-  /// How many objects `live()` lists, without looking for the places that made them, which takes a
-  /// second in a large program.
-  std::size_t live_count() const { return cpu::collect_live(*state_).size(); }
+  /// Lists the handles and allocations that the program holds now, each with the line that made it
+  /// (file and line if the program has debug information and the tool `addr2line` is installed,
+  /// otherwise module and offset).
+  std::vector<live_object> live() const { return cpu::current_backend().list_live(state_); }
+  /// Returns the number of objects that `live()` lists, without looking for the lines that made
+  /// them, which takes a second in a large program.
+  std::size_t live_count() const { return cpu::current_backend().count_live(state_); }
   /// Waits for all work, and counts the same and what has no handle of its own to list: retains of
   /// primary contexts that were not released, and contexts that the calling thread has pushed and
-  /// not popped. A number that an operation which gives everything back leaves as it was.
-  std::size_t held_count() const { return cpu::count_held(*state_); }
+  /// not popped. An operation that gives everything back leaves this number as it was.
+  std::size_t held_count() const { return cpu::current_backend().count_held(state_); }
 
-  /// Prints `live()` to stderr, one line each, under a heading; nothing when there is nothing.
-  /// Returns how many there are.
+  /// Prints `live()` to stderr, one line each, under a heading; nothing if the list is empty.
+  /// Returns the number of objects.
   std::size_t report_leaks() const {
     const std::vector<live_object> list = live();
     if (list.empty()) return 0;
@@ -96,27 +86,9 @@ class cpu_driver {
   }
 
  private:
-  void make_devices() {
-    const unsigned asked = state_->options.devices;
-    const unsigned count = std::min(asked, 64u);
-    if (asked != count)
-      state_->report("there are " + std::to_string(count) +
-                     " devices, which is the most, and not " + std::to_string(asked) +
-                     " as cpu_driver_options::devices says");
-    for (unsigned i = 0; i < count; ++i) {
-      auto device = std::make_unique<cpu::device_state>();
-      device->ordinal = static_cast<int>(i);
-      device->memory = state_->options.memory_per_device;
-      device->primary = std::make_shared<cpu::context_state>();
-      device->primary->device = device.get();
-      device->primary->primary = true;
-      (void)state_->contexts.add(device->primary);
-      state_->devices.push_back(std::move(device));
-    }
-  }
-
-  std::unique_ptr<cpu::driver_state> state_;
   driver::entry_points table_{};
+  bool report_leaks_at_end_;
+  cpu::driver_state& state_;
 };
 
 /// Puts a CPU driver in force for the whole process, from now to its end: one line in a test's

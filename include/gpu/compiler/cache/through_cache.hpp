@@ -26,7 +26,7 @@ namespace gpu::inline v0::detail {
 template <class Work> struct cached_work {
   compile_cache& cache;
   const Work& work;
-  const quick_request* said;  // null where there is none that says all
+  const recent_request* said;  // null where there is none that says all
 
   /// To be called before `work` is put together: lets it do without opening the library where the
   /// cache's folder tells enough about it.
@@ -186,7 +186,7 @@ template <class Work> struct cached_work {
 /// Does `work` through `cache`. `said` is what the caller said, where that says all.
 template <class Work>
 result<compiled_program> through_cache(compile_cache& cache, const Work& work,
-                                       const quick_request* said = nullptr) {
+                                       const recent_request* said = nullptr) {
   return cached_work<Work>{cache, work, said}.run();
 }
 

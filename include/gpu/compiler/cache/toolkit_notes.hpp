@@ -6,6 +6,7 @@
 
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/system/made_once.hpp>
 
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 #include <gpu/compiler/link/driver_link.hpp>
 #include <gpu/compiler/link/duplicate_symbols.hpp>
 #include <gpu/compiler/link/nvjitlink_link.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/driver/driver_version.hpp>
 
 namespace gpu::inline v0::detail {

@@ -4,7 +4,7 @@
 /// the driver in use.
 
 #include <gpu/compiler/link/plan.hpp>
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
 namespace gpu::inline v0::detail {
@@ -64,8 +64,7 @@ inline result<> run_driver_link(driver_link_state& state, const link_plan& plan,
     GPU_TRY(driver::call<&table::link_add_data>(
         where, state.native, driver_link_kind(piece.kind),
         static_cast<void*>(const_cast<char*>(piece.bytes.data())),
-        piece.bytes.size() + (is_ptx ? 1u : 0u), piece.name.c_str(), 0u,
-        static_cast<CUjit_option*>(nullptr), static_cast<void**>(nullptr)));
+        piece.bytes.size() + (is_ptx ? 1u : 0u), piece.name.c_str(), 0u, nullptr, nullptr));
   }
   void* image = nullptr;
   std::size_t size = 0;

@@ -3,7 +3,7 @@
 /// The one place that drives nvJitLink: from a plan to machine code or PTX.
 
 #include <gpu/compiler/link/plan.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
 

@@ -114,7 +114,7 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
     return fail(link_refusal(errc::invalid_argument, out, where, 0, 1));
   }
   const link_options& o = plan.options;
-  if (write_register_refusal(out, "link_options", o.max_registers)) {
+  if (explain_max_registers(out, "link_options", o.max_registers)) {
     return fail(link_refusal(errc::invalid_argument, out, where,
                              static_cast<std::uint64_t>(o.max_registers), 255));
   }

@@ -17,7 +17,7 @@ template <class Builder = text_builder> struct cached_compilation {
   static constexpr const char* done = "compiled";
 
   /// Finds what was compiled in this process for the very same words.
-  static bool find_quick(compile_cache& cache, const quick_request& said, compiled_program& found) {
+  static bool find_quick(compile_cache& cache, const recent_request& said, compiled_program& found) {
     if (!cache.memory_.find_quick(said, found)) return false;
     compiled_program_access::origin(found) = {origin_kind::memory, {}, {}};
     count_one(cache.counters_.from_memory);

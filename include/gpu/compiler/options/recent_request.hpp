@@ -1,14 +1,16 @@
 #pragma once
 /// \file
-/// `quick_request`: what the caller of `compile` said, kept to be compared with what is said later,
-/// so that nothing needs to be settled anew where it was said before.
+/// `recent_request`: the arguments of a call of `compile`, to be compared with those of recent
+/// calls, so that a request that was resolved before needs not be resolved again.
 
 #include <gpu/compiler/detail/text_set.hpp>
-#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/driver/calls.hpp>
 
 namespace gpu::inline v0::detail {
 
-template <class List> inline bool same_texts(const List& a, const List& b) noexcept {
+template <class List> bool same_texts(const List& a, const List& b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!(string_ref(a[i]) == string_ref(b[i]))) return false;
@@ -16,7 +18,7 @@ template <class List> inline bool same_texts(const List& a, const List& b) noexc
   return true;
 }
 
-/// Whether two programs are the same to a compiler.
+/// Returns whether two programs are the same to a compiler.
 inline bool same_programs(const program& a, const program& b) noexcept {
   if (!(a.source() == b.source() && a.name() == b.name() &&
         same_texts(a.instances(), b.instances()) && a.headers().size() == b.headers().size())) {
@@ -32,9 +34,9 @@ inline bool same_programs(const program& a, const program& b) noexcept {
   return true;
 }
 
-/// Whether two sets of options say the same.
+/// Returns whether two structures of options are equal.
 inline bool same_options(const compile_options& x, const compile_options& y) noexcept {
-  // Names all members, so that one more of them is an error here and not a wrong answer.
+  // Names all members, so that a new member is an error here and not a wrong answer.
   const auto& [arch, standard, defines, folders, toolkit, default_device, fast, fused, flush,
                division, root, registers, lines, debug, optimized, relocatable, lto, extra, cache] =
       x;
@@ -58,21 +60,20 @@ inline bool same_options(const compile_options& x, const compile_options& y) noe
   return true;
 }
 
-/// All that settling a request depends on, as far as it can change in a process.
-struct quick_request {
+/// Everything that resolving a request depends on and that can change within a process.
+struct recent_request {
   const program& source;
   const compile_options& options;
-  string_ref more_options = {};                // the environment's
+  string_ref more_options = {};                // of the environment
   const nvrtc::entry_points* nvrtc = nullptr;  // the table in force, null before its first use
   std::uint64_t driver_generation = 0;         // of the driver's table
-  int device = -1;                             // whose architecture it is, where none is named
+  int device = -1;                             // whose architecture is used, if none is named
 
-  /// Fills in what is not the caller's. False where the driver cannot say which device it is, or
-  /// the environment has more to say to NVRTC.
+  /// Fills in the members that the caller does not pass. Returns false if the request has to be
+  /// resolved: if the driver cannot name the device, or NVRTC obeys the environment.
   bool complete() noexcept {
     if (environment_variable(generator_variable) != nullptr) return false;
-    const char* line = environment_variable("GPU_COMPILE_OPTIONS");
-    if (line != nullptr) more_options = line;
+    more_options = environment_variable("GPU_COMPILE_OPTIONS");
     nvrtc = nvrtc::entry_points_in_force();
     if (options.architecture.kind() != architecture::kind_type::of_device) return true;
     driver_generation = driver::entry_points_generation();
@@ -99,10 +100,10 @@ struct quick_request {
   }
 };
 
-/// The same, to be kept. Made by the one that compiled, for programs without files.
-template <class Builder = text_builder> class basic_remembered_quick_request {
+/// A copy of a `recent_request` that owns its parts, made after the compilation.
+class remembered_request {
  public:
-  explicit basic_remembered_quick_request(const quick_request& r)
+  explicit remembered_request(const recent_request& r)
       : source_{r.source},
         options_{r.options},
         more_options_{required(r.more_options.to_text())},
@@ -110,7 +111,7 @@ template <class Builder = text_builder> class basic_remembered_quick_request {
         driver_generation_{r.driver_generation},
         device_{r.device} {}
 
-  bool is(const quick_request& r) const noexcept {
+  bool is(const recent_request& r) const noexcept {
     return nvrtc_ == r.nvrtc && device_ == r.device && driver_generation_ == r.driver_generation &&
            string_ref(more_options_) == r.more_options && same_programs(source_, r.source) &&
            same_options(options_, r.options);
@@ -124,6 +125,5 @@ template <class Builder = text_builder> class basic_remembered_quick_request {
   std::uint64_t driver_generation_;
   int device_;
 };
-using remembered_quick_request = basic_remembered_quick_request<>;
 
 }  // namespace gpu::inline v0::detail

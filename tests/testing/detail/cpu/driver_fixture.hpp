@@ -3,7 +3,7 @@
 /// A CPU driver for one test, with its table at hand and what it reported.
 
 #include <gpu/driver/entry_points.hpp>
-#include <gpu/testing/detail/cpu/options.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 
 #include "support/catch.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
-#include <gpu/testing/detail/cpu/options.hpp>
+#include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
 #include <gpu/testing/detail/cpu/rollback.hpp>
 #include <gpu/testing/detail/cpu/virtual_memory_objects.hpp>
@@ -49,6 +49,7 @@ struct driver_state {
   const cpu_driver_options options;
   const std::uint64_t number = next_handle_number();  // unique in the process
   std::size_t slot = 0;
+  bool has_slot = false;  // false if too many drivers are alive
   std::mutex mutex;
   machine::address_space memory{~std::uint64_t{0}};  // devices keep their own accounts
   machine::thread_pool blocks;

@@ -3,29 +3,13 @@
 /// What a program still holds: handles and allocations that nobody gave back.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
+#include <gpu/testing/live_object.hpp>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace gpu::inline v0::testing {
-
-/// A handle or an allocation that is alive.
-struct live_object {
-  std::string kind;         ///< "stream", "event", "device memory", ...
-  std::uint64_t value = 0;  ///< the handle or the address
-  std::uint64_t bytes = 0;  ///< of an allocation
-  std::string place;        ///< where it was made: "main.cpp:12" where that can be told
-
-  /// "device memory of 4096 bytes at 0x1000000010000, made at main.cpp:12"
-  std::string text() const {
-    std::string out = kind;
-    if (bytes != 0) out += " of " + std::to_string(bytes) + " bytes";
-    out += " at " + machine::detail::hexadecimal(value);
-    if (!place.empty()) out += ", made at " + place;
-    return out;
-  }
-};
 
 namespace cpu {
 

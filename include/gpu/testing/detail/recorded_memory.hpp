@@ -4,7 +4,7 @@
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/detail/ptx/image_kind.hpp>
-#include <gpu/testing/trace_format.hpp>
+#include <gpu/testing/detail/trace_format.hpp>
 
 #include <cstddef>
 #include <cstdint>

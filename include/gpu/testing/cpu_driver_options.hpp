@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// What a user may choose about the CPU driver.
+/// `cpu_driver_options`: how the CPU driver of gpu/testing/cpu_driver.hpp works, and what it
+/// checks.
 
-#include <gpu/testing/detail/machine/launch.hpp>
+#include <gpu/testing/detail/machine/limits.hpp>
 
 #include <chrono>
 #include <cstdint>
