@@ -1,4 +1,5 @@
 #include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include "support/noted_calls.hpp"
 
