@@ -4,7 +4,9 @@
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
-#include <gpu/system/operating_system.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace gpu::inline v0 {
 
@@ -16,7 +18,7 @@ struct descriptor_number {
 };
 
 struct close_descriptor {
-  void operator()(descriptor_number file) const noexcept { gpu_c_close(file.value); }
+  void operator()(descriptor_number file) const noexcept { ::close(file.value); }
 };
 
 }  // namespace detail
@@ -54,7 +56,7 @@ inline void* as_shareable_handle(const file_descriptor& file) noexcept {
 inline result<> require_open(const file_descriptor& file, const char* function,
                              source_location where) noexcept {
   if (!file) return fail(empty_handle_error(function, "file descriptor", where));
-  if (gpu_c_fcntl(file.native(), get_descriptor_flags) >= 0) return {};
+  if (::fcntl(file.native(), F_GETFD) >= 0) return {};
   text_builder out;
   out << "file descriptor " << file.native()
       << " is not open in this process. Keep it open until it has been imported; send it from "
