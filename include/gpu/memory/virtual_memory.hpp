@@ -74,8 +74,7 @@ class address_reservation {
       detail::text_builder out;
       if (!wish_fits) {
         out << "the address " << std::uint64_t{options.wish} << " in wish is not a multiple of "
-            << made.unit
-            << ", the granularity of physical memory there. Pass one that is, or leave out wish.";
+            << "the granularity of " << made.unit << " bytes. Pass one that is, or leave out wish.";
       } else {
         out << "the alignment of " << options.alignment
             << " bytes is not a power of two. Pass one that is, or leave out alignment.";
