@@ -160,8 +160,8 @@ class physical_memory {
     GPU_TRY(detail::check_units(bytes, unit, "physical memory", function, where));
     const CUmemAllocationProp wanted = detail::native_properties(at, options);
     CUmemGenericAllocationHandle native = 0;
-    result<> made = driver::call<&driver::entry_points::mem_create>(
-        where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+    result<> made =
+        driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
     if (!made.has_value()) {
       result<> located = detail::explain_location(detail::move(made), at, where);
       return detail::fail(
@@ -241,8 +241,7 @@ inline result<file_descriptor> export_memory(
   GPU_TRY(memory.require("gpu::export_memory", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
-      where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-      static_cast<unsigned long long>(0));
+      where, &native, memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (done.has_value()) return file_descriptor::adopt(native);
   return detail::fail(detail::explain_code(
       detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
