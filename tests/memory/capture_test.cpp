@@ -227,7 +227,7 @@ TEST_CASE("capture: the caching allocator takes back, and hands out nothing",
   const test::captured spoiled = capture(f.stream, [&] {
     const gpu::cuda_error refused = error_of(cache.allocate<char>(f.stream, mebibyte));
     CHECK(refused == gpu::errc::capture_prohibited);
-    CHECK(says(refused, "gpu::caching_allocator::allocate", "a graph cannot hold this",
+    CHECK(says(refused, "gpu::caching_allocator::allocate", "a graph cannot contain this",
                "before the capture begins"));
   });
   CHECK_FALSE(spoiled.unharmed());

@@ -99,7 +99,7 @@ TEST_CASE("shared_pool: what stands for nothing is refused", "[memory][pool][sha
   static_cast<void>(closed.release());
   const auto stranger = file_descriptor::adopt(::open("/dev/null", O_RDWR | O_CLOEXEC));
   CHECK(says(error_of(imported_memory_pool::open(device, stranger)),
-             "does not stand for a memory pool"));
+             "does not refer to a memory pool"));
 }
 
 TEST_CASE("shared_pool: is not exported while a stream is captured",
