@@ -104,8 +104,8 @@ constexpr limited surface_limits[] = {
 /// Whether an error says that an array is too large for textures, or for surfaces.
 bool too_large(const gpu::cuda_error& error, const char* user) {
   return error == gpu::errc::invalid_argument &&
-         says(error, "too large for the", user, "up to", "4",
-              "for this kind. Make it smaller, or divide it.");
+         says(error, "is too large:", user, "have a limit of", "4",
+              "for this kind of array. Make the array smaller, or split it.");
 }
 
 }  // namespace
