@@ -136,7 +136,7 @@ TEST_CASE("array limits: of cubes, also where nobody can count their faces", "[t
     const gpu::cuda_error many = error_of(cuda_array<float>::create(device, shape));
     CHECK(many == gpu::errc::invalid_argument);
     CHECK(says(many, "an array of 4 x 4 x 6 x", std::to_string(layers).c_str(), "too large",
-               "Make it smaller"));
+               "Make the array smaller"));
     CHECK(error_of(mipmapped_array<float>::create(device, shape)) == gpu::errc::invalid_argument);
   }
 }

@@ -128,16 +128,16 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
       {{.width = 4, .height = 4, .cubemap = true, .flags = array_flags::texture_gather},
        "texture_gather requires"},
       {{.width = 4, .height = 4, .flags = array_flags::sparse | array_flags::deferred_mapping},
-       "Choose one"},
+       "Remove one of the two flags"},
       {{.width = 4, .flags = array_flags::sparse}, "must be 2D or 3D"},
       {{.width = 4, .height = 4, .cubemap = true, .flags = array_flags::sparse},
        "a cubemap cannot be sparse"},
       {{.width = 4, .height = 4, .flags = array_flags::sparse | array_flags::surface_load_store},
        "surfaces cannot write to a sparse array"},
-      {{.width = 4, .height = 4, .flags = array_flags::color_attachment}, "another interface"},
-      {{.width = 4, .height = 4, .flags = array_flags::depth_texture}, "another interface"},
+      {{.width = 4, .height = 4, .flags = array_flags::color_attachment}, "a graphics API"},
+      {{.width = 4, .height = 4, .flags = array_flags::depth_texture}, "a graphics API"},
       {{.width = 4, .flags = static_cast<array_flags>(CUDA_ARRAY3D_LAYERED)}, "the member"},
-      {{.width = 4, .flags = static_cast<array_flags>(0x200)}, "no gpu::array_flags"},
+      {{.width = 4, .flags = static_cast<array_flags>(0x200)}, "not in gpu::array_flags"},
   };
   for (const refusal& each : refusals) {
     INFO(each.words);

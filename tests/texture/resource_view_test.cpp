@@ -82,7 +82,7 @@ TEST_CASE("texture: refuses views of texels of another size", "[texture][object]
       texture<unsigned char>::create(bytes, {}, {.format = resource_view_format::float_4x32}));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::texture::create", "a view of float_4x32 has texels of 16 bytes",
-             "1 channel of unsigned_int8, have 1", "Name a format of the same size"));
+             "1 channel of unsigned_int8, have 1", "Use a format of the same size"));
   CHECK(error.asked() == 16);
   CHECK(error.limit() == 1);
   for (const resource_view_format format :

@@ -220,12 +220,13 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(levels, {}), "a texture of a mipmapped array requires normalized"));
   CHECK(says(of(floats, {.read = normalized, .srgb = true}), "srgb requires unsigned 8-bit"));
   CHECK(says(of(bytes, {.srgb = true}), "srgb requires unsigned 8-bit"));
-  CHECK(says(of(floats, {.seamless_cubemap = true}), "cubemaps"));
+  CHECK(says(of(floats, {.seamless_cubemap = true}), "a cubemap"));
   const gpu::cuda_error anisotropic = of(floats, {.max_anisotropy = 17});
   CHECK(says(anisotropic, "max_anisotropy is 17; it must be at most 16."));
   CHECK(anisotropic.asked() == 17);
   CHECK(anisotropic.limit() == 16);
-  CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}), "no range"));
+  CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}),
+             "must be at most max_mipmap_level"));
   CHECK(says(of(floats, {.max_mipmap_level = nan}), "may be NaN"));
   CHECK(says(of(floats, {.mipmap_bias = nan}), "may be NaN"));
   CHECK(error_of(texture<float>::create(cuda_array_ref<float>{})) == gpu::errc::empty_handle);
