@@ -90,7 +90,7 @@ class caching_allocator {
   /// **Capture**: not allowed. (cuMemFree)
   std::size_t trim() noexcept {
     if (state_ == nullptr) return 0;
-    const detail::fork_safe_lock held(state_->growing);
+    const detail::scoped_lock held(state_->growing);
     if (!held) return 0;
     std::size_t bytes = state_->trim(detail::exchange(state_->common, nullptr));
     for (detail::stream_lane* each : state_->buckets) {
@@ -115,7 +115,7 @@ class caching_allocator {
   /// Returns the current state and the history of the allocator.
   caching_statistics statistics() const noexcept {
     if (state_ == nullptr) return {};
-    const detail::fork_safe_lock held(state_->growing);
+    const detail::scoped_lock held(state_->growing);
     if (!held) return {};
     caching_statistics found = state_->counts;
     detail::arena_statistics sum;
@@ -142,7 +142,7 @@ class caching_allocator {
   ~caching_allocator() {
     if (state_ == nullptr) return;
     {
-      const detail::fork_safe_lock held(state_->growing);
+      const detail::scoped_lock held(state_->growing);
       if (!held) return;
       state_->release(detail::exchange(state_->common, nullptr));
       for (detail::stream_lane* each : state_->buckets) {

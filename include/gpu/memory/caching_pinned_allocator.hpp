@@ -99,7 +99,7 @@ class caching_pinned_allocator {
   std::size_t trim() noexcept {
     if (cache_ == nullptr) return 0;
     cache_->waiting.wait();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return 0;
     std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
@@ -122,7 +122,7 @@ class caching_pinned_allocator {
   /// Returns the current state and the history of the allocator; `shared` is always 0.
   caching_statistics statistics() const noexcept {
     if (cache_ == nullptr) return {};
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return {};
     caching_statistics found;
     found.held_bytes = cache_->held.bytes();
@@ -187,7 +187,7 @@ class caching_pinned_allocator {
     bool asked_driver = false;
     {
       const detail::last_error_mark before;
-      const detail::fork_safe_lock held(cache_->growing);
+      const detail::scoped_lock held(cache_->growing);
       if (!held) return detail::fail(fork_error(where));
       if (detail::cached_block* block = take_anywhere()) return block;
       detail::cached_block* freed = nullptr;
@@ -201,7 +201,7 @@ class caching_pinned_allocator {
       before.restore();
     }
     trim();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return detail::fail(fork_error(where));
     ++cache_->trims;
     if (detail::cached_block* block = take_anywhere()) {

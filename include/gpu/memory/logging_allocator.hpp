@@ -3,6 +3,7 @@
 /// `logging_allocator`: writes a log line for each allocation.
 
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/system/output.hpp>
 
 namespace gpu::inline v0 {
 

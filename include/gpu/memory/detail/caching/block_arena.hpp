@@ -5,6 +5,7 @@
 /// which may be device memory.
 
 #include <gpu/memory/detail/allocation.hpp>
+#include <gpu/system/mutex.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,25 +40,6 @@ struct cached_block : returnable {
   bool is_whole_segment() const noexcept { return before == nullptr && after == nullptr; }
 };
 
-/// A lock for a few dozen instructions. In a forked child another thread of the parent may have
-/// held it for ever, so there it is passed over.
-class short_lock {
- public:
-  void lock() noexcept {
-    for (unsigned tries = 0; __atomic_exchange_n(&held_, true, __ATOMIC_ACQUIRE); ++tries) {
-      while (__atomic_load_n(&held_, __ATOMIC_RELAXED)) {
-        if (++tries < 200) continue;
-        if (driver::current_entry_points().unavailable == errc::process_forked) return;
-        yield_thread();
-      }
-    }
-  }
-  void unlock() noexcept { __atomic_store_n(&held_, false, __ATOMIC_RELEASE); }
-
- private:
-  bool held_ = false;
-};
-
 /// The number of blocks of an arena, and of bytes in them.
 struct arena_statistics {
   std::size_t used_blocks = 0;
@@ -90,7 +72,7 @@ class alignas(128) block_arena {
   static constexpr std::size_t unit = 512;  // bytes; sizes and addresses are multiples of it
   static constexpr std::size_t record_bytes = sizeof(slab);  // of host memory, for block records
 
-  short_lock lock;
+  mutex lock;
 
   explicit block_arena(void (*give_back)(returnable&) noexcept) noexcept : give_back_{give_back} {}
   block_arena(const block_arena&) = delete;

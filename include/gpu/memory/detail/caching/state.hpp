@@ -7,7 +7,7 @@
 #include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -211,7 +211,7 @@ inline bool can_record_event(const stream_ref& stream, unsigned long long number
 inline void offer_free_segments(stream_lane& lane, unsigned long long number,
                                 source_location where) noexcept {
   caching_state& state = lane.state;
-  const fork_safe_lock held(state.growing);
+  const scoped_lock held(state.growing);
   if (!held) return;
   if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
     lane.lock.lock();

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -64,7 +64,7 @@ class waiting_blocks {
   /// each of them. Returns whether it did. A stream that freed a block is queried first the next
   /// time, so that a busy stream is not queried every time. (cuEventQuery)
   template <class Served> bool collect_until(Served served) noexcept {
-    const fork_safe_lock held(lock_);
+    const scoped_lock held(lock_);
     if (!held) return false;
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
@@ -95,7 +95,7 @@ class waiting_blocks {
   void wait() noexcept {
     waiting_block *first = nullptr, *spare = nullptr;
     {
-      const fork_safe_lock held(lock_);
+      const scoped_lock held(lock_);
       if (!held) return;
       first = exchange(first_, nullptr);
       spare = exchange(spare_, nullptr);
