@@ -3,6 +3,7 @@
 /// The errors of a launch that the driver rejected.
 
 #include <gpu/driver/attribute_limits.hpp>
+#include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0::detail {
 

@@ -53,7 +53,12 @@ struct live_objects {
 
   static live_objects& of_process() noexcept { return process_wide<live_objects>::get(); }
   /// Empties the lists: another thread of the parent may have been changing them.
-  void after_fork() noexcept { *this = {}; }
+  void after_fork() noexcept {
+    lock.reset();
+    for (live_kernel*& list : kernels) list = nullptr;
+    unwanted = nullptr;
+    captures = nullptr;
+  }
 };
 
 /// Drops a share. May be called even where CUDA calls are not allowed, as in host functions.
