@@ -29,8 +29,9 @@ template <class... Parameters> class kernel_node {
         kernel_{kernel},
         arguments_{static_cast<Arguments&&>(arguments)...},
         owners_{arguments...} {
-    static_assert(sizeof...(Arguments) == sizeof...(Parameters),
-                  "gpu::kernel_node: the kernel takes another number of arguments than are passed");
+    static_assert(
+        sizeof...(Arguments) == sizeof...(Parameters),
+        "gpu::kernel_node: the number of arguments differs from the number of parameters");
     static_assert(!(detail::is_host_argument<Arguments> || ...),
                   "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy once, and a graph runs "
                   "many times: copy with a copy_node");
