@@ -1,14 +1,17 @@
 #pragma once
 /// \file
-/// Answers why a header was not found: where it was looked for, and what was there.
+/// Explains why a header was not found: where it was searched, and what was there.
 
 #include <gpu/compiler/diagnostics.hpp>
-#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The header that a message says is missing, or nothing: `could not open source file "x.h" (...)`.
+/// Returns the missing header that a message such as `could not open source file "x.h" (...)` names,
+/// or an empty text.
 inline string_ref missing_header(string_ref message) noexcept {
   constexpr string_ref phrase("open source file \"");
   const std::size_t at = position_of(phrase, message);
@@ -20,8 +23,7 @@ inline string_ref missing_header(string_ref message) noexcept {
 }
 
 /// Writes where `#include` looked for `name`, and what to do.
-template <class Builder>
-[[gnu::cold]] inline void explain_missing_header(Builder& out, const compile_request& request,
+inline void explain_missing_header(text_builder& out, const compile_request& request,
                                                  string_ref name) {
   out << '"' << name << "\" was looked for\n";
   if (!request.source.headers().empty()) {
@@ -35,7 +37,7 @@ template <class Builder>
     out << '\n';
   }
   const auto look = [&](const text& folder, const char* origin) {
-    Builder path;
+    text_builder path;
     path << folder << '/' << name;
     out << "  in " << folder << origin;
     if (kind_of_path(folder.c_str()) == path_kind::missing) {
@@ -68,9 +70,8 @@ template <class Builder>
          "compile_options::include_folders.\n";
 }
 
-/// Says so where a mistake is in a header of another toolkit than NVRTC's.
-template <class Builder>
-[[gnu::cold]] inline void explain_foreign_header(Builder& out, const compile_request& request,
+/// Writes a hint if a mistake is in a header of another toolkit than NVRTC's.
+inline void explain_foreign_header(text_builder& out, const compile_request& request,
                                                  string_ref file) {
   library_facts nvrtc;
   if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;

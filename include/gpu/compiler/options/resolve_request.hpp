@@ -3,23 +3,12 @@
 /// Settles what is to be compiled: after this, nothing is left to the device or the environment.
 
 #include <gpu/compiler/options/chosen_options.hpp>
-#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/driver/calls.hpp>
 
 namespace gpu::inline v0::detail {
-
-/// What is to be compiled, settled.
-struct compile_request {
-  const program& source;
-  gpu::architecture architecture;     ///< real or virtual
-  sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
-  sequence<text> folders = {};        ///< the user's include folders, in their order
-  sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
-  text compiler = {};                 ///< NVRTC's version and build; empty where there is none
-  sequence<text> variables = {};      ///< those of the environment that NVRTC obeys
-};
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
 /// else of the first, where `device` is negative.
