@@ -5,7 +5,6 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/autotune.hpp>
 #include <gpu/compiler/cache_contents.hpp>
-#include <gpu/compiler/cache_settings.hpp>
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/compile_async.hpp>
 #include <gpu/compiler/compile_cache.hpp>
@@ -19,9 +18,7 @@
 #include <gpu/compiler/link_options.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/compiler/macro_value.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/program_origin.hpp>
 #include <gpu/compiler/source.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
-#include <gpu/compiler/tuning_record.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// The driver's objects: devices, contexts, streams, events, and the table they are reached by.
 
-#include <gpu/driver/any_context.hpp>
 #include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/calls.hpp>
@@ -10,6 +9,7 @@
 #include <gpu/driver/choose_device.hpp>
 #include <gpu/driver/context.hpp>
 #include <gpu/driver/context_limit.hpp>
+#include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/driver/device_ability.hpp>
 #include <gpu/driver/device_attribute.hpp>

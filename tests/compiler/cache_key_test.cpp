@@ -132,8 +132,8 @@ TEST_CASE("what is said otherwise is not taken from memory", "[compiler][cache]"
   request base;
   CHECK(kind(base) == gpu::origin_kind::compiled);
   CHECK(kind(base) == gpu::origin_kind::memory);
-  const gpu::detail::quick_request said{base.program, base.options};
-  const gpu::detail::remembered_quick_request remembered(said);
+  const gpu::detail::recent_request said{base.program, base.options};
+  const gpu::detail::remembered_request remembered(said);
   CHECK(remembered.is(said));
   for (const change& one : changes) {
     INFO(one.what);

@@ -2,7 +2,7 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/link.hpp>
-#include <gpu/compiler/nvjitlink_version.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 
 #include "support/catch.hpp"
 #include "support/subprocess.hpp"

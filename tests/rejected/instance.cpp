@@ -45,7 +45,7 @@ gpu::result<> use(gpu::program& program, const gpu::module& code) {
   // expect 2: a type that is local to a function has no name in device code
   program.instance(gpu::instance<local>("f"));
 #  elif GPU_REJECTED == 3
-  // expect 3: a type in an anonymous namespace is another one in each source
+  // expect 3: a type in an anonymous namespace is a different one in each source
   program.instance(gpu::instance<hidden>("f"));
 #  elif GPU_REJECTED == 4
   // expect 4: has no name in device code
@@ -54,7 +54,7 @@ gpu::result<> use(gpu::program& program, const gpu::module& code) {
   // expect 5: a lambda's type has no name in device code
   program.instance(gpu::instance<without_name>("f"));
 #  elif GPU_REJECTED == 6
-  // expect 6: long double has other bytes on the device
+  // expect 6: long double is double on the device
   program.instance(gpu::instance<const long double*>("f"));
 #  elif GPU_REJECTED == 7
   // expect 7: a value of this type cannot be written in device code
@@ -69,10 +69,10 @@ gpu::result<> use(gpu::program& program, const gpu::module& code) {
   // expect 10: a type that is local to a function has no name in device code
   program.instance(gpu::instance<enumerator>("f"));
 #  elif GPU_REJECTED == 11
-  // expect 11: a type in an anonymous namespace is another one in each source
+  // expect 11: a type in an anonymous namespace is a different one in each source
   program.instance(gpu::instance<user::pair<hidden, float>*>("f"));
 #  elif GPU_REJECTED == 12
-  // expect 12: a type without a name has none in device code either
+  // expect 12: an unnamed type has no name in device code
   struct {
     int x;
   } unnamed;

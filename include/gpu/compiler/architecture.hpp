@@ -1,20 +1,21 @@
 #pragma once
 /// \file
-/// `architecture`: what device code is compiled for.
+/// `architecture`: the GPU architecture that device code is compiled for.
 
+#include <gpu/core/detail/string_scan.hpp>
 #include <gpu/driver/device.hpp>
 
 namespace gpu::inline v0 {
 
-/// What device code is compiled for: a real architecture, whose machine code runs at once, or a
-/// virtual one, whose PTX the driver compiles when it is loaded.
+/// The architecture that device code is compiled for: a real one, whose machine code runs at once,
+/// or a virtual one, whose PTX the driver compiles when it is loaded.
 class architecture {
  public:
   enum class kind_type : unsigned char { of_device, real, virtual_ };
 
-  /// That of the thread's current context, or of device 0 where there is none.
+  /// The architecture of the thread's current context, or of device 0 if there is none.
   constexpr architecture() noexcept = default;
-  /// That of a device.
+  /// The architecture of a device.
   constexpr architecture(device of) noexcept : number_{of.native()} {}
 
   /// Machine code: `sm(90)` is `sm_90`, and `sm(90, 'a')` is `sm_90a`. The PTX comes with it.
@@ -27,9 +28,10 @@ class architecture {
   }
 
   constexpr kind_type kind() const noexcept { return kind_; }
-  /// As in `sm_90`; the device's index, or -1 for the default, where the kind is `of_device`.
+  /// Returns 90 for `sm_90`. If the kind is `of_device`, returns the device's index, or -1 for the
+  /// default.
   constexpr int number() const noexcept { return number_; }
-  /// The letter behind the number, or 0.
+  /// Returns the letter after the number, or 0.
   constexpr char variant() const noexcept { return variant_; }
   friend constexpr bool operator==(const architecture&, const architecture&) noexcept = default;
 
@@ -45,9 +47,25 @@ class architecture {
 namespace detail {
 
 /// Writes `sm_90a` or `compute_90`.
-template <class Builder> inline void write_architecture(Builder& out, gpu::architecture a) {
+inline void write_architecture(text_builder& out, gpu::architecture a) noexcept {
   out << (a.kind() == architecture::kind_type::real ? "sm_" : "compute_") << a.number();
   if (a.variant() != '\0') out << a.variant();
+}
+
+/// Reads `sm_90`, `sm_90a` or `compute_90`. Returns false for anything else.
+inline bool parse_architecture(string_ref written, architecture& parsed) noexcept {
+  const bool real = starts_with(written, "sm_");
+  if (!real && !starts_with(written, "compute_")) return false;
+  const std::size_t prefix = real ? 3 : 8;
+  int number = 0;
+  std::size_t at = prefix;
+  for (; at < written.size() && is_digit(written[at]) && number < 10000; ++at) {
+    number = number * 10 + (written[at] - '0');
+  }
+  const char variant = at < written.size() ? written[at] : '\0';
+  if (at == prefix || written.size() - at > 1) return false;
+  parsed = real ? architecture::sm(number, variant) : architecture::compute(number, variant);
+  return true;
 }
 
 }  // namespace detail

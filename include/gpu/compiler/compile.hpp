@@ -7,6 +7,7 @@
 #include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
 #include <gpu/compiler/options/recent_request.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 namespace gpu::inline v0 {
@@ -46,7 +47,7 @@ result<compiled_program> compile(const Source& source, const compile_options& op
     const detail::no_cancellation whole;
     detail::read_toolkit_notes<nvrtc::detail::library>(cache);
     detail::compile_request request{p, options.architecture};
-    GPU_TRY(detail::settle(request, options, where));
+    GPU_TRY(detail::resolve_request(request, options, where));
     const detail::cached_compile compilation(request, where);
     return detail::through_cache(cache, compilation, complete ? &words : nullptr);
   });

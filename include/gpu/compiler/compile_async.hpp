@@ -1,41 +1,40 @@
 #pragma once
 /// \file
-/// `compile_async`, `compile_all`: compiling while something else goes on, and many programs at
-/// once.
+/// `compile_async` compiles on another thread; `compile_all` compiles many programs at once.
 
-#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/detail/compile_queue.hpp>
+#include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
 
 namespace gpu::inline v0 {
 
 namespace detail {
 
-/// A compilation that a thread of the queue runs. A template, as all that would instantiate the
-/// compiler's functions where they are only included.
-template <class Program = compiled_program> struct queued_compilation : queued_work {
+/// A compilation for a thread of the queue.
+struct queued_compilation : queued_work {
   program source;
   compile_request request;
-  compile_cache* cache = nullptr;
+  program_cache* cache = nullptr;
   source_location where;
-  result<Program> made;
+  result<compiled_program> made;
 
   queued_compilation(const program& p, source_location w)
       : queued_work{compile_queued, destroy_queued},
         source{p},
         request{source, {}},
         where{w},
-        made{Program()} {}
+        made{compiled_program()} {}
 
  private:
-  result<Program> compile() const {
-    return through_cache(*cache, cached_compilation<>{request, where});
-  }
-
-  // The casts are for nvcc, which takes an assignment for a result that is ignored.
+  // The casts are for nvcc, which warns that the result of the assignment is ignored.
   static void compile_queued(queued_work& work) noexcept {
     auto& self = static_cast<queued_compilation&>(work);
-    static_cast<void>(self.made = catch_bad_alloc("gpu::compile_async", self.where,
-                                                  [&] { return self.compile(); }));
+    static_cast<void>(self.made = catch_bad_alloc("gpu::compile_async", self.where, [&] {
+                        return through_cache(*self.cache, cached_compile(self.request, self.where));
+                      }));
   }
 
   static void destroy_queued(queued_work& work) noexcept {
@@ -43,21 +42,21 @@ template <class Program = compiled_program> struct queued_compilation : queued_w
   }
 };
 
-/// Settles in this thread, for the architecture may be that of its current context, and leaves the
-/// rest to another.
-inline queued_work* start_compilation(const program& source, const compile_options& options,
-                                      source_location where) {
+/// Resolves the request in this thread, whose current context may decide the architecture, and
+/// queues the rest.
+inline queued_compilation* start_compilation(const program& source, const compile_options& options,
+                                             source_location where) {
   const no_cancellation whole;
-  auto* work = new queued_compilation<compiled_program>(source, where);
-  result<> settled = catch_bad_alloc("gpu::compile_async", where, [&]() -> result<> {
-    work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
-    cached_work<cached_compilation<>>::prepare(*work->cache);
-    return settle(work->request, options, where);
+  auto* work = new queued_compilation(source, where);
+  result<> resolved = catch_bad_alloc("gpu::compile_async", where, [&]() -> result<> {
+    work->cache = &compile_cache_access::chosen(options.cache);
+    read_toolkit_notes<nvrtc::detail::library>(*work->cache);
+    return resolve_request(work->request, options, where);
   });
-  if (settled.has_value()) {
+  if (resolved.has_value()) {
     compile_queue().add(*work);
   } else {
-    static_cast<void>(work->made = fail(detail::move(settled).error()));
+    static_cast<void>(work->made = fail(detail::move(resolved).error()));
     work->done = true;
   }
   return work;
@@ -67,8 +66,8 @@ struct pending_compilation_access;
 
 }  // namespace detail
 
-/// A program that is being compiled. Move-only; empty after a move or after `get`.
-/// **Ownership**: its destructor waits for the compilation.
+/// A compilation on another thread. Move-only; empty after a move or after `get`.
+/// **Ownership**: the destructor waits for the compilation.
 /// **Threads**: one at a time.
 class [[nodiscard]] pending_compilation {
  public:
@@ -83,7 +82,7 @@ class [[nodiscard]] pending_compilation {
   }
   ~pending_compilation() { drop(); }
 
-  /// Whether `get` will not wait. Never blocks. True of an empty one.
+  /// Returns whether `get` would return at once; true if empty. Never blocks.
   bool ready() const noexcept {
     return work_ == nullptr || detail::compile_queue().is_done(*work_);
   }
@@ -91,8 +90,8 @@ class [[nodiscard]] pending_compilation {
   void wait() const noexcept {
     if (work_ != nullptr) detail::compile_queue().wait(*work_);
   }
-  /// Waits, and gives what `compile` would have given.
-  /// **Errors**: those of `compile`; `errc::empty_handle` where it was moved from or asked before;
+  /// Waits for the compilation, and returns what `compile` would have returned.
+  /// **Errors**: those of `compile`; `errc::empty_handle` if the object is empty;
   /// `errc::process_forked` in a child of the process that began the compilation.
   result<compiled_program> get(source_location where = source_location::current()) {
     constexpr const char* function = "gpu::pending_compilation::get";
@@ -100,19 +99,18 @@ class [[nodiscard]] pending_compilation {
       return detail::fail(detail::refusal(
           errc::empty_handle, function,
           text(
-              "the pending_compilation is empty: it was moved from, or asked before. Ask it once."),
+              "the pending_compilation is empty: it was moved from, or get was called before. Call "
+              "get once."),
           where));
     }
     if (!detail::compile_queue().wait(*work_)) {
       return detail::fail(detail::refusal(
           errc::process_forked, function,
-          text(
-              "the compilation belongs to the process that this one was forked from. Compile after "
-              "the fork."),
+          text("the compilation belongs to the parent process of this fork. Compile after the "
+               "fork."),
           where));
     }
-    auto made =
-        detail::move(static_cast<detail::queued_compilation<compiled_program>*>(work_)->made);
+    auto made = detail::move(work_->made);
     drop();
     return made;
   }
@@ -122,18 +120,18 @@ class [[nodiscard]] pending_compilation {
 
   void drop() noexcept {
     if (work_ == nullptr) return;
-    // What a thread of the process was at work on when this one was forked from it stays as it is.
+    // In a forked child, a compilation that a thread of the parent was working on is not freed.
     if (detail::compile_queue().wait(*work_)) work_->destroy(*work_);
     work_ = nullptr;
   }
 
-  detail::queued_work* work_ = nullptr;
+  detail::queued_compilation* work_ = nullptr;
 };
 
 namespace detail {
 
 struct pending_compilation_access {
-  static pending_compilation make(queued_work* work) noexcept {
+  static pending_compilation make(queued_compilation* work) noexcept {
     pending_compilation pending;
     pending.work_ = work;
     return pending;
@@ -142,17 +140,18 @@ struct pending_compilation_access {
 
 }  // namespace detail
 
-/// Compiles on another thread, of as many as there are processors, 16 at most:
+/// Compiles on another thread. There are as many threads as processors, but at most 16:
 ///
 ///     gpu::pending_compilation pending = gpu::compile_async(source);
 ///     ...
 ///     const gpu::compiled_program compiled = GPU_TRY(pending.get());
 ///
-/// `source` and `options` are copied, and the architecture is settled before this returns: it may
-/// be that of this thread's current context.
-/// **Errors**: all of them come from `get`. Where no thread can be started, this compiles before it
-/// returns. A process that exits waits for what NVRTC is at work on, and compiles no more.
-/// **Cost**: NVRTC 13.0 optimises and assembles programs side by side, but reads only one at a
+/// Copies `source` and `options`. The architecture is resolved before this returns: it may be that
+/// of this thread's current context.
+/// **Errors**: `get` returns all of them. If no thread can be started, this compiles before it
+/// returns. A process that exits waits for the programs that NVRTC is compiling, and starts no
+/// others.
+/// **Cost**: NVRTC 13.0 optimizes and assembles programs in parallel, but parses only one at a
 /// time: programs with large headers wait for each other.
 template <class Source>
   requires detail::convertible<const Source&, program>
@@ -162,9 +161,9 @@ pending_compilation compile_async(const Source& source, const compile_options& o
       detail::start_compilation(source, options, where));
 }
 
-/// Compiles many programs on as many threads as `compile_async`, and waits for all. `sources`
-/// is a range of programs or strings; the results are in its order.
-/// **Errors**: each result has those of `compile`.
+/// Compiles many programs on the threads of `compile_async`, and waits for all. `sources` is a
+/// range of programs or strings; the results are in its order.
+/// **Errors**: each result is one of `compile`.
 template <class Sources>
   requires requires(const Sources& sources) {
     requires detail::convertible<decltype(*sources.begin()), program>;

@@ -60,9 +60,7 @@ inline resolved_cache_settings resolve_cache_settings(const cache_settings& sett
   cache_use use = settings.use;
   if (use == cache_use::by_environment) {
     const string_ref value = variable_or_empty("GPU_CACHE");
-    use = value == "off"      ? cache_use::off
-          : value == "memory" ? cache_use::memory
-                              : cache_use::disk;
+    use = value == "off" ? cache_use::off : value == "memory" ? cache_use::memory : cache_use::disk;
     if (!(value.empty() || value == "off" || value == "memory" || value == "on")) {
       resolved.trouble = join("GPU_CACHE is \"", value, "\", but has to be on, memory or off");
     }

@@ -1,40 +1,40 @@
 #pragma once
 /// \file
-/// `diagnostic`: one message of the compiler, taken apart.
+/// `diagnostics`: the compiler's messages one by one, with file, line and column.
 
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/error.hpp>
-
 #include <gpu/core/sequence.hpp>
+
 #include <initializer_list>
 
 namespace gpu::inline v0 {
 
-/// How bad it is that a compiler has something to say.
+/// The severity of a compiler's message.
 enum class severity : unsigned char {
   remark,
-  note,     ///< more about the message before it
+  note,     ///< adds to the message before it
   warning,  ///< the program was compiled
-  error,    ///< it was not
-  fatal,    ///< it was not, and the compiler stopped at once
+  error,    ///< the program was not compiled
+  fatal,    ///< the program was not compiled, and the compiler stopped at once
 };
 
 /// One message of NVRTC or of the assembler behind it.
 struct diagnostic {
   gpu::severity severity = {};
-  text file;               ///< the program, a part of it, or a header; empty where none is named
-  std::size_t line = 0;    ///< counted from 1; 0 where none is named
-  std::size_t column = 0;  ///< in bytes, counted from 1; 0 where none is known
-  int number = 0;          ///< as in `#177-D`, for --diag-suppress; 0 where it has none
+  text file;               ///< the program, a part of it, or a header; empty if none is named
+  std::size_t line = 0;    ///< counted from 1; 0 if none is named
+  std::size_t column = 0;  ///< in bytes, counted from 1; 0 if it is not known
+  int number = 0;          ///< 177 for `#177-D`, as --diag-suppress takes it; 0 if there is none
   text message;            ///< one line
-  text source_line;        ///< the line that it is about; empty where it is not shown
-  text notes;              ///< what is said beneath, such as which instantiations led here
+  text source_line;        ///< the line of the source; empty if the compiler does not show it
+  text notes;              ///< the lines beneath, such as the instantiations that led here
 };
 
 namespace detail {
 
-/// A line of nothing but a `^`, that points at the line above.
-inline bool points_at_place(string_ref line) noexcept {
+/// Returns whether a line has only a `^`, which points into the line above.
+inline bool is_caret_line(string_ref line) noexcept {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '^') return i + 1 == line.size();
     if (line[i] != ' ' && line[i] != '\t') return false;
@@ -42,7 +42,7 @@ inline bool points_at_place(string_ref line) noexcept {
   return false;
 }
 
-/// A message of a log, which it points into.
+/// A message of a log; its strings point into the log.
 struct logged_message {
   gpu::severity severity = {};
   string_ref file;
@@ -54,8 +54,8 @@ struct logged_message {
   string_ref notes;
 };
 
-/// Reads what follows the place: ` error: sentence` or ` warning #177-D: sentence`, in which the
-/// assembler has more spaces.
+/// Reads the part after file and line: ` error: sentence` or ` warning #177-D: sentence`, in which
+/// the assembler writes more spaces.
 inline bool read_kind_and_sentence(string_ref rest, logged_message& found) noexcept {
   struct kind {
     const char* name;
@@ -94,7 +94,7 @@ inline bool read_kind_and_sentence(string_ref rest, logged_message& found) noexc
   return false;
 }
 
-/// Reads the first line of a message, in any of the forms that there are:
+/// Reads the first line of a message, in any of these forms:
 ///     file(12): error: ...             At end of source: error: ...
 ///     nvrtc: error: ...                Command-line error: ...
 ///     ptxas fatal   : ...              ptxas file, line 21; error   : ...
@@ -115,7 +115,7 @@ inline bool read_first_line(string_ref line, logged_message& found) noexcept {
       return read_kind_and_sentence(without_front(line, string_ref(start).size()), found);
     }
   }
-  // The file's name may hold what looks like the end of one.
+  // The file's name may itself contain parentheses and digits.
   for (std::size_t close = 0; close + 2 < line.size(); ++close) {
     if (line[close] != ')' || line[close + 1] != ':') continue;
     std::size_t open = close;
@@ -131,21 +131,22 @@ inline bool read_first_line(string_ref line, logged_message& found) noexcept {
   return false;
 }
 
-/// Takes the next message off the front of a log; false where there is none left.
+/// Takes the next message off the front of a log. Returns false if there is none left.
 inline bool next_message(string_ref& log, logged_message& found) noexcept {
   do {
     if (log.empty()) return false;
   } while (!read_first_line(next_line(log), found));
-  // Beneath stand the source line and the caret, indented by two, and notes, indented by more.
+  // The lines beneath are the source line and the caret, indented by two, and notes, indented by
+  // more.
   const string_ref beneath = log;
   string_ref before;
   while (!log.empty() && (log[0] == ' ' || log[0] == '\t')) {
     const char* start = log.data();
     const string_ref line = next_line(log);
-    if (found.column == 0 && points_at_place(line) && line.size() > 2) {
+    if (found.column == 0 && is_caret_line(line) && line.size() > 2) {
       found.column = line.size() - 2;
       if (before.size() > 2) found.source_line = without_front(before, 2);
-      // Notes stand above the source line or beneath the caret, mostly beneath.
+      // Notes are above the source line or beneath the caret, mostly beneath.
       const char* above_end = before.empty() ? start : before.data();
       found.notes = {beneath.data(), static_cast<std::size_t>(above_end - beneath.data())};
     }
@@ -158,14 +159,14 @@ inline bool next_message(string_ref& log, logged_message& found) noexcept {
     found.notes = {beneath.data(), size_since(beneath.data())};
   } else if (found.notes.empty()) {
     string_ref rest(beneath.data(), size_since(beneath.data()));
-    while (!rest.empty() && !points_at_place(next_line(rest))) {
+    while (!rest.empty() && !is_caret_line(next_line(rest))) {
     }
     found.notes = rest;
   }
   return true;
 }
 
-/// Lines without the spaces in front that all of them have, and without the last line's end.
+/// Returns lines without their indentation, without empty ones, and without a final newline.
 inline text without_indentation(string_ref lines) {
   text_builder out;
   while (!lines.empty()) {
@@ -178,6 +179,7 @@ inline text without_indentation(string_ref lines) {
   return out.finish();
 }
 
+/// Reads all messages of a log.
 inline sequence<diagnostic> read_diagnostics(string_ref log) {
   sequence<diagnostic> list;
   logged_message found;
@@ -190,12 +192,12 @@ inline sequence<diagnostic> read_diagnostics(string_ref log) {
   return list;
 }
 
-/// The line above the log in the details of `errc::compile_failed`.
+/// The line before the log in the details of `errc::compile_failed`.
 inline constexpr const char* log_headline = "The whole log:";
 
 }  // namespace detail
 
-/// What the compiler said, message by message, where `error` is one of `compile`; empty for others.
+/// Returns the compiler's messages in an error of `compile`; empty for other errors.
 inline sequence<diagnostic> diagnostics(const cuda_error& error) {
   string_ref rest = error.details();
   while (!rest.empty()) {

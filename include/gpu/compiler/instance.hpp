@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// `instance` and `overload`: names of kernels that C++ types and values make, at compile time.
+/// `instance` and `overload`: the names of instances and overloads of kernels, made at compile time
+/// from C++ types and values.
 
 #include <gpu/core/type_name.hpp>
 #include <gpu/fwd.hpp>
@@ -33,32 +34,31 @@ template <class... P> constexpr void write_overload_cast(name_writer& out) noexc
   out.put(")>(");
 }
 
-/// Does not compile where a name has a fault; says which.
+/// Fails to compile if a name has a fault, and says which.
 template <name_fault Fault> struct require_name {
   static_assert(Fault != name_fault::lambda,
                 "gpu::instance: a lambda's type has no name in device code; write a struct with "
                 "operator() instead, at namespace scope in the program's source");
   static_assert(Fault != name_fault::unnamed,
-                "gpu::instance: a type without a name has none in device code either; name it");
+                "gpu::instance: an unnamed type has no name in device code; name it");
   static_assert(
       Fault != name_fault::anonymous_namespace,
-      "gpu::instance: a type in an anonymous namespace is another one in each source, and "
-      "device code cannot name it; move it to a namespace with a name");
+      "gpu::instance: a type in an anonymous namespace is a different one in each source, and "
+      "device code cannot name it; move it to a named namespace");
   static_assert(
       Fault != name_fault::local,
       "gpu::instance: a type that is local to a function has no name in device code; move "
-      "it to a namespace, or specialise gpu::device_name");
+      "it to a namespace, or specialize gpu::device_name");
   static_assert(Fault != name_fault::long_double,
-                "gpu::instance: long double has other bytes on the device, where it is double; use "
-                "double");
+                "gpu::instance: long double is double on the device; use double");
   static_assert(Fault != name_fault::value,
                 "gpu::instance: a value of this type cannot be written in device code; use an "
-                "integer, an enumerator, a float or double, or nullptr, or specialise "
+                "integer, an enumerator, a float or double, or nullptr, or specialize "
                 "gpu::device_name<gpu::value<V>>");
   static constexpr bool done = true;
 };
 
-/// What `Write` writes, for the device.
+/// The text that `Write` writes, with the names that the device uses.
 template <auto Write> struct device_text {
   static constexpr name_writer measured = measure_name(Write, true);
   static_assert(require_name<measured.fault>::done);
@@ -93,17 +93,17 @@ template <std::size_t Length, class... P> consteval auto overload_of(const char*
 
 }  // namespace detail
 
-/// The name of a template's instance, put together at compile time from C++ types and values:
+/// Returns the name of an instance of a template, made at compile time from C++ types and values:
 ///
 ///     program.instance(gpu::instance<float, 4>("axpy"));             // axpy<float, 4>
 ///     module.kernel<device_span<float>>(gpu::instance<float, 4>("axpy"));
 ///
-/// Types come first and then values, or the other way round; in another order, values are written
-/// `gpu::value<4>`. All compilers make the same name of the same arguments. A type goes by its own
-/// name, which device code has to know, or by what `gpu::device_name` says. A value may be an
-/// integer, a character, a `bool`, an enumerator, a `float` or `double`, or `nullptr`, and keeps
-/// its type. What has no name on the device (lambdas, local types, those in anonymous namespaces)
-/// does not compile.
+/// Types come first and then values, or the other way round; in any other order, write a value as
+/// `gpu::value<4>`. All compilers make the same name from the same arguments. A type is written
+/// with its own name, which has to be declared in the device code, or with its `gpu::device_name`.
+/// A value may be an integer, a character, a `bool`, an enumerator, a `float` or `double`, or
+/// `nullptr`, and keeps its type. Lambdas, local types and types in anonymous namespaces have no
+/// name on the device, and do not compile.
 template <class... T, std::size_t Length>
 consteval auto instance(const char (&name)[Length]) noexcept {
   return detail::instance_of<Length - 1, T...>(name);
@@ -137,8 +137,7 @@ consteval auto instance(const char (&name)[Length]) noexcept {
   return detail::instance_of<Length - 1, value<V>, value<W>, A, B...>(name);
 }
 
-/// The one of several kernels of that name that takes `Parameters`; also for the instances of
-/// templates that overload each other:
+/// Returns the name of the overload that takes `Parameters`, also among overloaded templates:
 ///
 ///     program.instance(gpu::overload<int*, float>("scale"));
 ///     program.instance(gpu::overload<float*>(gpu::instance<float>("fill")));
@@ -151,7 +150,7 @@ consteval auto overload(const name_expression<Size>& name) noexcept {
   return detail::overload_of<Size, Parameters...>(name.data());
 }
 
-/// In device code a span has no static extent.
+/// In device code a span does not have a static extent.
 template <class T, std::size_t Extent> struct device_name<device_span<T, Extent>> {
   static constexpr auto value = instance<T>("gpu::device_span");
 };

@@ -1,28 +1,29 @@
 #pragma once
 /// \file
-/// `kernel_resources`: what a kernel takes of a multiprocessor, as the assembler says.
+/// `kernel_resources`: the registers and the memory that a kernel uses, as the assembler reports
+/// them.
 
 #include <gpu/compiler/diagnostics.hpp>
 
 namespace gpu::inline v0 {
 
-/// What each kernel of a program takes, known without loading it; bytes, and per thread where no
-/// more is said.
+/// The resources of one kernel, known without loading it. Sizes are in bytes, and per thread unless
+/// stated otherwise.
 struct kernel_resources {
   text kernel;                   ///< its name in the module
   int registers = 0;             ///< of 32 bits
-  int barriers = 0;              ///< of a block
-  std::size_t shared = 0;        ///< of a block, without what the launch adds
-  std::size_t constant = 0;      ///< of the kernel, its parameters included; 0 since CUDA 13
-  std::size_t local = 0;         ///< its stack frame: arrays, and registers that were spilled
-  std::size_t stack = 0;         ///< with the functions that it calls; 0 where it is not known
-  std::size_t spill_stores = 0;  ///< written to local memory for want of registers
-  std::size_t spill_loads = 0;   ///< and read again
+  int barriers = 0;              ///< per block
+  std::size_t shared = 0;        ///< per block, without dynamic shared memory
+  std::size_t constant = 0;      ///< per kernel, with its parameters; 0 since CUDA 13
+  std::size_t local = 0;         ///< the stack frame: arrays, and spilled registers
+  std::size_t stack = 0;         ///< with the functions that it calls; 0 if not known
+  std::size_t spill_stores = 0;  ///< written to local memory for lack of registers
+  std::size_t spill_loads = 0;   ///< read back
 };
 
 namespace detail {
 
-/// The number that stands before `unit` in a line, or 0: `Used 8 registers, 400 bytes smem`.
+/// Returns the number before `unit` in a line such as `Used 8 registers, 400 bytes smem`, or 0.
 inline std::size_t figure_before(string_ref unit, string_ref line) noexcept {
   const std::size_t end = position_of(unit, line);
   if (end == line.size()) return 0;
@@ -33,7 +34,8 @@ inline std::size_t figure_before(string_ref unit, string_ref line) noexcept {
   return number;
 }
 
-/// Whether a line of the assembler has figures; `rest` becomes what follows its marks.
+/// Returns whether a line is one of the assembler's figures, and sets `rest` to the line without
+/// its prefix.
 inline bool is_figure_line(string_ref line, string_ref& rest) noexcept {
   if (position_of(" bytes stack frame", line) != line.size()) {
     rest = line;
@@ -51,8 +53,8 @@ inline bool is_figure_line(string_ref line, string_ref& rest) noexcept {
   return false;
 }
 
-/// Splits what the assembler says about resources from what the user wants to read, and drops the
-/// times it took, so that a program that is compiled twice gives the same.
+/// Separates the assembler's figures from the messages for the user. Drops the times, so that
+/// compiling a program twice gives the same text.
 inline void split_log(string_ref whole, text& log, text& ptxas_log) {
   text_builder for_user, figures;
   while (!whole.empty()) {
@@ -68,8 +70,8 @@ inline void split_log(string_ref whole, text& log, text& ptxas_log) {
   ptxas_log = required(figures.finish());
 }
 
-/// Reads what `split_log` set apart. A kernel's lines are in this order, with those of functions
-/// that are not kernels between them:
+/// Reads the figures that `split_log` separated. A kernel's lines are in this order, with those of
+/// other functions between them:
 ///     ptxas info    : Compiling entry function 'f' for 'sm_90'
 ///     ptxas info    : Function properties for f
 ///     ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads

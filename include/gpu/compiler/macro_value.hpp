@@ -1,17 +1,16 @@
 #pragma once
 /// \file
-/// `macro_value`: what a macro stands for in device code, from values of the host.
-
-#include <gpu/core/string_ref.hpp>
+/// `macro_value`: the replacement of a macro in device code, made from a value of the host.
 
 #include <gpu/core/detail/utility.hpp>
+#include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0 {
 
 namespace detail {
 
-/// An integer as C++ writes it, with the suffix that its width needs.
-inline text written(bool negative, std::uint64_t magnitude, bool is_signed) noexcept {
+/// Returns an integer literal, with the suffix that its width needs.
+inline text integer_literal(bool negative, std::uint64_t magnitude, bool is_signed) noexcept {
   text_builder out;
   if (magnitude <= 0x7fffffffu) {
     if (negative) out << '-';
@@ -28,10 +27,10 @@ inline text written(bool negative, std::uint64_t magnitude, bool is_signed) noex
   return out.finish();
 }
 
-/// A floating-point number with as many digits as give it back bit by bit.
-template <class Float> text written_float(Float value) noexcept {
+/// Returns a floating-point literal with enough digits to keep the value bit by bit.
+template <class Float> text float_literal(Float value) noexcept {
   constexpr bool is_float = sizeof(Float) == sizeof(float);
-  if (!(value - value == Float{0})) {  // an infinity or no number
+  if (!(value - value == Float{0})) {  // an infinity or a NaN
     char bits[64];
     if constexpr (is_float) {
       __builtin_snprintf(bits, sizeof bits, "__builtin_bit_cast(float,0x%xu)",
@@ -56,7 +55,7 @@ template <class Float> text written_float(Float value) noexcept {
 
 }  // namespace detail
 
-/// A string as C++ writes it, in quotation marks, with escapes where they are needed.
+/// Returns a string literal of C++: in quotation marks, with escapes.
 inline text quoted(string_ref characters) {
   detail::text_builder out;
   out << '"';
@@ -77,9 +76,9 @@ inline text quoted(string_ref characters) {
   return detail::required(out.finish());
 }
 
-/// What a macro stands for. A string is C++ as it stands, such as `"float"` or `"a + b"`; for a
-/// string literal there is `quoted`. Numbers keep their value exactly, floating-point numbers bit
-/// by bit; `bool` is `true` or `false`; an enumerator is its number.
+/// The replacement of a macro. A string is used as it is, such as `"float"` or `"a + b"`; `quoted`
+/// makes a string literal. Numbers keep their value exactly, floating-point numbers bit by bit;
+/// `bool` is `true` or `false`; an enumerator is its number.
 struct macro_value : text {
   macro_value() : text(detail::required(text("1", 1))) {}
   template <class String>
@@ -96,13 +95,14 @@ struct macro_value : text {
     } else if constexpr (detail::is_enum<Value>) {
       return of(static_cast<detail::underlying_type_t<Value>>(value));
     } else if constexpr (detail::is_floating_point<Value>) {
-      static_assert(sizeof(Value) <= sizeof(double), "device code has no long double");
-      return detail::written_float(value);
+      static_assert(sizeof(Value) <= sizeof(double), "device code does not support long double");
+      return detail::float_literal(value);
     } else {
-      static_assert(sizeof(Value) <= 8, "macros have integers of up to 64 bits");
+      static_assert(sizeof(Value) <= 8, "integers in macros have at most 64 bits");
       const bool negative = detail::is_signed<Value> && value < Value{};
       const auto bits = static_cast<std::uint64_t>(value);
-      return detail::written(negative, negative ? ~bits + 1 : bits, detail::is_signed<Value>);
+      return detail::integer_literal(negative, negative ? ~bits + 1 : bits,
+                                     detail::is_signed<Value>);
     }
   }
 };

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// `program`: the source of device code, with the headers that go with it.
+/// `program`: the source of device code, with the headers that belong to it.
 
 #include <gpu/compiler/compile_options.hpp>
 #include <gpu/compiler/source.hpp>
 
 namespace gpu::inline v0 {
 
-/// A header given as text: `#include <name>` or `"name"` finds it before any folder.
+/// A header given as text. `#include <name>` and `#include "name"` find it before any file.
 struct program_header {
   option_text name;
   option_text source;
@@ -19,22 +19,22 @@ struct program_header {
 ///     gpu::compile(gpu::program(source).header("tile.h", tile).instance("axpy<float>"));
 class program {
  public:
-  /// `name` stands for the source in messages.
+  /// Makes a program of one text. `name` is its file name in messages.
   template <class String>
     requires detail::convertible<const String&, string_ref>
   program(const String& source, string_ref name = "program.cu")
       : source_{detail::required(string_ref(source).to_text())},
         name_{detail::required(name.to_text())} {}
 
-  /// A program made of parts; `name` stands for it where no part does, as in the last line of a
-  /// log.
+  /// Makes a program of parts. `name` is used in messages that are not about one part, such as the
+  /// last line of a log.
   template <class Source>
     requires detail::same<Source, gpu::source>
   program(const Source& source, string_ref name = "program.cu")
       : source_{source.whole()}, name_{detail::required(name.to_text())}, parts_{source.parts()} {}
 
-  /// The program in a file, which is its name in messages; `#include "..."` in it looks in its
-  /// folder too.
+  /// Reads a program from a file. The path is its name in messages, and `#include "..."` also
+  /// searches the file's folder.
   /// **Errors**: `errc::file_error` with the path and the reason.
   static result<program> from_file(string_ref path,
                                    source_location where = source_location::current()) {
@@ -43,7 +43,7 @@ class program {
     return program(source, path);
   }
 
-  /// Adds a header given as text.
+  /// Adds a header.
   template <class Name, class Text> program& header(const Name& name, const Text& source) & {
     headers_.push_back({name, source});
     return *this;
@@ -52,8 +52,8 @@ class program {
     return detail::move(header(name, source));
   }
 
-  /// Asks for an instance of a kernel template, as C++ writes it: `axpy<float>`. The module finds
-  /// it by the same string. Variables and kernels that are not `extern "C"` can be named likewise.
+  /// Instantiates a kernel template, named as in C++: `axpy<float>`. The module finds it by the
+  /// same string. Variables and kernels that are not `extern "C"` can be named the same way.
   template <class Expression> program& instance(const Expression& expression) & {
     instances_.push_back(expression);
     return *this;
@@ -66,7 +66,7 @@ class program {
   const text& name() const noexcept { return name_; }
   const sequence<program_header>& headers() const noexcept { return headers_; }
   const sequence<option_text>& instances() const noexcept { return instances_; }
-  /// What it was put together from; empty where it is one text.
+  /// Returns the parts of the source; empty if it is one text.
   const sequence<source_part>& parts() const noexcept { return parts_; }
 
  private:

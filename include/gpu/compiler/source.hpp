@@ -1,11 +1,10 @@
 #pragma once
 /// \file
-/// `source`: the text of a program, put together from parts.
-
-#include <gpu/core/string_ref.hpp>
-#include <gpu/system/read_file.hpp>
+/// `source`: the text of a program that consists of several parts.
 
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
+#include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 
@@ -16,14 +15,14 @@ struct source_part {
   std::size_t first_line;
 };
 
-/// The text of a program that is generated, or comes from several places. Messages about it name
-/// the part that they are about, and the line in that part:
+/// The text of a program that is generated, or comes from several files. Messages name a part, and
+/// the line in that part:
 ///
 ///     gpu::compile(gpu::source()
 ///                      .part("options.cuh", "#define TILE 16\n")
 ///                      .part("stencil.cu", stencil));
 ///
-/// A part that stands in a C++ file can give that file's name and line, and messages point there:
+/// A part that is written in a C++ file can use that file's name and line:
 ///
 ///     gpu::source().part(__FILE__, __LINE__ + 1, R"(
 ///     extern "C" __global__ void f() {}
@@ -32,8 +31,8 @@ class source {
  public:
   source() noexcept = default;
 
-  /// Adds a part, which is called `name` in messages; its first line has the number `first_line`.
-  /// Parts begin on a line of their own.
+  /// Adds a part. Messages call it `name`, and number its first line `first_line`. Each part begins
+  /// on a new line.
   source& part(string_ref name, string_ref contents) & { return part(name, 1, contents); }
   source&& part(string_ref name, string_ref contents) && {
     return detail::move(part(name, 1, contents));
@@ -57,9 +56,9 @@ class source {
     return detail::move(part(name, first_line, contents));
   }
 
-  /// Adds a file as a part, under its path. `#include "..."` in it looks where it does in the
-  /// program as a whole.
-  /// **Errors**: `errc::file_error` with the path and the reason; the source stays as it was.
+  /// Adds a file as a part, named by its path. `#include "..."` in it searches the same
+  /// folders as in the rest of the program.
+  /// **Errors**: `errc::file_error` with the path and the reason; the source is unchanged.
   result<> add_file(string_ref path, source_location where = source_location::current()) {
     text contents;
     GPU_TRY(detail::read_file("gpu::source::add_file", path, contents, where));
@@ -67,7 +66,7 @@ class source {
     return {};
   }
 
-  /// The whole text, with the `#line` directives between the parts.
+  /// Returns the whole text, with `#line` directives before the parts.
   text whole() const {
     detail::text_builder out;
     for (const text& piece : pieces_) out << piece;

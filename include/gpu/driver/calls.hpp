@@ -70,16 +70,16 @@ namespace detail {
 
 namespace detail {
 
-/// What becomes of a call that failed, or of which the driver has no function. Calls of their own,
-/// which make the whole result: so that a call that succeeds is little code, and can be inlined.
+/// Returns the error of a call that failed. A function of its own that makes the whole result, so
+/// that a call that succeeds is little code and can be inlined.
 template <class Result>
 [[gnu::cold, gnu::noinline]] Result failed(CUresult code, std::size_t index, source_location where,
                                            CUstream stream) noexcept {
   return gpu::detail::fail(error_of(code, index, where, stream));
 }
 
-/// One function of the table in force, and the state of the process; null where there is none, and
-/// `call_otherwise` knows what then.
+/// Returns one function of the table in force, and sets `process` to the state of the process.
+/// Returns null if the table has no such function, or if the driver has not been loaded yet.
 template <auto Member>
 [[gnu::always_inline]] inline auto find_function(gpu::detail::process_front*& process) noexcept {
   process = __atomic_load_n(&gpu::detail::known_process, __ATOMIC_ACQUIRE);
@@ -87,17 +87,7 @@ template <auto Member>
   return table->*Member;
 }
 
-/// Does `again()` where the driver had not been loaded, else says why there is no such function.
-template <auto Member, class Call>
-[[gnu::cold, gnu::noinline]] auto call_otherwise(source_location where, Call again) noexcept
-    -> decltype(again()) {
-  const entry_points& table = current_entry_points();
-  const auto function = table.*Member;
-  if (function != nullptr) return again();
-  return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
-}
-
-/// The first stream among the arguments of a call, or null.
+/// Returns the first stream among the arguments of a call, or null.
 constexpr CUstream stream_among() noexcept { return nullptr; }
 template <class First, class... Rest>
 constexpr CUstream stream_among([[maybe_unused]] First first, Rest... rest) noexcept {
@@ -108,19 +98,20 @@ constexpr CUstream stream_among([[maybe_unused]] First first, Rest... rest) noex
   }
 }
 
-/// Whether success of a call means that work launched earlier has finished.
+/// True for the functions whose success means that work launched earlier has finished.
 template <auto Member> inline constexpr bool is_synchronization = false;
 template <> inline constexpr bool is_synchronization<&entry_points::stream_synchronize> = true;
 template <> inline constexpr bool is_synchronization<&entry_points::stream_query> = true;
 template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchronize> = true;
 
 /// Rules out the launches before `finished` as the origin of later faults.
-template <class Ring>
-[[gnu::noinline]] void note_success(Ring& ring, std::uint64_t finished, bool all_streams,
-                                    CUstream stream) noexcept {
+[[gnu::noinline]] inline void record_synchronization(gpu::detail::launch_ring& ring,
+                                                     std::uint64_t finished, bool all_streams,
+                                                     CUstream stream) noexcept {
   CUdevice device = -1;
-  // The default streams have one name for all contexts; 1 and 2 are their explicit names. The ring
-  // knows devices alone, so it is told nothing while there are contexts besides the primary ones.
+  // The default streams have the same handles in all contexts; 1 and 2 are the explicit ones. The
+  // ring knows only devices, so nothing is recorded while there are contexts besides the primary
+  // ones.
   if (all_streams || reinterpret_cast<std::uintptr_t>(stream) <= 2) [[unlikely]] {
     const auto get_device = current_entry_points().ctx_get_device;
     if (__atomic_load_n(&gpu::detail::state_of_process().own_contexts, __ATOMIC_RELAXED) != 0 ||
@@ -132,97 +123,117 @@ template <class Ring>
                                     all_streams);
 }
 
-}  // namespace detail
-
-/// Calls one function of the table in force and turns what it says into a `result`:
-///
-///     GPU_TRY(driver::call<&entry_points::stream_synchronize>(where, stream));
-///
-/// Errors: the driver's code with the call's name; or why there is no such function.
-template <auto Member, class... Arguments>
-[[gnu::always_inline]] inline result<> call(source_location where,
-                                            Arguments... arguments) noexcept {
-  gpu::detail::process_front* process = nullptr;
-  const auto function = detail::find_function<Member>(process);
-  if (function == nullptr) [[unlikely]] {
-    return detail::call_otherwise<Member>(where, [=] { return call<Member>(where, arguments...); });
-  }
-  std::uint64_t finished = 0;
-  if constexpr (detail::is_synchronization<Member>) {
-    finished = gpu::detail::launches_so_far(gpu::detail::launches(process));
-  }
-  const CUresult code = function(arguments...);
-  if (code != CUDA_SUCCESS) [[unlikely]] {
-    return detail::failed<result<>>(code, entry_point_index(Member), where,
-                                    detail::stream_among(arguments...));
-  }
-  if constexpr (detail::is_synchronization<Member>) {
-    detail::note_success(gpu::detail::launches(process), finished, sizeof...(arguments) == 0,
-                         detail::stream_among(arguments...));
-  }
-  return {};
-}
-
-/// The same where one more code is an answer, not an error: `query<&...::stream_query>(
-/// CUDA_ERROR_NOT_READY, where, stream)` yields false for that code and true for success.
-template <auto Member, class... Arguments>
-[[gnu::always_inline]] inline result<bool> query(CUresult negative, source_location where,
-                                                 Arguments... arguments) noexcept {
-  gpu::detail::process_front* process = nullptr;
-  const auto function = detail::find_function<Member>(process);
-  if (function == nullptr) [[unlikely]] {
-    return detail::call_otherwise<Member>(
-        where, [=] { return query<Member>(negative, where, arguments...); });
-  }
-  std::uint64_t finished = 0;
-  if constexpr (detail::is_synchronization<Member>) {
-    finished = gpu::detail::launches_so_far(gpu::detail::launches(process));
-  }
-  const CUresult code = function(arguments...);
-  if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
-    return detail::failed<result<bool>>(code, entry_point_index(Member), where,
-                                        detail::stream_among(arguments...));
-  }
-  if constexpr (detail::is_synchronization<Member>) {
-    if (code == CUDA_SUCCESS)
-      detail::note_success(gpu::detail::launches(process), finished, false,
-                           detail::stream_among(arguments...));
-  }
-  return code == CUDA_SUCCESS;
-}
-
-namespace detail {
-
-template <class Code>
-[[gnu::cold, gnu::noinline]] void destroy_failed(Code code, std::size_t index) noexcept {
+/// Reports that a function which destroys has failed, unless nothing is wrong with the program.
+[[gnu::cold, gnu::noinline]] inline void destroy_failed(CUresult code, std::size_t index) noexcept {
   if (code == CUDA_ERROR_DEINITIALIZED) return;
   const cuda_error error = error_of(code, index, source_location{});
   if (!error.is_sticky()) gpu::detail::report(error);
 }
 
-/// `destroy`, once the driver has been loaded.
-template <auto Member, class... Arguments>
-[[gnu::cold, gnu::noinline]] void destroy_otherwise(Arguments... arguments) noexcept {
-  const auto function = current_entry_points().*Member;
-  if (function == nullptr) return;
-  const CUresult code = function(arguments...);
-  if (code != CUDA_SUCCESS) destroy_failed(code, entry_point_index(Member));
-}
+/// The ways to call one function of the table. The parameters are those of the driver's function,
+/// so arguments convert to them as in a direct call.
+template <auto Member, class Type = decltype(Member)> struct entry_point;
+
+template <auto Member, class... Parameters>
+struct entry_point<Member, CUresult (CUDAAPI* entry_points::*)(Parameters...)> {
+  using function = CUresult(CUDAAPI*)(Parameters...);
+
+  [[gnu::always_inline]] static result<> call(source_location where,
+                                              Parameters... arguments) noexcept {
+    gpu::detail::process_front* process = nullptr;
+    const function f = find_function<Member>(process);
+    if (f == nullptr) [[unlikely]]
+      return call_after_load(where, arguments...);
+    const CUresult code = run(f, process, arguments...);
+    if (code != CUDA_SUCCESS) [[unlikely]] {
+      return failed<result<>>(code, entry_point_index(Member), where, stream_among(arguments...));
+    }
+    return {};
+  }
+
+  [[gnu::always_inline]] static result<bool> query(CUresult negative, source_location where,
+                                                   Parameters... arguments) noexcept {
+    gpu::detail::process_front* process = nullptr;
+    const function f = find_function<Member>(process);
+    if (f == nullptr) [[unlikely]]
+      return query_after_load(negative, where, arguments...);
+    const CUresult code = run(f, process, arguments...);
+    if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
+      return failed<result<bool>>(code, entry_point_index(Member), where,
+                                  stream_among(arguments...));
+    }
+    return code == CUDA_SUCCESS;
+  }
+
+  [[gnu::always_inline]] static void destroy(Parameters... arguments) noexcept {
+    gpu::detail::process_front* process = nullptr;
+    const function f = find_function<Member>(process);
+    if (f == nullptr) [[unlikely]]
+      return destroy_after_load(arguments...);
+    const CUresult code = f(arguments...);
+    if (code != CUDA_SUCCESS) [[unlikely]]
+      destroy_failed(code, entry_point_index(Member));
+  }
+
+ private:
+  [[gnu::always_inline]] static CUresult run(function f, gpu::detail::process_front* process,
+                                             Parameters... arguments) noexcept {
+    if constexpr (is_synchronization<Member>) {
+      gpu::detail::launch_ring& ring = gpu::detail::launches(process);
+      const std::uint64_t finished = gpu::detail::launches_so_far(ring);
+      const CUresult code = f(arguments...);
+      if (code == CUDA_SUCCESS) {
+        record_synchronization(ring, finished, sizeof...(arguments) == 0,
+                               stream_among(arguments...));
+      }
+      return code;
+    } else {
+      static_cast<void>(process);
+      return f(arguments...);
+    }
+  }
+
+  // What the three do if the table in force has no such function: they load the driver, if that
+  // has not been done yet, and try again.
+
+  [[gnu::cold, gnu::noinline]] static result<> call_after_load(source_location where,
+                                                               Parameters... arguments) noexcept {
+    const entry_points& table = current_entry_points();
+    if (table.*Member != nullptr) return call(where, arguments...);
+    return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
+  }
+
+  [[gnu::cold, gnu::noinline]] static result<bool> query_after_load(
+      CUresult negative, source_location where, Parameters... arguments) noexcept {
+    const entry_points& table = current_entry_points();
+    if (table.*Member != nullptr) return query(negative, where, arguments...);
+    return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
+  }
+
+  [[gnu::cold, gnu::noinline]] static void destroy_after_load(Parameters... arguments) noexcept {
+    if (current_entry_points().*Member != nullptr) destroy(arguments...);
+  }
+};
 
 }  // namespace detail
 
-/// Calls a function that destroys, from a destructor: failures go to the error reporter. Silent
-/// where nothing can be wrong: the process is ending or was forked, or the context is gone or lost,
-/// and the object with it.
-template <auto Member, class... Arguments>
-[[gnu::always_inline]] inline void destroy(Arguments... arguments) noexcept {
-  gpu::detail::process_front* process = nullptr;
-  const auto function = detail::find_function<Member>(process);
-  if (function == nullptr) [[unlikely]]
-    return detail::destroy_otherwise<Member>(arguments...);
-  const CUresult code = function(arguments...);
-  if (code != CUDA_SUCCESS) [[unlikely]]
-    detail::destroy_failed(code, entry_point_index(Member));
-}
+/// Calls one function of the table in force and turns its code into a `result`:
+///
+///     GPU_TRY(driver::call<&entry_points::stream_synchronize>(where, stream));
+///
+/// Arguments convert implicitly to the parameter types of the driver's function.
+/// **Errors**: the driver's code with the call's name; if the table has no such function, the
+/// reason.
+template <auto Member> inline constexpr auto& call = detail::entry_point<Member>::call;
+
+/// Calls a function that has one more code which is an answer, not an error:
+/// `query<&...::stream_query>(CUDA_ERROR_NOT_READY, where, stream)` returns false for that code and
+/// true for success.
+template <auto Member> inline constexpr auto& query = detail::entry_point<Member>::query;
+
+/// Calls a function that destroys, from a destructor: failures go to the error reporter. Reports
+/// nothing if the process is ending or was forked, or if the context is lost, and the object with
+/// it.
+template <auto Member> inline constexpr auto& destroy = detail::entry_point<Member>::destroy;
 
 }  // namespace gpu::inline v0::driver

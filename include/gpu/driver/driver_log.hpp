@@ -42,7 +42,7 @@ class driver_log {
   /// The end of the log, where the next message will be. (cuLogsCurrent)
   static result<driver_log> from_here(source_location where = source_location::current()) noexcept {
     driver_log log;
-    GPU_TRY(driver::call<&driver::entry_points::logs_current>(where, &log.at_, 0u));
+    GPU_TRY(driver::call<&driver::entry_points::logs_current>(where, &log.at_, 0));
     return log;
   }
 
@@ -86,7 +86,7 @@ class driver_log {
       return detail::fail(detail::no_room_error(function, capacity, where));
     std::size_t size = capacity;
     GPU_TRY(driver::call<&driver::entry_points::logs_dump_to_memory>(where, from, room.characters,
-                                                                     &size, 0u));
+                                                                     &size, 0));
     return detail::copied_text<Text>(room.characters, size, function, where);
   }
 
@@ -100,7 +100,7 @@ class driver_log {
                                : "the path is empty. Name the file that the log goes to."),
           where));
     }
-    return driver::call<&driver::entry_points::logs_dump_to_file>(where, from, path, 0u);
+    return driver::call<&driver::entry_points::logs_dump_to_file>(where, from, path, 0);
   }
 
   CUlogIterator at_ = 0;

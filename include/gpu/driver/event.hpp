@@ -94,18 +94,12 @@ struct destroy_event {
 /// that graphs have in nodes is destroyed when the last of them is gone.
 class event : public event_operations<event> {
  public:
-  /// An event of a device's primary context. Allowed while a stream is captured. (cuEventCreate)
-  static result<event> create(device on, event_options options = {},
-                              source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), options, where);
-  }
-  /// The same in a context of the caller's choice.
+  /// Creates an event in a context, or in the primary context of a device. Allowed while a stream
+  /// is captured. (cuEventCreate)
   /// **Errors**: `errc::invalid_argument` where `interprocess` and `timing` are asked for together.
-  static result<event> create(context_ref in, event_options options = {},
+  static result<event> create(context_or_device on, event_options options = {},
                               source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::event::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::event::create", where));
     if (options.interprocess && options.timing) return detail::fail(cannot_time(where));
     unsigned flags = CU_EVENT_DEFAULT;
     if (!options.timing) flags |= CU_EVENT_DISABLE_TIMING;

@@ -34,8 +34,7 @@ result<> capture_host_function(const stream_ref& stream, Call*& owned,
   const CUgraphEdgeData* edges = nullptr;
   std::size_t count = 0;
   GPU_TRY(driver::call<&driver::entry_points::stream_get_capture_info>(
-      where, stream.native(), &status, static_cast<cuuint64_t*>(nullptr), &graph, &nodes, &edges,
-      &count));
+      where, stream.native(), &status, nullptr, &graph, &nodes, &edges, &count));
   Call* const call = exchange(owned, nullptr);
   GPU_TRY(keep_in_graph(graph, call, &Call::destroy_at, where));
   return driver::call<&driver::entry_points::launch_host_func>(

@@ -104,8 +104,6 @@ namespace detail {
 template <class Pair>
 result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
   constexpr const char* function = "gpu::peer_access::enable";
-  GPU_TRY(require(pair.from, function, where));
-  GPU_TRY(require(pair.to, function, where));
   const device from = pair.from.device(), to = pair.to.device();
   if (from == to) {
     return fail(no_peers_error(function, from, to,
@@ -148,21 +146,17 @@ class [[nodiscard]] peer_access {
   /// **Errors**: `errc::not_supported`, where the devices have no link or are the same;
   /// `errc::empty_handle`; `errc::out_of_host_memory`; CUDA_ERROR_TOO_MANY_PEERS.
   /// (cuDeviceCanAccessPeer, cuCtxEnablePeerAccess; at the end cuCtxDisablePeerAccess)
-  static result<peer_access> enable(context_ref from, context_ref to,
+  static result<peer_access> enable(context_or_device from, context_or_device to,
                                     source_location where = source_location::current()) noexcept {
-    const detail::peer_pair pair{from, to};
+    constexpr const char* function = "gpu::peer_access::enable";
+    const context_ref of_from = GPU_TRY(from.resolve(function, where));
+    const context_ref of_to = GPU_TRY(to.resolve(function, where));
+    const detail::peer_pair pair{of_from, of_to};
     bool holds_it = false;
     const result<> begun = detail::enable_peer_access(pair, holds_it, where);
     peer_access made{holds_it ? pair : detail::peer_pair{}};
     if (!begun.has_value()) return detail::fail(begun.error());
     return made;
-  }
-  /// Between the primary contexts of two devices.
-  static result<peer_access> enable(device from, device to,
-                                    source_location where = source_location::current()) noexcept {
-    const context_ref of_from = GPU_TRY(context::primary(from, where));
-    const context_ref of_to = GPU_TRY(context::primary(to, where));
-    return peer_access::enable(of_from, of_to, where);
   }
 
   /// Ends the access now and returns the error that the destructor could only report. Where a

@@ -3,7 +3,7 @@
 /// Tells an attached profiler what to look at: `profiler_range`, for a scope.
 
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 
 namespace gpu::inline v0 {
 

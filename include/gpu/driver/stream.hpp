@@ -2,7 +2,7 @@
 /// \file
 /// Streams, the ordered queues of device work: `stream` owns one, `stream_ref` names one.
 
-#include <gpu/driver/context.hpp>
+#include <gpu/driver/context_or_device.hpp>
 
 namespace gpu::inline v0 {
 
@@ -155,9 +155,7 @@ class stream_ref : public stream_operations<stream_ref> {
   }
   static result<stream_ref> legacy_default(
       gpu::device on, source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return stream_ref::legacy_default(context_ref::from_native(primary, on));
+    return stream_ref::legacy_default(GPU_TRY(gpu::context::primary(on, where)));
   }
 
   /// The default stream that each thread has of its own in a context. **Capture**: not affected.
@@ -167,9 +165,7 @@ class stream_ref : public stream_operations<stream_ref> {
   }
   static result<stream_ref> per_thread_default(
       gpu::device on, source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return stream_ref::per_thread_default(context_ref::from_native(primary, on));
+    return stream_ref::per_thread_default(GPU_TRY(gpu::context::primary(on, where)));
   }
 
   constexpr CUstream native() const noexcept { return native_; }
@@ -249,19 +245,13 @@ struct destroy_stream {
 /// **Ordering**: the destructor does not wait; work already queued still runs to its end.
 class stream : public stream_operations<stream> {
  public:
-  /// A stream of a device's primary context. Allowed while another stream is being captured.
+  /// Creates a stream in a context, or in the primary context of a device. Allowed while another
+  /// stream is being captured.
   /// **Errors**: `errc::invalid_argument` for a value that is no kind.
   /// (cuStreamCreateWithPriority)
-  static result<stream> create(gpu::device on, stream_options options = {},
+  static result<stream> create(context_or_device on, stream_options options = {},
                                source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), options, where);
-  }
-  /// The same in a context of the caller's choice.
-  static result<stream> create(context_ref in, stream_options options = {},
-                               source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::stream::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::stream::create", where));
     GPU_TRY(detail::require_enumerator(options.kind, "stream_kind", "gpu::stream::create", where));
     CUstream native = nullptr;
     result<> made = driver::call_in<&driver::entry_points::stream_create_with_priority>(

@@ -4,6 +4,7 @@
 
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/fill.hpp>
 
 namespace gpu::inline v0 {
 
@@ -19,12 +20,12 @@ class copy_box_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::copy;
 
-  template <detail::box_range Source, detail::box_range Destination>
+  template <detail::pitched_range Source, detail::pitched_range Destination>
   copy_box_node(Source&& source, Destination&& destination, copy_region region = {}) noexcept
       : source_{detail::side_of(source)},
         destination_{detail::side_of(destination)},
         region_{region} {
-    detail::check_boxes<Source, Destination>();
+    detail::check_region_copy<Source, Destination>();
   }
 
  private:
@@ -43,8 +44,8 @@ class copy_box_node {
     return {};
   }
 
-  detail::box_side source_;
-  detail::box_side destination_;
+  detail::region_side source_;
+  detail::region_side destination_;
   copy_region region_;
 };
 
@@ -57,21 +58,22 @@ class fill_box_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::fill;
 
-  template <detail::box_range Destination>
-    requires(detail::is_device_box<Destination>())
-  fill_box_node(Destination&& destination,
-                const detail::remove_cv_t<typename detail::box_view_t<Destination>::element_type>&
-                    value) noexcept
+  template <detail::pitched_range Destination>
+    requires(detail::is_device_region<Destination>())
+  fill_box_node(
+      Destination&& destination,
+      const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>&
+          value) noexcept
       : box_{detail::side_of(destination)},
-        pattern_{
-            detail::fill_pattern<typename detail::box_view_t<Destination>::element_type>(value)} {}
+        pattern_{detail::fill_pattern<typename detail::pitched_view_t<Destination>::element_type>(
+            value)} {}
 
  private:
   friend struct detail::node_access;
   result<> describe(detail::node_parameters& to, context_ref context,
                     source_location where) const noexcept {
     constexpr const char* function = "gpu::fill_box_node";
-    GPU_TRY(detail::check_box(function, "destination", box_, where));
+    GPU_TRY(detail::check_side(function, "destination", box_, where));
     if (box_.size.empty()) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, function,
@@ -97,7 +99,7 @@ class fill_box_node {
     return {};
   }
 
-  detail::box_side box_;
+  detail::region_side box_;
   unsigned pattern_;
 };
 

@@ -276,20 +276,13 @@ result<> with_description(const char* function, const graph_ref& graph, bool is_
 /// capture of another device's stream brings nodes of that. It is launched on a stream of any.
 class graph : public graph_operations<graph> {
  public:
-  /// An empty graph for work in a device's primary context.
+  /// Creates an empty graph for work in a context, or in the primary context of a device.
   /// **Errors**: `errc::out_of_host_memory`, the driver's. (cuGraphCreate)
-  static result<graph> create(device on,
-                              source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), where);
-  }
-  /// The same in a context of the caller's choice.
-  static result<graph> create(context_ref in,
+  static result<graph> create(context_or_device on,
                               source_location where = source_location::current()) noexcept {
     CUgraph native = nullptr;
     detail::destroy_put_aside();
-    GPU_TRY(detail::require(in, "gpu::graph::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::graph::create", where));
     GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0u));
     graph owner = graph::adopt(graph_ref::from_native(native, in));
     GPU_TRY(detail::graph_access::add_keeper(owner, "gpu::graph::create", where));

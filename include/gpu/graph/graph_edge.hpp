@@ -66,9 +66,8 @@ template <class Self>
 inline result<graph_edge_list> graph_operations<Self>::edges(source_location where) const noexcept {
   std::size_t count = 0;
   GPU_TRY(require("gpu::graph::edges", where));
-  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(
-      where, self().native(), static_cast<CUgraphNode*>(nullptr),
-      static_cast<CUgraphNode*>(nullptr), static_cast<CUgraphEdgeData*>(nullptr), &count));
+  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, self().native(), nullptr,
+                                                               nullptr, nullptr, &count));
   if (count == 0) return graph_edge_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[2 * count];
   auto* data = new (std::nothrow) CUgraphEdgeData[count];

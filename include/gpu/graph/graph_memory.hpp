@@ -3,7 +3,7 @@
 /// The memory that graphs hold of a device for their allocations: `graph_memory_attribute` tells
 /// how much it is, `trim_graph_memory` gives it back.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
 namespace gpu::inline v0 {

@@ -160,7 +160,7 @@ template <auto Member, class Of, class... More>
 result<graph_node_list> list_nodes(Of of, context_ref context, source_location where,
                                    More... more) noexcept {
   std::size_t count = 0;
-  GPU_TRY(driver::call<Member>(where, of, static_cast<CUgraphNode*>(nullptr), more..., &count));
+  GPU_TRY(driver::call<Member>(where, of, nullptr, more..., &count));
   if (count == 0) return graph_node_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[count];
   if (nodes == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
@@ -196,7 +196,7 @@ inline result<graph_node_list> dependencies_of(
     graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependencies_of", where));
   return detail::list_nodes<&driver::entry_points::graph_node_get_dependencies>(
-      node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
+      node.native(), node.context(), where, nullptr);
 }
 
 /// The nodes that come right after a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
@@ -205,7 +205,7 @@ inline result<graph_node_list> dependents_of(
     graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependents_of", where));
   return detail::list_nodes<&driver::entry_points::graph_node_get_dependent_nodes>(
-      node.native(), node.context(), where, static_cast<CUgraphEdgeData*>(nullptr));
+      node.native(), node.context(), where, nullptr);
 }
 
 }  // namespace gpu::inline v0

@@ -6,6 +6,7 @@
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 
 namespace gpu::inline v0 {
 

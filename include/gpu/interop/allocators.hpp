@@ -129,9 +129,7 @@ template <class T, class Source> class memory_allocator {
   static result<memory_allocator> create(
       device with, typename Source::option option = Source::usual,
       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return memory_allocator{context_ref::from_native(primary, with), option};
+    return memory_allocator{GPU_TRY(context::primary(with, where)), option};
   }
   /// For a context.
   explicit memory_allocator(context_ref in, typename Source::option option = Source::usual) noexcept

@@ -3,7 +3,7 @@
 /// `kernel<Parameters...>`: a kernel of a module whose signature was checked when it was looked up;
 /// `untyped_kernel`: one whose arguments are checked at its first launch.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/driver/device.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>

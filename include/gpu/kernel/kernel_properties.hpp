@@ -4,8 +4,8 @@
 /// once. kernel_attribute.hpp has each of them alone, and the choices that can be made.
 
 #include <gpu/core/dims.hpp>
-#include <gpu/driver/any_context.hpp>
 #include <gpu/driver/cache_preference.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/device.hpp>
 
 namespace gpu::inline v0 {

@@ -168,19 +168,12 @@ template <class Self> class module_operations {
   /// `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
   template <class T>
   result<device_span<T>> global(
-      string_ref name, context_ref context,
+      string_ref name, context_or_device on,
       source_location where = source_location::current()) const& noexcept {
+    const context_ref context = GPU_TRY(on.resolve("gpu::module::global", where));
     detail::global_place place;
     GPU_TRY(detail::find_global(state(), name, context, sizeof(T), place, where));
     return device_span<T>::from_native(place.address, place.bytes / sizeof(T));
-  }
-  template <class T>
-  result<device_span<T>> global(
-      string_ref name, device on,
-      source_location where = source_location::current()) const& noexcept {
-    CUcontext context = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), context, where));
-    return global<T>(name, context_ref::from_native(context, on), where);
   }
   template <class T, class On>
   void global(string_ref, const On&, source_location = {}) const&& = delete;  // it ends with this

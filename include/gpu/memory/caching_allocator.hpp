@@ -26,22 +26,16 @@ namespace gpu::inline v0 {
 /// different streams do not wait for each other, but where the driver has to be asked.
 class caching_allocator {
  public:
-  /// For streams of a device's primary context. Asks the driver for nothing yet.
+  /// For streams of a context, or of the primary context of a device. Asks the driver for nothing
+  /// yet.
   /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments beyond
   /// what any device has; `errc::out_of_host_memory`. **Capture**: not affected.
   /// (cuDevicePrimaryCtxRetain)
   static result<caching_allocator> create(
-      device on, caching_options options = {},
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), options, where);
-  }
-  static result<caching_allocator> create(
-      context_ref in, caching_options options = {},
+      context_or_device on, caching_options options = {},
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_allocator::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_caching_options(options, function, where));
     auto* state = new (std::nothrow) detail::caching_state;
     if (state == nullptr) {

@@ -22,17 +22,10 @@ class caching_pinned_allocator {
   /// below one segment, and for segments that no host has; `errc::out_of_host_memory`.
   /// **Capture**: not affected. (cuDevicePrimaryCtxRetain)
   static result<caching_pinned_allocator> create(
-      device with, pinned_flags flags = pinned_flags::none, caching_options options = {},
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), flags, options, where);
-  }
-  static result<caching_pinned_allocator> create(
-      context_ref in, pinned_flags flags = pinned_flags::none, caching_options options = {},
+      context_or_device on, pinned_flags flags = pinned_flags::none, caching_options options = {},
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::caching_pinned_allocator::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_pinned_flags(flags, function, where));
     GPU_TRY(detail::check_caching_options(options, function, where));
     auto* cache = new (std::nothrow) detail::pinned_cache;

@@ -5,7 +5,7 @@
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
 #include <gpu/memory/detail/batch.hpp>
-#include <gpu/memory/detail/driver_sentence.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/memory_location.hpp>
 
 #include <initializer_list>
@@ -97,23 +97,23 @@ class range_copy {
 /// are in `gpu/texture/copy_array_batch.hpp`.
 class box_copy {
  public:
-  template <detail::box_range Source, detail::box_range Destination>
+  template <detail::pitched_range Source, detail::pitched_range Destination>
   box_copy(Source&& source, Destination&& destination, copy_region region = {},
            copy_hints hints = {}) noexcept
       : box_copy(detail::side_of(source), detail::side_of(destination), region, hints) {
-    detail::check_boxes<Source, Destination>();
-    static_assert(!detail::is_host_box<Source>() && !detail::is_host_box<Destination>(),
+    detail::check_region_copy<Source, Destination>();
+    static_assert(!detail::is_host_region<Source>() && !detail::is_host_region<Destination>(),
                   "a copy of a batch needs page-locked host memory: use a "
                   "gpu::pitched_pinned_span, or box_copy::read_now, which reads any host memory "
                   "before the call returns");
   }
 
   /// A copy that has read its source, which may be in any host memory, when the call returns.
-  template <detail::box_range Source, detail::box_range Destination>
+  template <detail::pitched_range Source, detail::pitched_range Destination>
   static box_copy read_now(Source&& source, Destination&& destination, copy_region region = {},
                            copy_hints hints = {}) noexcept {
-    detail::check_boxes<Source, Destination>();
-    static_assert(!detail::is_host_box<Destination>(),
+    detail::check_region_copy<Source, Destination>();
+    static_assert(!detail::is_host_region<Destination>(),
                   "a copy of a batch needs page-locked host memory: use a "
                   "gpu::pitched_pinned_span");
     hints.source_order = source_access_order::during_call;
@@ -123,19 +123,19 @@ class box_copy {
  private:
   friend struct detail::batch_access;
 
-  box_copy(const detail::box_side& source, const detail::box_side& destination,
+  box_copy(const detail::region_side& source, const detail::region_side& destination,
            const copy_region& region, const copy_hints& hints) noexcept
       : source_{source}, destination_{destination}, region_{region}, hints_{hints} {}
 
-  result<> make_sides(detail::box_side& from, detail::box_side& to,
+  result<> make_sides(detail::region_side& from, detail::region_side& to,
                       source_location) const noexcept {
     from = source_;
     to = destination_;
     return {};
   }
 
-  detail::box_side source_;
-  detail::box_side destination_;
+  detail::region_side source_;
+  detail::region_side destination_;
   copy_region region_;
   copy_hints hints_;
 };
@@ -158,11 +158,9 @@ result<> queue_batch(const stream_ref& stream, source_location where,
   result<> done = driver::in_context(stream.context().native(), where, [&] {
     return queue<Member>(stream, copy_batch_label, where, arguments..., stream.native());
   });
-  if (done.has_value()) [[likely]]
-    return done;
-  return fail(
-      with_sentence(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                    "a graph cannot hold a batch of copies. Copy one by one in a capture."));
+  if (done.has_value()) return done;
+  return fail(explain_code(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                           "a graph cannot hold a batch of copies. Copy one by one in a capture."));
 }
 
 inline result<> batch_without_room(std::size_t bytes, source_location where) noexcept {
@@ -205,7 +203,7 @@ struct batch_access {
       ++used;
     }
     if (used == 0) return {};
-    return told_of_hints(
+    return explain_hints(
         queue_batch<&driver::entry_points::memcpy_batch_async>(
             stream, where, to, from, sizes.data, used, attributes.data, first_copies, used),
         copies, count, where);
@@ -223,7 +221,7 @@ struct batch_access {
     for (std::size_t i = 0; i < count; ++i) {
       const copy_hints& hints = copies[i].hints_;
       copy_region region = copies[i].region_;
-      box_side from, to;
+      region_side from, to;
       GPU_TRY(copies[i].make_sides(from, to, where));
       GPU_TRY(complete_region(from, to, region, where));
       GPU_TRY(require_contexts(stream, from.context, to.context, where));
@@ -242,7 +240,7 @@ struct batch_access {
       ++used;
     }
     if (used == 0) return {};
-    return told_of_hints(queue_batch<&driver::entry_points::memcpy_3d_batch_async>(
+    return explain_hints(queue_batch<&driver::entry_points::memcpy_3d_batch_async>(
                              stream, where, used, natives.data, 0ull),
                          copies, count, where);
   }
@@ -250,16 +248,16 @@ struct batch_access {
  private:
   /// Where a hint names a device that there is not, its index and the number of devices.
   template <class Copy>
-  static result<> told_of_hints(result<> done, const Copy* copies, std::size_t count,
+  static result<> explain_hints(result<> done, const Copy* copies, std::size_t count,
                                 source_location where) noexcept {
     for (std::size_t i = 0; !done.has_value() && i < count; ++i) {
-      done = told_of_location(detail::move(done), copies[i].hints_.source, where);
-      done = told_of_location(detail::move(done), copies[i].hints_.destination, where);
+      done = explain_location(detail::move(done), copies[i].hints_.source, where);
+      done = explain_location(detail::move(done), copies[i].hints_.destination, where);
     }
     return done;
   }
 
-  static CUmemcpy3DOperand operand(const box_side& side, const box_position& at,
+  static CUmemcpy3DOperand operand(const region_side& side, const box_position& at,
                                    const memory_location& hint, std::size_t unit) noexcept {
     CUmemcpy3DOperand made{};
     if (side.array != nullptr) {

@@ -69,14 +69,9 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   /// Memory apart from any stream, which every stream may use at once. The destructor waits for
   /// the device. Not allowed during capture. (cuMemAlloc, cuMemFree)
   /// **Errors**: as above.
-  static result<device_buffer> create(device on, std::size_t count,
+  static result<device_buffer> create(context_or_device on, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), count, where);
-  }
-  static result<device_buffer> create(context_ref in, std::size_t count,
-                                      source_location where = source_location::current()) noexcept {
+    const context_ref in = GPU_TRY(on.resolve("gpu::device_buffer::create", where));
     return create_from(in, count, where);
   }
 

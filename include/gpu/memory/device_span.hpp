@@ -22,11 +22,8 @@ namespace detail {
 
 /// Ends the program, as a hardened standard library does on a broken precondition: going on would
 /// hand the device an address that is not the caller's.
-[[gnu::cold, gnu::noinline, noreturn]] inline void end_past_range(const char* function,
-                                                                  std::size_t offset,
-                                                                  std::size_t count,
-                                                                  std::size_t size,
-                                                                  source_location where) noexcept {
+[[noreturn]] inline void end_past_range(const char* function, std::size_t offset, std::size_t count,
+                                        std::size_t size, source_location where) noexcept {
   text_builder out;
   out << "elements " << offset << " to " << offset << " + " << count
       << " are not all inside the span, which has " << size;
@@ -153,7 +150,7 @@ template <class T, std::size_t Extent> class device_span {
                                        source_location where) const noexcept {
     static_assert(Count == dynamic_extent || Extent == dynamic_extent || Count <= Extent,
                   "the span has fewer elements than that");
-    if (offset > size_ || count > size_ - offset) [[unlikely]] {
+    if (offset > size_ || count > size_ - offset) {
       detail::end_past_range(function, offset, count, size_, where);
     }
     device_span<T, Count> span{typename device_span<T, Count>::unchecked{}};

@@ -64,8 +64,8 @@ inline result<> require_open(const file_descriptor& file, const char* function,
 }
 
 /// Says in the driver's error what the descriptor does not stand for.
-inline cuda_error with_descriptor(cuda_error error, const file_descriptor& file,
-                                  const char* wanted) noexcept {
+inline cuda_error explain_descriptor(cuda_error error, const file_descriptor& file,
+                                     const char* wanted) noexcept {
   if (error.domain() != error_domain::driver) return error;
   text_builder out;
   out << "file descriptor " << file.native() << " does not stand for " << wanted

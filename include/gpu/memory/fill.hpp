@@ -1,84 +1,140 @@
 #pragma once
 /// \file
-/// `fill`: one value into every element of device memory.
+/// `fill`: writes one value to every element of device memory, also of 2D and 3D regions.
 
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/detail/copy_request.hpp>
+#include <gpu/memory/detail/region_side.hpp>
 
 namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Queues the fill; `pattern` holds an element of `element_size` bytes, which is 1, 2 or 4. See
-/// `queue_or`.
-template <class Otherwise>
-[[gnu::always_inline]] inline result<> queue_fill(const stream_ref& stream, CUdeviceptr address,
-                                                  std::size_t count, unsigned pattern,
-                                                  std::size_t element_size, source_location where,
-                                                  Otherwise otherwise) noexcept {
-  const CUstream native = stream.native();
-  switch (element_size) {
-    case 1:
-      return queue_or<&driver::entry_points::memset_d8_async>(
-          stream, fill_label, where, otherwise, address, static_cast<unsigned char>(pattern), count,
-          native);
-    case 2:
-      return queue_or<&driver::entry_points::memset_d16_async>(
-          stream, fill_label, where, otherwise, address, static_cast<unsigned short>(pattern),
-          count, native);
-    default:
-      return queue_or<&driver::entry_points::memset_d32_async>(stream, fill_label, where, otherwise,
-                                                               address, pattern, count, native);
-  }
+/// Returns the bits of `value`, an element to fill memory with.
+template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value) noexcept {
+  static_assert(!is_const<Element>, "the destination's elements are const");
+  static_assert(sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
+                "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, "
+                "but zeros of any type are bytes: see gpu::as_writable_bytes");
+  unsigned pattern = 0;
+  __builtin_memcpy(&pattern, &value, sizeof value);
+  return pattern;
 }
 
-/// Queues the fill, or says what is wrong with it.
-template <class End>
-[[gnu::cold, gnu::noinline]] result<> fill_carefully(const stream_ref& stream,
-                                                     const End& destination, unsigned pattern,
-                                                     std::size_t element_size,
-                                                     source_location where) noexcept {
+/// Queues a fill; `pattern` holds an element of `element_size` bytes, which is 1, 2 or 4.
+inline result<> fill_on(const stream_ref& stream, const copy_end& destination, unsigned pattern,
+                        std::size_t element_size, source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::fill", where));
   GPU_TRY(require_context("gpu::fill", stream, "destination", destination.context, where));
   if (destination.count == 0) return require_owner("gpu::fill", "destination", destination, where);
   return on_stream(stream, where, [&] {
-    return queue_fill(stream, destination.device_address(), destination.count, pattern,
-                      element_size, where, unavailable_at(where));
+    const CUdeviceptr address = destination.device_address();
+    const std::size_t count = destination.count;
+    switch (element_size) {
+      case 1:
+        return queue<&driver::entry_points::memset_d8_async>(stream, fill_label, where, address,
+                                                             static_cast<unsigned char>(pattern),
+                                                             count, stream.native());
+      case 2:
+        return queue<&driver::entry_points::memset_d16_async>(stream, fill_label, where, address,
+                                                              static_cast<unsigned short>(pattern),
+                                                              count, stream.native());
+      default:
+        return queue<&driver::entry_points::memset_d32_async>(stream, fill_label, where, address,
+                                                              pattern, count, stream.native());
+    }
   });
 }
 
-/// Apart, with the range as it came: then its end can stay in registers on the usual path.
-template <class Destination>
-[[gnu::cold, gnu::noinline]] result<> fill_unusual(const stream_ref& stream,
-                                                   Destination& destination, unsigned pattern,
-                                                   source_location where) noexcept {
-  return fill_carefully(stream, copy_end_of(destination), pattern, sizeof(element_t<Destination>),
-                        where);
+/// Fails with `errc::invalid_argument` if elements would not be aligned to their size.
+inline result<> check_fill_alignment(const char* function, const region_side& side,
+                                     source_location where) noexcept {
+  if (side.address % side.element == 0 && side.pitch % side.element == 0) return {};
+  text_builder out;
+  out << "the region begins at a multiple of " << (side.address & (~side.address + 1))
+      << " bytes and has a pitch of " << side.pitch << " bytes, but elements of " << side.element
+      << " bytes have to be aligned to their size. Pass an address and a pitch that are multiples "
+         "of it.";
+  return fail(
+      refusal(errc::invalid_argument, function, out.finish(), where, side.pitch, side.element));
+}
+
+/// Queues one fill for each plane. Only the first makes a launch record, which stands for all.
+template <auto Member, class Pattern>
+result<> fill_planes(const stream_ref& stream, const region_side& side, std::size_t planes,
+                     std::size_t rows, Pattern pattern, source_location where) noexcept {
+  for (std::size_t z = 0; z < planes; ++z) {
+    const auto at = static_cast<CUdeviceptr>(side.address + z * side.rows * side.pitch);
+    GPU_TRY(z == 0 ? queue<Member>(stream, fill_label, where, at, side.pitch, pattern,
+                                   side.size.width, rows, stream.native())
+                   : driver::call<Member>(where, at, side.pitch, pattern, side.size.width, rows,
+                                          stream.native()));
+  }
+  return {};
+}
+
+/// Queues a fill of a region; `pattern` holds an element of `side.element` bytes, which is 1, 2 or
+/// 4.
+inline result<> fill_region_on(const stream_ref& stream, const region_side& side, unsigned pattern,
+                               source_location where) noexcept {
+  GPU_TRY(require(stream, "gpu::fill", where));
+  GPU_TRY(check_side("gpu::fill", "destination", side, where));
+  GPU_TRY(require_context("gpu::fill", stream, "destination", side.context, where));
+  if (side.size.empty()) return {};
+  GPU_TRY(check_fill_alignment("gpu::fill", side, where));
+  // Planes without a gap between them are one plane of more rows.
+  const bool one_plane = side.rows == side.size.height || side.size.depth == 1;
+  const std::size_t planes = one_plane ? 1 : side.size.depth;
+  const std::size_t rows = one_plane ? side.size.height * side.size.depth : side.size.height;
+  return on_stream(stream, where, [&] {
+    switch (side.element) {
+      case 1:
+        return fill_planes<&driver::entry_points::memset_2d_d8_async>(
+            stream, side, planes, rows, static_cast<unsigned char>(pattern), where);
+      case 2:
+        return fill_planes<&driver::entry_points::memset_2d_d16_async>(
+            stream, side, planes, rows, static_cast<unsigned short>(pattern), where);
+      default:
+        return fill_planes<&driver::entry_points::memset_2d_d32_async>(stream, side, planes, rows,
+                                                                       pattern, where);
+    }
+  });
 }
 
 }  // namespace detail
 
 /// Queues writing `value` to every element of `destination` on `stream`, and returns. For elements
 /// of 1, 2 or 4 bytes.
-/// **Ordering**: after what was queued on `stream`, before what will be; `destination` has to live
-/// until the stream got that far, `value` only for the call.
-/// **Errors**: `errc::wrong_context` where a buffer is known to belong elsewhere than the stream;
-/// `errc::empty_handle` where it was moved from.
-/// Allowed in a capture. (cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async)
+/// **Ordering**: after the work already queued on `stream`, before work queued later. `destination`
+/// must stay alive until the fill has run, `value` only during the call.
+/// **Errors**: `errc::wrong_context` if a buffer is known to belong to another context than the
+/// stream; `errc::empty_handle` if it was moved from.
+/// **Capture**: allowed. (cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async)
 template <device_range Destination>
-[[gnu::always_inline]] inline result<> fill(
+result<> fill(stream_ref stream, Destination&& destination,
+              const detail::remove_cv_t<detail::element_t<Destination>>& value,
+              source_location where = source_location::current()) noexcept {
+  return detail::fill_on(stream, detail::copy_end_of(destination),
+                         detail::fill_pattern<detail::element_t<Destination>>(value), sizeof value,
+                         where);
+}
+
+/// Queues writing `value` to every element of a 2D or 3D region on `stream`, and returns. The gaps
+/// between the rows are not written. For elements of 1, 2 or 4 bytes.
+/// **Ordering**: after the work already queued on `stream`, before work queued later.
+/// **Errors**: `errc::invalid_argument` if the pitch is smaller than a row or not a multiple of the
+/// element size; `errc::size_overflow` if the region has more bytes than a size_t can count;
+/// `errc::wrong_context` if a buffer is known to belong to another context than the stream;
+/// `errc::empty_handle` if it was moved from.
+/// **Capture**: allowed. (cuMemsetD2D8Async, cuMemsetD2D16Async, cuMemsetD2D32Async)
+template <detail::pitched_range Destination>
+  requires(detail::is_device_region<Destination>())
+result<> fill(
     stream_ref stream, Destination&& destination,
-    const detail::remove_cv_t<detail::element_t<Destination>>& value,
+    const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>& value,
     source_location where = source_location::current()) noexcept {
-  const detail::copy_end end = detail::copy_end_of(destination);
-  const unsigned pattern = detail::fill_pattern<detail::element_t<Destination>>(value);
-  const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
-    return detail::fill_unusual(detail::copy_of(stream), destination, pattern, where);
-  };
-  if (end.count == 0 || !detail::is_usual(stream) || !detail::is_usual(stream, end)) [[unlikely]]
-    return otherwise(0);
-  return detail::queue_fill(stream, end.device_address(), end.count, pattern, sizeof value, where,
-                            otherwise);
+  using element = typename detail::pitched_view_t<Destination>::element_type;
+  return detail::fill_region_on(stream, detail::side_of(destination),
+                                detail::fill_pattern<element>(value), where);
 }
 
 }  // namespace gpu::inline v0

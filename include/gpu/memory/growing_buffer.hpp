@@ -46,7 +46,7 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
   result<> made = driver::call<&driver::entry_points::mem_create>(
       where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
   if (!made.has_value()) {
-    return fail(with_memory_info(detail::move(made).error(), range.context, bytes));
+    return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
   }
   const physical_memory memory = physical_memory::adopt(native, bytes);
   GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, std::size_t{0}, native,
@@ -96,17 +96,10 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
   /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY where there are no
   /// such addresses, CUDA_ERROR_NOT_SUPPORTED.
   static result<growing_buffer> create(
-      gpu::device on, std::size_t max_size,
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), max_size, where);
-  }
-  static result<growing_buffer> create(
-      context_ref in, std::size_t max_size,
+      context_or_device on, std::size_t max_size,
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::growing_buffer::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     detail::growing_range made;
     made.context = in;
     GPU_TRY(detail::get_granularity(in.device(), granularity::minimum, function, made.unit, where));

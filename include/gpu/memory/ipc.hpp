@@ -3,10 +3,10 @@
 /// Device memory and events of one process in another: exported as plain bytes, which go through
 /// any pipe, socket or file, and imported there.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/event.hpp>
-#include <gpu/memory/detail/driver_sentence.hpp>
 #include <gpu/memory/detail/element_owner.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {
@@ -37,7 +37,7 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   return driver::in_any_context(where, [&]() -> result<> {
     result<> found =
         driver::call<&driver::entry_points::mem_get_address_range>(where, &base, &size, address);
-    if (!found.has_value()) [[unlikely]] {
+    if (!found.has_value()) {
       if (found.error().domain() != error_domain::driver ||
           found.error().code() != CUDA_ERROR_NOT_FOUND)
         return found;
@@ -56,8 +56,8 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
     }
     result<> done =
         driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
-    if (!done.has_value()) [[unlikely]] {
-      return fail(with_sentence(
+    if (!done.has_value()) {
+      return fail(explain_code(
           move(done).error(), CUDA_ERROR_INVALID_VALUE,
           "only memory of cuMemAlloc can be exported, as gpu::device_buffer::create(device, "
           "count) makes it; that of a stream or a pool goes by gpu::export_allocation"));
@@ -69,15 +69,15 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
 }
 
 /// Says why a handle of another process may stand for nothing here.
-template <class Error> [[gnu::cold, gnu::noinline]] Error with_handle_advice(Error error) noexcept {
+template <class Error> Error explain_handle(Error error) noexcept {
   constexpr const char* gone =
       "the handle stands for nothing of another process: that may be gone, or not all bytes of the "
       "handle arrived. Export it anew, and keep it until it is closed here";
-  error = with_sentence(detail::move(error), CUDA_ERROR_INVALID_VALUE, gone);
-  error = with_sentence(detail::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
-  error = with_sentence(detail::move(error), CUDA_ERROR_MAP_FAILED, gone);
-  return with_sentence(detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
-                       "what this process exported is its own, and needs no handle here");
+  error = explain_code(detail::move(error), CUDA_ERROR_INVALID_VALUE, gone);
+  error = explain_code(detail::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
+  error = explain_code(detail::move(error), CUDA_ERROR_MAP_FAILED, gone);
+  return explain_code(detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
+                      "what this process exported is its own, and needs no handle here");
 }
 
 /// Memory of another process as it is mapped here.
@@ -132,8 +132,8 @@ template <class T> class imported_memory {
         mapping.context, where, &mapping.base, handle.native,
         unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
-    if (!opened.has_value()) [[unlikely]]
-      return detail::fail(detail::with_handle_advice(detail::move(opened).error()));
+    if (!opened.has_value())
+      return detail::fail(detail::explain_handle(detail::move(opened).error()));
     return made;
   }
 
@@ -190,13 +190,12 @@ inline result<event_handle> export_event(
   event_handle made;
   result<> done = driver::call_in<&driver::entry_points::ipc_get_event_handle>(
       event.context().native(), where, &made.native, event.native());
-  if (done.has_value()) [[likely]]
-    return made;
+  if (done.has_value()) return made;
   constexpr const char* which =
       "an event can be exported that was created with event_options{.timing = false, .interprocess "
       "= true}";
-  return detail::fail(detail::with_sentence(
-      detail::with_sentence(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
+  return detail::fail(detail::explain_code(
+      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
       CUDA_ERROR_INVALID_HANDLE, which));
 }
 
@@ -212,8 +211,8 @@ inline result<event> import_event(device on, const event_handle& handle,
       primary, where, &native, handle.native);
   event made = event::adopt(event_ref::from_native(native, context_ref::from_native(primary, on),
                                                    {.timing = false, .interprocess = true}));
-  if (!opened.has_value()) [[unlikely]]
-    return detail::fail(detail::with_handle_advice(detail::move(opened).error()));
+  if (!opened.has_value())
+    return detail::fail(detail::explain_handle(detail::move(opened).error()));
   return made;
 }
 

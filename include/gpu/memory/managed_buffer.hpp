@@ -33,7 +33,7 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
                                  device_memory& memory, source_location where) noexcept {
   constexpr const char* function = "gpu::managed_buffer::create";
   GPU_TRY(require_enumerator(attach, "memory_attach", function, where));
-  if (attach == memory_attach::single) [[unlikely]] {
+  if (attach == memory_attach::single) {
     return fail(refusal(errc::invalid_argument, function,
                         text("managed memory cannot start out attached as single, which needs a "
                              "stream. Create it with gpu::memory_attach::host, then call "
@@ -71,16 +71,9 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
   /// **Errors**: `errc::invalid_argument` for `memory_attach::single`; `errc::size_overflow`; the
   /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
   static result<managed_buffer> create(
-      gpu::device with, std::size_t count, memory_attach attach = memory_attach::global,
+      context_or_device on, std::size_t count, memory_attach attach = memory_attach::global,
       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), count, attach, where);
-  }
-  static result<managed_buffer> create(
-      context_ref in, std::size_t count, memory_attach attach = memory_attach::global,
-      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::managed_buffer::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::managed_buffer::create", where));
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes("gpu::managed_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;

@@ -98,11 +98,11 @@ inline text_builder& operator<<(text_builder& out, const memory_location& where)
 
 /// What a call told that names a location: where that is a device that there is not, its index and
 /// the number of devices.
-inline result<> told_of_location(result<> told, const memory_location& at,
+inline result<> explain_location(result<> told, const memory_location& at,
                                  source_location where) noexcept {
   if (told.has_value() || !at.is_device() || told.error().domain() != error_domain::driver ||
       (told.error().code() != CUDA_ERROR_INVALID_DEVICE &&
-       told.error().code() != CUDA_ERROR_INVALID_VALUE)) [[likely]]
+       told.error().code() != CUDA_ERROR_INVALID_VALUE))
     return told;
   int count = 0;
   if (!driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||

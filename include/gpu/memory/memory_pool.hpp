@@ -130,7 +130,7 @@ template <class Self> class memory_pool_operations {
     GPU_TRY(detail::require(self(), "gpu::memory_pool::access", where));
     CUmemLocation location = memory_location(by).native();
     CUmemAccess_flags flags{};
-    GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_pool_get_access>(
+    GPU_TRY(detail::explain_location(driver::call<&driver::entry_points::mem_pool_get_access>(
                                          where, &flags, self().native(), &location),
                                      by, where));
     return static_cast<memory_access>(flags);
@@ -163,7 +163,7 @@ template <class Self> class memory_pool_operations {
     CUmemAccessDesc wanted{};
     wanted.location = memory_location(by).native();
     wanted.flags = static_cast<CUmemAccess_flags>(access);
-    return detail::told_of_location(
+    return detail::explain_location(
         driver::call<&driver::entry_points::mem_pool_set_access>(
             where, self().native(), static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1}),
         by, where);
@@ -192,7 +192,7 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
       device on, source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
     GPU_TRY(
-        detail::told_of_location(driver::call<&driver::entry_points::device_get_default_mem_pool>(
+        detail::explain_location(driver::call<&driver::entry_points::device_get_default_mem_pool>(
                                      where, &native, on.native()),
                                  on, where));
     return memory_pool_ref::from_native(native, on);
@@ -202,7 +202,7 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
   static result<memory_pool_ref> current_of(
       device on, source_location where = source_location::current()) noexcept {
     CUmemoryPool native = nullptr;
-    GPU_TRY(detail::told_of_location(
+    GPU_TRY(detail::explain_location(
         driver::call<&driver::entry_points::device_get_mem_pool>(where, &native, on.native()), on,
         where));
     return memory_pool_ref::from_native(native, on);
@@ -245,7 +245,7 @@ class memory_pool_ref : public memory_pool_operations<memory_pool_ref> {
     GPU_TRY(detail::require_pool_place(at, type, function, where));
     CUmemLocation place = at.native();
     CUmemoryPool native = nullptr;
-    GPU_TRY(detail::told_of_location(
+    GPU_TRY(detail::explain_location(
         driver::call<Member>(where, &native, &place, static_cast<CUmemAllocationType>(type)), at,
         where));
     return Ref::from_native(native, at);
@@ -337,7 +337,7 @@ class memory_pool : public memory_pool_operations<memory_pool> {
     properties.maxSize = options.max_bytes;
     if (options.hardware_decompression) properties.usage = CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS;
     CUmemoryPool native = nullptr;
-    GPU_TRY(detail::told_of_location(
+    GPU_TRY(detail::explain_location(
         driver::call<&driver::entry_points::mem_pool_create>(
             where, &native, static_cast<const CUmemPoolProps*>(&properties)),
         at, where));

@@ -3,7 +3,7 @@
 /// `memory_range_attribute`: what the driver was told about a range of managed memory, and where it
 /// was last sent; each with the C++ type of its value.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_location.hpp>
 
@@ -112,8 +112,7 @@ struct memory_range_attribute_value<memory_range_attribute::last_prefetch_locati
 /// `errc::invalid_argument` where there is nothing to ask about.
 inline result<> require_elements(const char* function, const copy_end& range,
                                  source_location where) noexcept {
-  if (range.count != 0) [[likely]]
-    return {};
+  if (range.count != 0) return {};
   return fail(refusal(errc::invalid_argument, function,
                       text("the range is empty, and no memory has no attributes. Ask about a range "
                            "with elements."),

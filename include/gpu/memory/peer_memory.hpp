@@ -33,7 +33,8 @@ template <detail::device_view Span> class peer_memory {
 
  private:
   template <detail::device_view S>
-  friend result<peer_memory<S>> peer(context_ref in, S memory, source_location where) noexcept;
+  friend result<peer_memory<S>> peer(context_or_device on, S memory,
+                                     source_location where) noexcept;
 
   constexpr peer_memory(Span span, context_ref context) noexcept : span_{span}, context_{context} {}
 
@@ -54,9 +55,9 @@ template <detail::device_view Span> class peer_memory {
 /// another context's; `errc::invalid_argument` for memory that the driver does not know.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
 template <detail::device_view Span>
-result<peer_memory<Span>> peer(context_ref in, Span memory,
+result<peer_memory<Span>> peer(context_or_device on, Span memory,
                                source_location where = source_location::current()) noexcept {
-  GPU_TRY(detail::require(in, "gpu::peer", where));
+  const context_ref in = GPU_TRY(on.resolve("gpu::peer", where));
   if (!memory.empty()) {
     CUcontext owner = nullptr;
     int ordinal = 0;
@@ -69,14 +70,6 @@ result<peer_memory<Span>> peer(context_ref in, Span memory,
     }
   }
   return peer_memory<Span>{memory, in};
-}
-/// The same for the primary context of a device.
-template <detail::device_view Span>
-result<peer_memory<Span>> peer(device on, Span memory,
-                               source_location where = source_location::current()) noexcept {
-  CUcontext primary = nullptr;
-  GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-  return peer(context_ref::from_native(primary, on), memory, where);
 }
 
 }  // namespace gpu::inline v0

@@ -5,7 +5,7 @@
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/detail/allocation.hpp>
-#include <gpu/memory/detail/driver_sentence.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_location.hpp>
 
@@ -72,7 +72,7 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const CUmemAllocationProp wanted = native_properties(at, {});
-  return told_of_location(
+  return explain_location(
       driver::call<&driver::entry_points::mem_get_allocation_granularity>(
           where, &unit, &wanted, static_cast<CUmemAllocationGranularity_flags>(which)),
       at, where);
@@ -81,8 +81,7 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
 /// Refuses a number of bytes that is no multiple of the unit, or none at all.
 inline result<> check_units(std::size_t bytes, std::size_t unit, const char* what,
                             const char* function, source_location where) noexcept {
-  if (bytes != 0 && bytes % unit == 0) [[likely]]
-    return {};
+  if (bytes != 0 && bytes % unit == 0) return {};
   text_builder out;
   out << what << " of " << bytes << " bytes is no multiple of " << unit
       << ", the unit of physical memory there. ";
@@ -96,15 +95,14 @@ inline result<> check_units(std::size_t bytes, std::size_t unit, const char* wha
 
 /// Has an error of the driver say how much was asked for, and of a device how much there is, where
 /// it is that there was none left.
-[[gnu::cold, gnu::noinline]] inline cuda_error no_physical_memory(cuda_error error,
-                                                                  const memory_location& at,
-                                                                  std::size_t bytes) noexcept {
+inline cuda_error explain_no_physical_memory(cuda_error error, const memory_location& at,
+                                             std::size_t bytes) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY)
     return error;
   CUcontext primary = nullptr;
   if (at.is_device() && find_primary_context(at.id(), primary, source_location{}).has_value()) {
     const auto on = device::from_native(at.id());
-    return with_memory_info(detail::move(error), context_ref::from_native(primary, on), bytes);
+    return explain_out_of_memory(detail::move(error), context_ref::from_native(primary, on), bytes);
   }
   text_builder out;
   out << "asked for " << bytes << " bytes of physical memory on " << at;
@@ -165,8 +163,9 @@ class physical_memory {
     result<> made = driver::call<&driver::entry_points::mem_create>(
         where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
     if (!made.has_value()) {
-      result<> located = detail::told_of_location(detail::move(made), at, where);
-      return detail::fail(detail::no_physical_memory(detail::move(located).error(), at, bytes));
+      result<> located = detail::explain_location(detail::move(made), at, where);
+      return detail::fail(
+          detail::explain_no_physical_memory(detail::move(located).error(), at, bytes));
     }
     return physical_memory::adopt(native, bytes);
   }
@@ -185,7 +184,7 @@ class physical_memory {
         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     if (!opened.has_value()) {
       return detail::fail(
-          detail::with_descriptor(detail::move(opened).error(), from, "physical memory"));
+          detail::explain_descriptor(detail::move(opened).error(), from, "physical memory"));
     }
     return physical_memory::adopt(native, bytes);
   }
@@ -220,8 +219,7 @@ class physical_memory {
 
   /// `errc::empty_handle` where there is no memory.
   result<> require(const char* function, source_location where) const noexcept {
-    if (memory_) [[likely]]
-      return {};
+    if (memory_) return {};
     return detail::fail(detail::empty_handle_error(function, "physical memory", where));
   }
 
@@ -244,12 +242,11 @@ inline result<file_descriptor> export_memory(
   result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
       where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
       static_cast<unsigned long long>(0));
-  if (done.has_value()) [[likely]]
-    return file_descriptor::adopt(native);
-  return detail::fail(detail::with_sentence(
-      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-      "memory can be exported that was created with .handle_types = "
-      "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
+  if (done.has_value()) return file_descriptor::adopt(native);
+  return detail::fail(
+      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+                           "memory can be exported that was created with .handle_types = "
+                           "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
 }
 
 }  // namespace gpu::inline v0

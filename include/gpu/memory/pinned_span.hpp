@@ -63,7 +63,7 @@ template <class T> class pinned_span {
  private:
   constexpr pinned_span part(const char* function, std::size_t offset, std::size_t count,
                              source_location where) const noexcept {
-    if (offset > size_ || count > size_ - offset) [[unlikely]] {
+    if (offset > size_ || count > size_ - offset) {
       detail::end_past_range(function, offset, count, size_, where);
     }
     return from_native(data_ + offset, count);

@@ -51,15 +51,9 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
 
   /// No elements yet, for use with a device.
   /// **Errors**: `errc::invalid_argument` for flags that there are not.
-  static result<pinned_vector> create(device with, pinned_flags flags = pinned_flags::none,
+  static result<pinned_vector> create(context_or_device on, pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), flags, where);
-  }
-  static result<pinned_vector> create(context_ref in, pinned_flags flags = pinned_flags::none,
-                                      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::pinned_vector::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::pinned_vector::create", where));
     GPU_TRY(detail::check_pinned_flags(flags, "gpu::pinned_vector::create", where));
     return pinned_vector{in, flags};
   }
@@ -68,20 +62,12 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   /// **Errors**: as above; `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the
   /// bytes asked.
   static result<pinned_vector> create(
-      device with, std::size_t count, pinned_flags flags = pinned_flags::none,
-      source_location where = source_location::current()) noexcept(detail::made_quietly<T>)
-    requires detail::made_of_nothing<T>
+      context_or_device on, std::size_t count, pinned_flags flags = pinned_flags::none,
+      source_location where =
+          source_location::current()) noexcept(detail::nothrow_default_makeable<T>)
+    requires detail::default_makeable<T>
   {
-    pinned_vector made = GPU_TRY(create(with, flags, where));
-    GPU_TRY(made.resize(count, where));
-    return made;
-  }
-  static result<pinned_vector> create(
-      context_ref in, std::size_t count, pinned_flags flags = pinned_flags::none,
-      source_location where = source_location::current()) noexcept(detail::made_quietly<T>)
-    requires detail::made_of_nothing<T>
-  {
-    pinned_vector made = GPU_TRY(create(in, flags, where));
+    pinned_vector made = GPU_TRY(create(on, flags, where));
     GPU_TRY(made.resize(count, where));
     return made;
   }
@@ -170,8 +156,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     return capacity_ == size_ ? result<>{} : move_to(size_, where);
   }
   result<> resize(std::size_t count, source_location where = source_location::current()) noexcept(
-      detail::made_quietly<T>)
-    requires detail::made_of_nothing<T>
+      detail::nothrow_default_makeable<T>)
+    requires detail::default_makeable<T>
   {
     return resize(count, T{}, where);
   }
@@ -207,7 +193,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   template <detail::reads_as<T> Iterator>
   result<> assign(Iterator first, Iterator last,
                   source_location where =
-                      source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+                      source_location::current()) noexcept(detail::nothrow_reads_as<Iterator, T>) {
     if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       GPU_TRY(grow_to(count, where));
@@ -242,7 +228,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   result<iterator> insert(
       const_iterator position, Iterator first, Iterator last,
       source_location where =
-          source_location::current()) noexcept(detail::reads_quietly<Iterator, T>) {
+          source_location::current()) noexcept(detail::nothrow_reads_as<Iterator, T>) {
     if constexpr (detail::subtractable<Iterator>) {
       const std::size_t count = static_cast<std::size_t>(last - first);
       iterator gap = GPU_TRY(open_gap(position, count, where));

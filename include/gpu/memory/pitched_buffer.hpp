@@ -10,10 +10,8 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-[[gnu::cold, gnu::noinline]] inline cuda_error box_overflow_error(const char* function,
-                                                                  const box_extent& size,
-                                                                  std::size_t element,
-                                                                  source_location where) noexcept {
+inline cuda_error region_overflow_error(const char* function, const box_extent& size,
+                                        std::size_t element, source_location where) noexcept {
   text_builder out;
   out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " elements of "
       << element << " bytes has more bytes than a size_t can count. Make it smaller.";
@@ -22,9 +20,8 @@ namespace detail {
 
 /// What the driver told of a box with rows of so many bytes: where they are longer than the device
 /// takes, both lengths. (cuDeviceGetAttribute)
-[[gnu::cold, gnu::noinline]] inline cuda_error told_of_row(const char* function, cuda_error error,
-                                                           std::size_t row,
-                                                           context_ref in) noexcept {
+inline cuda_error explain_row(const char* function, cuda_error error, std::size_t row,
+                              context_ref in) noexcept {
   int most = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE ||
       !driver::call<&driver::entry_points::device_get_attribute>(
@@ -60,23 +57,16 @@ template <class T> class pitched_buffer {
   /// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for rows that are longer than the
   /// device takes; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
   static result<pitched_buffer> create(
-      gpu::device on, box_extent size,
-      source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return create(context_ref::from_native(primary, on), size, where);
-  }
-  static result<pitched_buffer> create(
-      context_ref in, box_extent size,
+      context_or_device on, box_extent size,
       source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::pitched_buffer::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     std::size_t row = 0, rows = 0, bytes = 0;
     const bool overflows = __builtin_mul_overflow(size.width, sizeof(T), &row) ||
                            __builtin_mul_overflow(size.height, size.depth, &rows) ||
                            __builtin_mul_overflow(row, rows, &bytes);
     if (overflows && !size.empty())
-      return detail::fail(detail::box_overflow_error(function, size, sizeof(T), where));
+      return detail::fail(detail::region_overflow_error(function, size, sizeof(T), where));
     pitched_buffer made;
     made.size_ = size;
     detail::device_allocation got;
@@ -87,8 +77,8 @@ template <class T> class pitched_buffer {
           return driver::call_in<&driver::entry_points::mem_alloc_pitch>(
               in.native(), where, &address, &made.pitch_, row, rows, element);
         });
-    if (!done.has_value()) [[unlikely]]
-      return detail::fail(detail::told_of_row(function, detail::move(done).error(), row, in));
+    if (!done.has_value())
+      return detail::fail(detail::explain_row(function, detail::move(done).error(), row, in));
     return made;
   }
 

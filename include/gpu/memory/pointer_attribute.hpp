@@ -2,7 +2,7 @@
 /// \file
 /// `pointer_attribute` and `pointer_info`: what the driver knows about an address.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/memory_access.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
 
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
@@ -73,9 +73,8 @@ inline constexpr launch_label attach_label{"an attachment of managed memory", -1
 /// Writes what keeps a range from being managed memory, after its name, which `write_name` writes.
 /// False where nothing does, as far as can be found out. (cuPointerGetAttributes)
 template <class Builder, class WriteName>
-[[gnu::cold, gnu::noinline]] bool write_range_fault(Builder& out, CUdeviceptr address,
-                                                    std::size_t bytes,
-                                                    WriteName write_name) noexcept {
+bool write_range_fault(Builder& out, CUdeviceptr address, std::size_t bytes,
+                       WriteName write_name) noexcept {
   unsigned managed = 0;
   CUdeviceptr start = 0;
   std::size_t size = 0;
@@ -99,12 +98,10 @@ template <class Builder, class WriteName>
 }
 
 /// What the driver told of a range that is to be at `at`: where one of the two cannot be, why.
-[[gnu::cold, gnu::noinline]] inline result<> told_of_range(result<> told, const copy_end& range,
-                                                           std::size_t bytes,
-                                                           const memory_location& at,
-                                                           source_location where) noexcept {
+inline result<> explain_range(result<> told, const copy_end& range, std::size_t bytes,
+                              const memory_location& at, source_location where) noexcept {
   // Not assigned to what was told: nvcc's front end dies of that.
-  result<> located = told_of_location(detail::move(told), at, where);
+  result<> located = explain_location(detail::move(told), at, where);
   if (located.error().domain() != error_domain::driver ||
       located.error().code() != CUDA_ERROR_INVALID_VALUE) {
     return located;
@@ -135,9 +132,8 @@ inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std
                                                             range.device_address(), bytes,
                                                             to.native(), 0u, stream.native());
   });
-  if (queued.has_value()) [[likely]]
-    return queued;
-  return told_of_range(detail::move(queued), range, bytes, to, where);
+  if (queued.has_value()) return queued;
+  return explain_range(detail::move(queued), range, bytes, to, where);
 }
 
 }  // namespace detail
@@ -180,9 +176,8 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   const std::size_t bytes = end.count * sizeof(detail::element_t<Range>);
   result<> advised = driver::call_in_any<&driver::entry_points::mem_advise>(
       where, end.device_address(), bytes, static_cast<CUmem_advise>(advice), location.native());
-  if (advised.has_value()) [[likely]]
-    return advised;
-  return detail::told_of_range(detail::move(advised), end, bytes, location, where);
+  if (advised.has_value()) return advised;
+  return detail::explain_range(detail::move(advised), end, bytes, location, where);
 }
 
 /// Queues a change of who may touch all of `buffer`: with `single`, as it is by default, kernels of
@@ -200,7 +195,7 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   GPU_TRY(detail::require(buffer.context(), "gpu::attach", where));
   GPU_TRY(detail::require_context("gpu::attach", stream, "buffer", buffer.context(), where));
   GPU_TRY(detail::require_enumerator(attach, "memory_attach", "gpu::attach", where));
-  if (attach == memory_attach::single && detail::is_default_stream(stream.native())) [[unlikely]] {
+  if (attach == memory_attach::single && detail::is_default_stream(stream.native())) {
     return detail::fail(
         detail::refusal(errc::invalid_argument, "gpu::attach",
                         text("memory cannot be attached to a default stream alone. Create a "

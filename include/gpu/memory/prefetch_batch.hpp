@@ -127,8 +127,7 @@ struct managed_batch {
                                      0ull, stream.native());
       }
     });
-    if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) [[likely]]
-      return done;
+    if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) return done;
     return fail(noted_error(detail::move(done).error().with_details(explain(ranges, count))));
   }
 
@@ -137,8 +136,7 @@ struct managed_batch {
   template <bool Wanted>
   static result<> check_location(const memory_location& to, std::size_t index, const char* function,
                                  source_location where) noexcept {
-    if (static_cast<bool>(to) == Wanted) [[likely]]
-      return {};
+    if (static_cast<bool>(to) == Wanted) return {};
     text_builder out;
     if (Wanted) {
       out << "range " << index
@@ -151,9 +149,7 @@ struct managed_batch {
   }
 
   /// What is wrong with a batch that the driver did not take, as far as can be found out.
-  template <class Range>
-  [[gnu::cold, gnu::noinline]] static text explain(const Range* ranges,
-                                                   std::size_t count) noexcept {
+  template <class Range> static text explain(const Range* ranges, std::size_t count) noexcept {
     text_builder out;
     for (std::size_t i = 0; i < count; ++i) {
       const managed_request& each = ranges[i].request_;

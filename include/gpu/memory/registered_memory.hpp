@@ -94,19 +94,9 @@ template <class T> class registered_memory {
     requires(detail::is_lvalue_reference<Range &&> &&
              detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
   static result<registered_memory> create(
-      device with, Range&& range, registration_flags flags = registration_flags::none,
+      context_or_device on, Range&& range, registration_flags flags = registration_flags::none,
       source_location where = source_location::current()) noexcept {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(with.native(), primary, where));
-    return create(context_ref::from_native(primary, with), range, flags, where);
-  }
-  template <host_range Range>
-    requires(detail::is_lvalue_reference<Range &&> &&
-             detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
-  static result<registered_memory> create(
-      context_ref in, Range&& range, registration_flags flags = registration_flags::none,
-      source_location where = source_location::current()) noexcept {
-    GPU_TRY(detail::require(in, "gpu::registered_memory::create", where));
+    const context_ref in = GPU_TRY(on.resolve("gpu::registered_memory::create", where));
     GPU_TRY(detail::check_registration(in, flags, !detail::is_const<T>, where));
     T* const data = detail::data_of(range);
     const std::size_t count = detail::size_of(range);

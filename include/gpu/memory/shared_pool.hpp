@@ -3,7 +3,7 @@
 /// Memory pools of one process in another: the pool goes through a file descriptor, each allocation
 /// as plain bytes.
 
-#include <gpu/memory/detail/driver_sentence.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/memory/memory_pool.hpp>
 
@@ -31,9 +31,9 @@ inline result<file_descriptor> export_pool(
   if (done.has_value()) [[likely]]
     return file_descriptor::adopt(native);
   return detail::fail(
-      detail::with_sentence(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-                            "a pool can be exported that was created with .handle_types = "
-                            "gpu::shareable_handle_types::posix_file_descriptor"));
+      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+                           "a pool can be exported that was created with .handle_types = "
+                           "gpu::shareable_handle_types::posix_file_descriptor"));
 }
 
 /// Makes a handle of all of a buffer for the processes that have its pool, which has to be exported
@@ -57,7 +57,7 @@ result<allocation_handle> export_allocation(
                                                                                buffer.native());
   if (done.has_value()) [[likely]]
     return made;
-  return detail::fail(detail::with_sentence(
+  return detail::fail(detail::explain_code(
       detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
       "only memory of a pool that was exported can be exported. Export its pool first"));
 }
@@ -82,7 +82,7 @@ class imported_memory_pool {
         static_cast<unsigned long long>(0));
     if (!opened.has_value()) {
       return detail::fail(
-          detail::with_descriptor(detail::move(opened).error(), from, "a memory pool"));
+          detail::explain_descriptor(detail::move(opened).error(), from, "a memory pool"));
     }
     return imported_memory_pool{memory_pool_ref::from_native(native, on)};
   }

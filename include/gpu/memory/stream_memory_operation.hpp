@@ -197,7 +197,7 @@ inline result<> check_memory_operations(const char* function, const memory_opera
 }
 
 /// Says which memory the driver does not take.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_word_advice(cuda_error error) noexcept {
+inline cuda_error explain_word(cuda_error error) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
     return error;
   text_builder out;
@@ -242,9 +242,8 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
         stream, memory_operation_label, where, stream.native(), static_cast<unsigned>(count),
         &natives[0], 0u);
   });
-  if (done.has_value()) [[likely]]
-    return done;
-  return fail(with_word_advice(detail::move(done).error()));
+  if (done.has_value()) return done;
+  return fail(explain_word(detail::move(done).error()));
 }
 
 }  // namespace detail

@@ -2,7 +2,7 @@
 /// \file
 /// Addresses without memory, and memory at addresses: `address_reservation` and `memory_mapping`.
 
-#include <gpu/memory/detail/driver_sentence.hpp>
+#include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/memory_access.hpp>
 #include <gpu/memory/physical_memory.hpp>
@@ -137,7 +137,7 @@ class memory_mapping {
         where, made.begin, bytes, std::size_t{0}, memory.native(),
         static_cast<unsigned long long>(0));
     if (!mapped.has_value()) {
-      return detail::fail(detail::with_sentence(
+      return detail::fail(detail::explain_code(
           detail::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,
           "something may be mapped there already. Unmap it first, or choose another offset; memory "
           "with tile_pool is for arrays alone"));
@@ -156,7 +156,7 @@ class memory_mapping {
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require_enumerator(access, "memory_access", function, where));
     GPU_TRY(require_location(by, function, where));
-    return detail::told_of_location(
+    return detail::explain_location(
         detail::set_access(range_.get().begin, range_.get().bytes, by, access, where), by, where);
   }
 
@@ -169,7 +169,7 @@ class memory_mapping {
     GPU_TRY(require_location(by, "gpu::memory_mapping::access", where));
     const CUmemLocation location = by.native();
     unsigned long long flags = 0;
-    GPU_TRY(detail::told_of_location(driver::call<&driver::entry_points::mem_get_access>(
+    GPU_TRY(detail::explain_location(driver::call<&driver::entry_points::mem_get_access>(
                                          where, &flags, &location, range_.get().begin),
                                      by, where));
     return static_cast<memory_access>(flags);
@@ -208,14 +208,12 @@ class memory_mapping {
   explicit memory_mapping(const detail::address_range& owned) noexcept : range_{owned} {}
 
   result<> require(const char* function, source_location where) const noexcept {
-    if (range_) [[likely]]
-      return {};
+    if (range_) return {};
     return detail::fail(detail::empty_handle_error(function, "mapping", where));
   }
   static result<> require_location(memory_location by, const char* function,
                                    source_location where) noexcept {
-    if (by) [[likely]]
-      return {};
+    if (by) return {};
     return detail::fail(
         detail::refusal(errc::invalid_argument, function,
                         text("there is no location whose access is meant. Pass a device or "

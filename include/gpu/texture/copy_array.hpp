@@ -15,8 +15,8 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
                         !(is_array_owner<remove_cvref_t<Destination>> && !array_end<Destination>);
   static_assert(live, "a temporary cuda_array is gone before the copy runs");
   constexpr bool ends =
-      (array_end<Source> || box_range<Source> || host_range<Source> || device_range<Source>) &&
-      (array_end<Destination> || box_range<Destination> || host_range<Destination> ||
+      (array_end<Source> || pitched_range<Source> || host_range<Source> || device_range<Source>) &&
+      (array_end<Destination> || pitched_range<Destination> || host_range<Destination> ||
        device_range<Destination>);
   static_assert(!live || ends,
                 "the other end of the copy is neither an array, nor a pitched view, nor a device "
@@ -37,8 +37,8 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
 }
 
 template <class A> constexpr bool is_asynchronous_end() noexcept {
-  if constexpr (box_range<A>) {
-    return !is_host_box<A>();
+  if constexpr (pitched_range<A>) {
+    return !is_host_region<A>();
   } else {
     return array_end<A> || device_range<A> || pinned_range<A>;
   }
@@ -76,10 +76,10 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination, cop
   static_assert(detail::is_asynchronous_end<Source>() && detail::is_asynchronous_end<Destination>(),
                 "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or "
                 "leave the stream out for a copy that blocks");
-  detail::box_side from, to;
+  detail::region_side from, to;
   GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
                              detail::array_copy_end_of(destination), region, from, to, where));
-  return detail::copy_box_on(stream, from, to, region, where);
+  return detail::copy_region_on(stream, from, to, region, where);
 }
 
 /// Copies to, from or between arrays, and returns when all has arrived. The other end may be in any
@@ -101,10 +101,10 @@ template <class Source, class Destination>
 result<> copy(Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
   detail::check_array_copy<Source, Destination>();
-  detail::box_side from, to;
+  detail::region_side from, to;
   GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
                              detail::array_copy_end_of(destination), region, from, to, where));
-  return detail::copy_box_now(from, to, region, where);
+  return detail::copy_region_now(from, to, region, where);
 }
 
 }  // namespace gpu::inline v0

@@ -54,14 +54,14 @@ class array_copy {
                   "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector");
   }
 
-  result<> make_sides(detail::box_side& from, detail::box_side& to,
+  result<> make_sides(detail::region_side& from, detail::region_side& to,
                       source_location where) const noexcept {
     GPU_TRY(detail::make_sides(source_, destination_, region_, from, to, where));
     GPU_TRY(require_texel_pitch("source", from, where));
     return require_texel_pitch("destination", to, where);
   }
 
-  static result<> require_texel_pitch(const char* what, const detail::box_side& side,
+  static result<> require_texel_pitch(const char* what, const detail::region_side& side,
                                       source_location where) noexcept {
     if (side.array != nullptr || side.pitch % side.element == 0) [[likely]]
       return {};

@@ -216,44 +216,29 @@ class cuda_array
   /// cuArrayDestroy)
   /// **Errors**: `errc::invalid_argument` for a shape that contradicts itself or is beyond the
   /// device's limits; CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
-  static result<cuda_array> create(gpu::device on, const array_shape& shape,
+  static result<cuda_array> create(context_or_device on, const array_shape& shape,
                                    source_location where = source_location::current()) noexcept
     requires(!detail::untyped_texel<T>)
   {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return make(context_ref::from_native(primary, on), texel_format_of<T>, shape, where);
-  }
-  static result<cuda_array> create(context_ref in, const array_shape& shape,
-                                   source_location where = source_location::current()) noexcept
-    requires(!detail::untyped_texel<T>)
-  {
-    return make(in, texel_format_of<T>, shape, where);
+    return make(on, texel_format_of<T>, shape, where);
   }
   /// The same with a format that is known at run time only.
-  static result<cuda_array> create(gpu::device on, texel_format format, const array_shape& shape,
+  static result<cuda_array> create(context_or_device on, texel_format format,
+                                   const array_shape& shape,
                                    source_location where = source_location::current()) noexcept
     requires(detail::untyped_texel<T>)
   {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return make(context_ref::from_native(primary, on), format, shape, where);
-  }
-  static result<cuda_array> create(context_ref in, texel_format format, const array_shape& shape,
-                                   source_location where = source_location::current()) noexcept
-    requires(detail::untyped_texel<T>)
-  {
-    return make(in, format, shape, where);
+    return make(on, format, shape, where);
   }
 
  private:
   friend owner;
   explicit cuda_array(const cuda_array_ref<T>& owned) noexcept : owner{owned} {}
 
-  static result<cuda_array> make(context_ref in, texel_format format, const array_shape& shape,
-                                 source_location where) noexcept {
+  static result<cuda_array> make(context_or_device on, texel_format format,
+                                 const array_shape& shape, source_location where) noexcept {
     constexpr const char* function = "gpu::cuda_array::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_array(function, in.device(), shape, format, false, where));
     const CUDA_ARRAY3D_DESCRIPTOR descriptor = detail::native_descriptor(shape, format);
     CUarray native = nullptr;
@@ -263,8 +248,8 @@ class cuda_array
                                        : cuda_array_ref<T>::from_native(native, in, shape, format)};
     if (made.has_value()) [[likely]]
       return owner;
-    return detail::fail(detail::with_memory_info(detail::move(made).error(), in,
-                                                 detail::array_bytes(shape, format)));
+    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in,
+                                                      detail::array_bytes(shape, format)));
   }
 };
 

@@ -130,38 +130,20 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
   /// **Errors**: `errc::invalid_argument` for a shape that contradicts itself or is beyond the
   /// device's limits, and for too many levels; CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free
   /// and total. (cuDeviceGetAttribute, cuMipmappedArrayCreate, cuMipmappedArrayDestroy)
-  static result<mipmapped_array> create(gpu::device on, const array_shape& shape,
+  static result<mipmapped_array> create(context_or_device on, const array_shape& shape,
                                         unsigned levels = 0,
                                         source_location where = source_location::current()) noexcept
     requires(!detail::untyped_texel<T>)
   {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return make(context_ref::from_native(primary, on), texel_format_of<T>, shape, levels, where);
-  }
-  static result<mipmapped_array> create(context_ref in, const array_shape& shape,
-                                        unsigned levels = 0,
-                                        source_location where = source_location::current()) noexcept
-    requires(!detail::untyped_texel<T>)
-  {
-    return make(in, texel_format_of<T>, shape, levels, where);
+    return make(on, texel_format_of<T>, shape, levels, where);
   }
   /// The same with a format that is known at run time only.
-  static result<mipmapped_array> create(gpu::device on, texel_format format,
+  static result<mipmapped_array> create(context_or_device on, texel_format format,
                                         const array_shape& shape, unsigned levels = 0,
                                         source_location where = source_location::current()) noexcept
     requires(detail::untyped_texel<T>)
   {
-    CUcontext primary = nullptr;
-    GPU_TRY(detail::find_primary_context(on.native(), primary, where));
-    return make(context_ref::from_native(primary, on), format, shape, levels, where);
-  }
-  static result<mipmapped_array> create(context_ref in, texel_format format,
-                                        const array_shape& shape, unsigned levels = 0,
-                                        source_location where = source_location::current()) noexcept
-    requires(detail::untyped_texel<T>)
-  {
-    return make(in, format, shape, levels, where);
+    return make(on, format, shape, levels, where);
   }
 
   unsigned levels() const noexcept { return owner::name().levels(); }
@@ -170,10 +152,11 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
   friend owner;
   explicit mipmapped_array(const mipmapped_array_ref<T>& owned) noexcept : owner{owned} {}
 
-  static result<mipmapped_array> make(context_ref in, texel_format format, const array_shape& shape,
-                                      unsigned levels, source_location where) noexcept {
+  static result<mipmapped_array> make(context_or_device on, texel_format format,
+                                      const array_shape& shape, unsigned levels,
+                                      source_location where) noexcept {
     constexpr const char* function = "gpu::mipmapped_array::create";
-    GPU_TRY(detail::require(in, function, where));
+    const context_ref in = GPU_TRY(on.resolve(function, where));
     GPU_TRY(detail::check_array(function, in.device(), shape, format, true, where));
     const unsigned most = shape.max_levels();
     if (levels > most) {
@@ -195,7 +178,7 @@ class mipmapped_array : public mipmapped_array_operations<mipmapped_array<T>, T>
       return owner;
     std::size_t bytes = 0;
     for (unsigned i = 0; i < levels; ++i) bytes += detail::array_bytes(shape.level(i), format);
-    return detail::fail(detail::with_memory_info(detail::move(made).error(), in, bytes));
+    return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in, bytes));
   }
 };
 

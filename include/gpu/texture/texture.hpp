@@ -62,7 +62,7 @@ struct texture_request {
     resource.format = format;
     resource.width = count;
   }
-  texture_request(const box_side& box, texel_format format, std::size_t width) noexcept {
+  texture_request(const region_side& box, texel_format format, std::size_t width) noexcept {
     resource.type = resource_type::pitched;
     resource.address = static_cast<CUdeviceptr>(box.address);
     resource.format = format;
@@ -277,10 +277,10 @@ template <class T = void> class texture : public detail::texture_owner<T> {
     return owner;
   }
 
-  static result<texture> of_rows(texel_format format, const detail::box_side& box,
+  static result<texture> of_rows(texel_format format, const detail::region_side& box,
                                  std::size_t width, const texture_options& options,
                                  source_location where) noexcept {
-    GPU_TRY(detail::check_box("gpu::texture::create", "texture", box, where));
+    GPU_TRY(detail::check_side("gpu::texture::create", "texture", box, where));
     if (box.size.depth > 1 && box.rows != box.size.height) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::texture::create",

@@ -15,7 +15,7 @@ struct scanned {
   std::vector<std::string> names;  // with their brackets, sorted
   bool followed = false;           // all questions are spelled out
   bool spelled = false;            // and all inclusions
-  bool all_folders = false;            // of the last
+  bool all_folders = false;        // of the last
 };
 
 scanned scan(const std::string& source) {

@@ -36,7 +36,7 @@ TEST_CASE("an option that names no architecture, or a second one, is refused",
                "of the form sm_90 or compute_90"));
   }
   CHECK(says(error_of(compile_with({"-arch=sm_80", "-arch=sm_90"})),
-             "--gpu-architecture=sm_90 (compile_options::extra) has been given already, by "
+             "--gpu-architecture=sm_90 (compile_options::extra) was already given by "
              "compile_options::extra"));
 }
 

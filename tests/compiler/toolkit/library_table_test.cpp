@@ -64,12 +64,15 @@ struct imagined {
     if (code == stays) stay();
     return code == stays ? 0 : code;
   }
+  static void* open(gpu::detail::text_builder& looked_in) {
+    return gpu::detail::open_toolkit_library(files, looked_in);
+  }
   static void* find_function(void*, const char* function) noexcept {
     return std::strcmp(function, missing()) == 0 ? nullptr : reinterpret_cast<void*>(&answer);
   }
-  static bool accept(const table&, gpu::detail::message_buffer& log) noexcept {
+  static bool accept(const table&, gpu::detail::text_builder& reason) noexcept {
     if (stays_in_load) stay();
-    log.add("this is version 1");
+    reason << "this is version 1";
     return good();
   }
 };

@@ -11,7 +11,7 @@ namespace gpu::inline v0::detail {
 /// only what is here.
 class cache_request {
  public:
-  /// How messages name what is done: "compile", "compiled".
+  /// The words of messages, such as "compile" and "compiled".
   struct words {
     origin_kind origin;
     const char* verb;
@@ -23,14 +23,15 @@ class cache_request {
   cache_request& operator=(const cache_request&) = delete;
 
   words in_words;
-  text name = {};      ///< of the program, for messages
-  text compiler = {};  ///< version and build of the compiler or linker to use; empty if there is none
+  text name = {};  ///< of the program, for messages
+  text compiler =
+      {};  ///< version and build of the compiler or linker to use; empty if there is none
   sequence<text> folders = {};            ///< where it looks for headers, in order
   sequence<text> installed_folders = {};  ///< of these, the ones that only an installer changes
 
   /// Returns a digest of everything that was asked for: texts, inputs, options, architecture.
   virtual digest key() const = 0;
-  /// Returns what to compare with earlier requests, to explain why there is no program.
+  /// Returns a summary to compare with earlier requests.
   virtual request_summary summary() const = 0;
   /// Returns whether a program of the compiler in `conditions` will do; if not, sets `reason`.
   virtual bool accepts_compiler(const cache_conditions& conditions, text& reason) const = 0;

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// The conditions under which a compiled program is what a compilation would give now: the compiler,
-/// the content of each file that was opened, and each path where a header was searched in vain.
+/// The conditions under which a compiled program is what a compilation would give now: the
+/// compiler, the content of each file that was opened, and each path where a header was searched in
+/// vain.
 
 #include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/folder.hpp>
@@ -22,7 +23,8 @@ inline byte_reader& operator>>(byte_reader& in, file_condition& file) {
   return in >> file.path >> file.content;
 }
 
-/// What a search for a header finds at a path. A file that cannot be read is `other`.
+/// The kind of thing that a search for a header finds at a path. A file that cannot be read is
+/// `other`.
 enum class location_kind : std::uint64_t { nothing, file, folder, other };
 
 /// Returns what is at a path, and fills `about` if anything is.
@@ -65,11 +67,11 @@ inline text current_working_folder() {
 
 /// The conditions of a program, besides its source and options.
 struct cache_conditions {
-  text compiler;                     ///< version and build of the compiler or linker
-  sequence<text> folders;            ///< where it looked for headers, in order
-  sequence<file_condition> files;    ///< that it opened
+  text compiler;                           ///< version and build of the compiler or linker
+  sequence<text> folders;                  ///< where it looked for headers, in order
+  sequence<file_condition> files;          ///< that it opened
   sequence<location_condition> locations;  ///< where it may have looked in vain
-  text working_folder;               ///< that the program names; empty if it names none
+  text working_folder;                     ///< that the program names; empty if it names none
 
   /// Returns whether there are conditions on files.
   bool on_files() const noexcept { return !(files.empty() && locations.empty()); }
@@ -113,8 +115,8 @@ struct file_clock {
     ::clock_gettime(CLOCK_MONOTONIC_COARSE, &steady);
     return {nanoseconds(stamp), nanoseconds(steady)};
   }
-  /// Returns whether the clock of the file system was set between two moments, so that its stamps do
-  /// not show the order of events.
+  /// Returns whether the clock of the file system was set between two moments, so that its stamps
+  /// do not show the order of events.
   bool was_set_until(const file_clock& later) const noexcept {
     const std::uint64_t by_stamp = later.stamp - stamp, by_steady = later.steady - steady;
     const std::uint64_t apart = by_stamp > by_steady ? by_stamp - by_steady : by_steady - by_stamp;
@@ -150,8 +152,8 @@ inline bool is_below(string_ref path, const sequence<text>& folders) noexcept {
 }
 
 /// Returns whether all conditions on files are still met. Files below the folders `installed` are
-/// compared by their identities, `seen`. Others are read: a store through a shared mapping may leave
-/// a file's size and stamps unchanged.
+/// compared by their identities, `seen`. Others are read: a store through a shared mapping may
+/// leave a file's size and stamps unchanged.
 inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen,
                        const sequence<text>& installed) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
@@ -202,9 +204,10 @@ inline bool files_meet(const cache_conditions& conditions, bool without_compiler
   for (const location_condition& location : conditions.locations) {
     const location_kind kind = kind_of_location(location.path.c_str());
     if (kind == location.kind) continue;
-    return refuse(location.path, kind == location_kind::nothing         ? " is not there any more"
-                              : location.kind == location_kind::nothing ? " is there now, and was not"
-                                                                  : " is something else now");
+    return refuse(location.path, kind == location_kind::nothing ? " is not there any more"
+                                 : location.kind == location_kind::nothing
+                                     ? " is there now, and was not"
+                                     : " is something else now");
   }
   return true;
 }

@@ -102,11 +102,11 @@ class digest_builder {
       {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
       {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
+  // Without these attributes, GCC -O2 does not inline and the digest takes a third longer.
   [[gnu::always_inline]] static word rotate_right(word value, int count) noexcept {
     return value >> count | value << (64 - count);
   }
 
-  // Not left to the compiler: where it does not inline this, the digest takes twice as long.
   [[gnu::always_inline]] static void mix(word* v, int a, int b, int c, int d, word x,
                                          word y) noexcept {
     v[a] += v[b] + x;

@@ -12,8 +12,7 @@ namespace gpu::inline v0::detail {
 /// compiler or the contents of headers.
 class program_disk {
  public:
-  program_disk(const cache_folder& folder, const digest& key,
-                     cache_events& events) noexcept
+  program_disk(const cache_folder& folder, const digest& key, cache_events& events) noexcept
       : folder_{folder}, key_{key}, events_{events} {}
 
   /// Finds a program whose conditions are met. If stored ones cannot be used, sets `reason` to why.

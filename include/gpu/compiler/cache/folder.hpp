@@ -23,12 +23,12 @@
 
 namespace gpu::inline v0::detail {
 
-/// Closes a file. Returns false and sets errno if what was written is lost: a network file system may
-/// report that only now.
+/// Closes a file. Returns false and sets errno if what was written is lost: a network file system
+/// may report that only now.
 inline bool close_file(file_descriptor& file) noexcept { return ::close(file.release()) == 0; }
 
-/// Writes all of `contents`, or returns false and sets errno: to EFBIG if the process has a limit on
-/// the size of files.
+/// Writes all of `contents`, or returns false and sets errno: to EFBIG if the process has a limit
+/// on the size of files.
 inline bool write_whole(int file, string_ref contents) noexcept {
   const file_size_signal_blocked blocked;
   while (!contents.empty()) {
@@ -62,12 +62,12 @@ inline bool make_folders(const text& path) noexcept {
   return made;
 }
 
-/// An open folder. It is opened again for each use, so that it may be deleted or replaced in between,
-/// and a forked child shares nothing with its parent.
+/// An open folder. It is opened again for each use, so that it may be deleted or replaced in
+/// between, and a forked child shares nothing with its parent.
 class cache_folder {
  public:
-  /// Opens `path`, and creates it if `make`. On failure, sets `trouble` to the reason and what to do;
-  /// a folder that does not exist leaves it empty, and is not `refused`.
+  /// Opens `path`, and creates it if `make`. On failure, sets `trouble` to the reason and what to
+  /// do; a folder that does not exist leaves it empty, and is not `refused`.
   static cache_folder open(const text& path, bool make, text& trouble) noexcept {
     const auto refuse = [&](const auto&... pieces) {
       text_builder out;
@@ -100,8 +100,9 @@ class cache_folder {
     }
     // Files of root are trusted: root can do anything anyway.
     if (about.st_uid != ::geteuid() && about.st_uid != 0) {
-      return refuse("belongs to user ", about.st_uid, ", who could put anything into it; this process runs as ",
-                    ::geteuid(), ". Set GPU_CACHE_DIR to a folder of your own.");
+      return refuse("belongs to user ", about.st_uid,
+                    ", who could put anything into it; this process runs as ", ::geteuid(),
+                    ". Set GPU_CACHE_DIR to a folder of your own.");
     }
     if ((about.st_mode & S_IWOTH) != 0) {
       return refuse(
@@ -116,8 +117,9 @@ class cache_folder {
         return refuse("cannot be listed (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
       }
-      return refuse("holds \"", foreign.characters,
-                    "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty or a new folder.");
+      return refuse(
+          "holds \"", foreign.characters,
+          "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty or a new folder.");
     }
     text not_written;
     if (make) opened.write(cache_mark, cache_mark_contents, not_written);
@@ -129,8 +131,8 @@ class cache_folder {
   bool refused() const noexcept { return refused_; }
   int native() const noexcept { return folder_.native(); }
 
-  /// The outcome of reading a file. A `refused` file should not be there; an `unreadable` one may be
-  /// readable later.
+  /// The outcome of reading a file. A `refused` file should not be there; an `unreadable` one may
+  /// be readable later.
   enum class reading { done, missing, refused, unreadable };
 
   /// Reads a whole file. Refuses one that is not a regular file, belongs to another user or is
@@ -160,8 +162,8 @@ class cache_folder {
     ::utimensat(native(), name, nullptr, AT_SYMLINK_NOFOLLOW);
   }
 
-  /// Writes a file, and replaces any that exists. Readers see the one or the other. On failure, sets
-  /// `trouble` to the reason.
+  /// Writes a file, and replaces any that exists. Readers see the one or the other. On failure,
+  /// sets `trouble` to the reason.
   bool write(const char* name, string_ref contents, text& trouble) const noexcept {
     const auto refuse = [&](int reason) {
       text_builder out;

@@ -27,9 +27,9 @@ class program_memory {
     bool ready = false, dropped = false;
   };
 
-  /// Returns the entry of a key, which the caller has to `release`. Waits if another thread is making
-  /// its program. If there is no entry, creates one for the caller to fill, and sets `mine`. Returns
-  /// null if it waited for a thread that failed.
+  /// Returns the entry of a key, which the caller has to `release`. Waits if another thread is
+  /// making its program. If there is no entry, creates one for the caller to fill, and sets `mine`.
+  /// Returns null if it waited for a thread that failed.
   entry* acquire(const digest& key, bool& mine, bool& waited) {
     const guard lock(*this);
     mine = waited = false;
@@ -55,7 +55,8 @@ class program_memory {
     return made;
   }
 
-  /// Fills an entry that is `mine`, and forgets the least recently used programs beyond `limit` bytes.
+  /// Fills an entry that is `mine`, and forgets the least recently used programs beyond `limit`
+  /// bytes.
   void publish(entry* filled, kept_program&& kept, std::size_t limit) {
     const guard lock(*this);
     filled->kept = detail::move(kept);

@@ -9,11 +9,10 @@
 
 namespace gpu::inline v0::detail {
 
-/// What a `compile_cache` consists of. **Threads**: any number at once.
+/// The parts of a `compile_cache`. **Threads**: any number at once.
 class program_cache {
  public:
-  explicit program_cache(resolved_cache_settings&& settings)
-      : settings_{detail::move(settings)} {}
+  explicit program_cache(resolved_cache_settings&& settings) : settings_{detail::move(settings)} {}
   program_cache(const program_cache&) = delete;
   program_cache& operator=(const program_cache&) = delete;
 

@@ -7,7 +7,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// How a cache works. Without `in_memory`, it keeps nothing.
+/// The settings of a cache. Without `in_memory`, it keeps nothing.
 struct resolved_cache_settings {
   bool in_memory = false;  ///< keeps programs for this process
   bool on_disk = false;    ///< also keeps them in `folder`, for other processes

@@ -25,8 +25,8 @@ inline result<> make_program(const cache_request& request, kept_program& made, t
   return {};
 }
 
-/// Finds a program in the folder, or makes and stores it. Sets `origin`, whose `kind` is what making
-/// it gives on entry.
+/// Finds a program in the folder, or makes and stores it. Sets `origin`, whose `kind` is what
+/// making it gives on entry.
 inline result<> find_or_make_in(const cache_folder& folder, program_cache& cache,
                                 std::uint64_t folder_limit, const digest& key,
                                 const cache_request& request, kept_program& made,

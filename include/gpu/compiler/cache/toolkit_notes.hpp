@@ -3,8 +3,10 @@
 /// `toolkit_notes`: notes in the cache's folder about NVRTC and nvJitLink, so that a process knows
 /// which one it would open without opening it, if nothing that the search depends on has changed.
 
+#include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/system/made_once.hpp>
 
 #include <dlfcn.h>
@@ -94,8 +96,8 @@ template <class Library> class toolkit_notes {
     __atomic_store_n(&recalled_facts<Library>(), search->facts, __ATOMIC_RELEASE);
   }
 
-  /// Writes a note after the library was opened, if none was found before. `get_facts()` returns the
-  /// facts.
+  /// Writes a note after the library was opened, if none was found before. `get_facts()` returns
+  /// the facts.
   static void write_after_use(const cache_folder& folder, library_facts (*get_facts)()) {
     state* const search = __atomic_load_n(&search_of_process(), __ATOMIC_ACQUIRE);
     if (search == nullptr || !search->known || library_table_in_force<Library>() == nullptr) return;
@@ -117,7 +119,7 @@ template <class Library> class toolkit_notes {
   }
 
  private:
-  /// What was found out before the library was opened.
+  /// The result of the search for a note.
   struct state {
     state() noexcept = default;
     state(const state&) = delete;

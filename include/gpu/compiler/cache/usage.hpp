@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Keeps the cache's folder below its limit: a file records how much was stored, and a sweep removes
-/// the least recently used files.
+/// Keeps the cache's folder below its limit: a file records how much was stored, and a sweep
+/// removes the least recently used files.
 
 #include <gpu/compiler/cache/folder.hpp>
 
@@ -50,9 +50,9 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
   folder.write(cache_usage_name, {bytes, sizeof bytes}, trouble);
 }
 
-/// If there are more than `limit` bytes, removes the least recently used files until an eighth of the
-/// limit is free. A process that has one of them open can still read it. Returns how many files were
-/// removed.
+/// If there are more than `limit` bytes, removes the least recently used files until an eighth of
+/// the limit is free. A process that has one of them open can still read it. Returns how many files
+/// were removed.
 inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   sequence<cached_file> files = files_of(folder);
   std::uint64_t total = 0, removed = 0;
@@ -74,11 +74,11 @@ inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   return removed;
 }
 
-/// Records that `bytes` were stored, and sweeps if the total exceeds the limit or is not known. If two
-/// processes do so at once, the total may be off until the next sweep. Returns how many files were
-/// removed.
+/// Records that `bytes` were stored, and sweeps if the total exceeds the limit or is not known. If
+/// two processes do so at once, the total may be off until the next sweep. Returns how many files
+/// were removed.
 inline std::uint64_t record_stored(const cache_folder& folder, std::uint64_t bytes,
-                                 std::uint64_t limit) {
+                                   std::uint64_t limit) {
   constexpr std::uint64_t most_records = 4096;
   std::uint64_t total = 0, records = 0;
   {

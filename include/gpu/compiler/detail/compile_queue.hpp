@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Work for a few threads, which start when there is work and end when there is none.
+/// `work_queue`: runs work on a few threads, which start when there is work and end when there is
+/// none.
 
 #include <gpu/system/fork_mutex.hpp>
 #include <gpu/system/no_cancellation.hpp>
@@ -10,20 +11,20 @@
 
 namespace gpu::inline v0::detail {
 
-/// A piece of work, in the list of a `work_queue` until a thread takes it.
+/// A piece of work; linked into a `work_queue` until a thread takes it.
 struct queued_work {
   void (*run)(queued_work& work) noexcept;
   void (*destroy)(queued_work& work) noexcept;
   queued_work* next = nullptr;
-  std::uint64_t forks = 0;  ///< the queue's, when it was added
+  std::uint64_t forks = 0;  ///< the queue's count of forks when the work was added
   bool done = false;
 };
 
-/// Runs work on as many threads as there are processors, 16 at most. No thread is kept when there
-/// is nothing to do, so there is none to stop when the process ends.
+/// Runs work on as many threads as there are processors, but at most 16. Idle threads end, so that
+/// no thread has to be stopped when the process ends.
 class work_queue {
  public:
-  /// Puts work in the queue; where no thread can be started for it, runs it before returning.
+  /// Queues work. If no thread can be started for it, runs it before returning.
   void add(queued_work& work) noexcept {
     pin_library_of(
         reinterpret_cast<void (*)()>(&run_thread));  // a thread may outlast the last work
@@ -52,8 +53,8 @@ class work_queue {
     return done;
   }
 
-  /// Returns false where the work will never be done, because the process that had it forked and
-  /// this is the child.
+  /// Waits for the work. Returns false if it will never be done, because a parent process queued it
+  /// and this is a forked child.
   bool wait(const queued_work& work) noexcept {
     const no_cancellation whole;
     lock();
@@ -84,7 +85,7 @@ class work_queue {
     return nullptr;
   }
 
-  /// Works until there is nothing left; the lock is held at the beginning and the end.
+  /// Runs work until the queue is empty. The lock is held on entry and on return.
   void run_all() noexcept {
     while (first_ != nullptr) {
       queued_work* work = first_;
@@ -106,7 +107,7 @@ class work_queue {
   std::uint64_t forks_ = 0;
 };
 
-/// The queue of compilations. It stays until the process ends, for threads may.
+/// Returns the queue of compilations. It is never destroyed, for a thread may outlive main.
 inline work_queue& compile_queue() noexcept {
   static constinit work_queue queue;
   return queue;

@@ -1,14 +1,13 @@
 #pragma once
 /// \file
-/// `text_set`: texts to be found again quickly, and the hash behind it.
-
-#include <gpu/core/string_ref.hpp>
+/// `text_set`: a hashed set of texts that keeps their order.
 
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A quick hash, for tables in memory; who looks something up by it compares as well.
+/// Returns a fast hash for tables in memory. Equal hashes do not prove equal strings.
 inline std::uint64_t quick_hash(string_ref string, std::uint64_t seed) noexcept {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
   const auto mix = [](std::uint64_t a, std::uint64_t b) {
@@ -29,10 +28,10 @@ inline std::uint64_t quick_hash(string_ref string, std::uint64_t seed) noexcept 
   return mix(mix(words[0] ^ hash, words[1] ^ odd) ^ string.size(), odd);
 }
 
-/// Texts, each once, in the order in which they came.
-template <class Builder = text_builder> class basic_text_set {
+/// Texts, each once, in the order in which they were added.
+class text_set {
  public:
-  /// Returns whether it is new.
+  /// Adds a text. Returns false if the set has it already.
   bool insert(const text& string) {
     if (list_.size() * 2 >= slots_.size()) grow();
     std::size_t& slot = slots_[find(string)];
@@ -42,7 +41,7 @@ template <class Builder = text_builder> class basic_text_set {
     return true;
   }
   bool contains(string_ref string) const noexcept { return position(string) != 0; }
-  /// Its place in `list`, counted from 1; 0 where it is not there.
+  /// Returns the position in `list`, counted from 1; 0 if the text is not in the set.
   std::size_t position(string_ref string) const noexcept {
     return slots_.empty() ? 0 : slots_[find(string)];
   }
@@ -64,6 +63,5 @@ template <class Builder = text_builder> class basic_text_set {
   sequence<text> list_;
   sequence<std::size_t> slots_;  // a position in list_, from 1; the size is a power of two
 };
-using text_set = basic_text_set<>;
 
 }  // namespace gpu::inline v0::detail

@@ -117,8 +117,8 @@ class cached_compile final : public cache_request {
   }
 
  private:
-  /// Returns whether an option makes the compiler read or write files that the cache does not check;
-  /// if so, sets `why`.
+  /// Returns whether an option makes the compiler read or write files that the cache does not
+  /// check; if so, sets `why`.
   bool has_option_with_files(text& why) const {
     for (const text& option : request_.options) {
       string_ref option_name = option;

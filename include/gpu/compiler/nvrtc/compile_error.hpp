@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Turns a compiler's log into an error: the first mistake with its source line, what may have caused
-/// it, and then the whole log.
+/// Turns a compiler's log into an error: the first mistake with its source line, what may have
+/// caused it, and then the whole log.
 
 #include <gpu/compiler/nvrtc/missing_header.hpp>
 
@@ -35,8 +35,8 @@ inline bool continues_character(char c) noexcept {  // of UTF-8
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-/// Writes a source line with its number, and beneath it a caret at the column. Shortens a long line to
-/// the part around the column.
+/// Writes a source line with its number, and beneath it a caret at the column. Shortens a long line
+/// to the part around the column.
 inline void show_line(text_builder& out, std::size_t number, string_ref line, std::size_t column) {
   constexpr std::size_t longest = 200, before = 120;
   text_builder margin;
@@ -78,10 +78,8 @@ inline logged_message first_mistake(string_ref log) noexcept {
 }
 
 /// Returns `errc::compile_failed`, whose first value is the line of the first mistake.
-inline cuda_error compile_error(const compile_request& request,
-                                                             const sequence<text>& options,
-                                                             const text& log,
-                                                             source_location where) {
+inline cuda_error compile_error(const compile_request& request, const sequence<text>& options,
+                                const text& log, source_location where) {
   const logged_message mistake = first_mistake(log);
   text_builder out;
   if (!mistake.message.empty()) {
@@ -102,8 +100,8 @@ inline cuda_error compile_error(const compile_request& request,
   return refusal(errc::compile_failed, "gpu::compile", out.finish(), where, mistake.line);
 }
 
-/// Returns the option that NVRTC's log calls unrecognized, or null. The log may leave out the value,
-/// and one option may be the beginning of another.
+/// Returns the option that NVRTC's log calls unrecognized, or null. The log may leave out the
+/// value, and one option may be the beginning of another.
 inline const text* unrecognized_option(const sequence<text>& options, string_ref log) noexcept {
   const text* named = nullptr;
   std::size_t most = 0;
@@ -120,11 +118,9 @@ inline const text* unrecognized_option(const sequence<text>& options, string_ref
 
 /// Explains a failed compilation: `errc::compile_failed` for a mistake in the source,
 /// `errc::not_supported` for an option that this NVRTC does not have, else NVRTC's own error.
-inline cuda_error explain_compilation_error(const cuda_error& error,
-                                                                 const compile_request& request,
-                                                                 const sequence<text>& options,
-                                                                 const text& log,
-                                                                 source_location where) {
+inline cuda_error explain_compilation_error(const cuda_error& error, const compile_request& request,
+                                            const sequence<text>& options, const text& log,
+                                            source_location where) {
   constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
   if (error.domain() != error_domain::nvrtc) return error;
   if (error.code() == compilation || error.code() == bad_name_expression) {

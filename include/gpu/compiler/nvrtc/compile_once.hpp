@@ -106,8 +106,7 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
 }
 
 /// Compiles once, with the options of the request and the extras that are in use.
-inline result<> nvrtc_compile_once(const compile_request& request,
-                                   const given_headers& headers,
+inline result<> nvrtc_compile_once(const compile_request& request, const given_headers& headers,
                                    compile_extras& extras, compiled_state& made,
                                    source_location where) {
   using table = nvrtc::entry_points;
@@ -150,8 +149,8 @@ inline result<> nvrtc_compile_once(const compile_request& request,
   return read_products(raw, request, made, where);
 }
 
-/// Compiles a request, into the fresh state `made`. If the compilation fails, `made` has log, options
-/// and headers.
+/// Compiles a request, into the fresh state `made`. If the compilation fails, `made` has log,
+/// options and headers.
 /// **Threads**: any number at once.
 inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
                               source_location where) {

@@ -17,8 +17,8 @@ struct header_state {
   text contents = {};  // of a regular file
 };
 
-/// The states, before a compilation, of the paths where it would look for the user's headers. If one
-/// has changed afterwards, it is not known what the compiler saw.
+/// The states, before a compilation, of the paths where it would look for the user's headers. If
+/// one has changed afterwards, it is not known what the compiler saw.
 struct header_states {
   file_clock started = {};
   text_set paths = {};
@@ -30,16 +30,16 @@ struct header_states {
   }
 };
 
-/// Finds the conditions under which a compiled program may be reused. The files that were opened are
-/// known. The paths where the compiler looked before it found them are derived from the directives in
-/// all files; too many such paths do no harm. NVRTC looks for a name in quotes in the folder of the
-/// file with the directive, which for a text is the folder of its name; then, as for a name in <>, in
-/// the include folders. In each it also tries a name without a dot with ".stdh".
+/// Finds the conditions under which a compiled program may be reused. The files that were opened
+/// are known. The paths where the compiler looked before it found them are derived from the
+/// directives in all files; too many such paths do no harm. NVRTC looks for a name in quotes in the
+/// folder of the file with the directive, which for a text is the folder of its name; then, as for
+/// a name in <>, in the include folders. In each it also tries a name without a dot with ".stdh".
 class dependency_finder {
  public:
   /// `folders` are the include folders, in order.
   dependency_finder(const program& source, const sequence<text>& folders,
-                           const header_states& before)
+                    const header_states& before)
       : source_{source}, folders_{folders}, before_{before} {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
@@ -80,9 +80,9 @@ class dependency_finder {
     return before;
   }
 
-  /// Sets all conditions except the compiler. `opened` are the files that the compilation opened; if
-  /// it is not `complete`, all files that it could have opened are added. Returns why the conditions
-  /// cannot be known, or an empty text.
+  /// Sets all conditions except the compiler. `opened` are the files that the compilation opened;
+  /// if it is not `complete`, all files that it could have opened are added. Returns why the
+  /// conditions cannot be known, or an empty text.
   text find(const sequence<text>& opened, bool complete, cache_conditions& conditions) {
     complete_ = complete;
     out_ = &conditions;
@@ -104,7 +104,7 @@ class dependency_finder {
       folders_known = own_folders_.list().size();
       for (; looked < lookups_.size(); ++looked) {
         each_path(lookup(lookups_[looked]), folders_.size(),
-                   [&](const text& path) { return look_at(path); });
+                  [&](const text& path) { return look_at(path); });
       }
       look_for_unexplained();
     } while (looked < lookups_.size() || folders_known != own_folders_.list().size());
@@ -224,14 +224,15 @@ class dependency_finder {
     scan(contents, path);
   }
 
-  /// Calls `visit(path)` for each path that a name may stand for in a folder, until one returns true.
+  /// Calls `visit(path)` for each path that a name may stand for in a folder, until one returns
+  /// true.
   template <class Visit> static bool is_in(const text& folder, const text& name, Visit visit) {
     const text path = join(folder, name);
     return visit(path) || (!has_suffix(path) && visit(with_suffix(path)));
   }
 
-  /// Calls `visit(path)` for each path where the compiler may look for a header, in order, until one
-  /// returns true. Of the include folders, takes the first `folders`.
+  /// Calls `visit(path)` for each path where the compiler may look for a header, in order, until
+  /// one returns true. Of the include folders, takes the first `folders`.
   template <class Visit> void each_path(const lookup& l, std::size_t folders, Visit visit) const {
     const auto is_found_in = [&](const text& folder) {
       return is_in(folder, l.name, visit) && !l.all_folders;
@@ -304,7 +305,8 @@ class dependency_finder {
   }
 
   /// Handles files that were named by macros: if no directive explains a file, any part of its path
-  /// may be the name. A directive with a macro may also name a file that another directive explains.
+  /// may be the name. A directive with a macro may also name a file that another directive
+  /// explains.
   void look_for_unexplained() {
     const auto look_for = [&](const text& name, const sequence<text>& from) {
       for (const sequence<text>* folders : {&from, &folders_}) {

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The headers that every program can include without naming a folder: `<gpu/device.hpp>`, and
+/// The headers that every program can include without an include folder: `<gpu/device.hpp>`, and
 /// those of the C++ standard library.
 
 #include <gpu/compiler/nvrtc/device_header.hpp>
@@ -75,8 +75,8 @@ class given_headers {
     source_pointers_.push_back(source.c_str());
   }
 
-  /// Adds the library's header of that name and those that it includes. Returns false if there is no
-  /// such header, or if one of that name was added before.
+  /// Adds the library's header of that name and those that it includes. Returns false if there is
+  /// no such header, or if one of that name was added before.
   bool add_own(string_ref name) {
     for (const text& known : names_) {
       if (string_ref(known) == name) return false;

@@ -13,11 +13,11 @@
 
 namespace gpu::inline v0::detail {
 
-/// Has NVRTC's front end list each header that it opens, into a file in memory. A scan of the source
-/// for `#include` would not do: it would have to evaluate `#if`.
+/// Has NVRTC's front end list each header that it opens, into a file in memory. A scan of the
+/// source for `#include` would not do: it would have to evaluate `#if`.
 ///
-/// The two options are not in NVRTC's manual. So the list is trusted only if it begins and ends as a
-/// complete one does.
+/// The two options are not in NVRTC's manual. So the list is trusted only if it begins and ends as
+/// a complete one does.
 class header_trace {
  public:
   header_trace() noexcept : file_{::memfd_create("gpu-headers", MFD_CLOEXEC)} {
@@ -39,8 +39,8 @@ class header_trace {
   const char* trace_option() const noexcept { return "-Xcudafe=--trace_includes"; }
   const char* output_option() const noexcept { return option_; }
 
-  /// Sets `headers` to the files that were opened, each once, in the order of first opening. Returns
-  /// whether the list is certain to be complete.
+  /// Sets `headers` to the files that were opened, each once, in the order of first opening.
+  /// Returns whether the list is certain to be complete.
   bool read(sequence<text>& headers) const {
     headers.clear();
     text_builder pieces;

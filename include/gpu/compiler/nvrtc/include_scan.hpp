@@ -13,7 +13,8 @@ namespace gpu::inline v0::detail {
 struct include_name {
   string_ref name;
   bool quoted;
-  bool all_folders;  ///< folders after the first that has it matter too: `include_next`, `has_include`
+  bool all_folders;  ///< folders after the first that has it matter too: `include_next`,
+                     ///< `has_include`
 };
 
 /// The directives whose headers are known to the preprocessor only.
@@ -22,8 +23,8 @@ struct scan_outcome {
   bool asks_by_macro = false;      ///< `__has_include(MACRO)`
 };
 
-/// Scans a source without evaluating anything. It may find a directive that is in a comment or never
-/// reached, for which the cache checks a file in vain, but it misses none.
+/// Scans a source without evaluating anything. It may find a directive that is in a comment or
+/// never reached, for which the cache checks a file in vain, but it misses none.
 class include_scan {
  public:
   explicit include_scan(string_ref source) noexcept : begin_{source.begin()}, end_{source.end()} {}

@@ -10,8 +10,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// Returns the missing header that a message such as `could not open source file "x.h" (...)` names,
-/// or an empty text.
+/// Returns the missing header that a message such as `could not open source file "x.h" (...)`
+/// names, or an empty text.
 inline string_ref missing_header(string_ref message) noexcept {
   constexpr string_ref phrase("open source file \"");
   const std::size_t at = position_of(phrase, message);
@@ -24,8 +24,8 @@ inline string_ref missing_header(string_ref message) noexcept {
 
 /// Writes where `#include` looked for `name`, and what to do.
 inline void explain_missing_header(text_builder& out, const compile_request& request,
-                                                 string_ref name) {
-  out << '"' << name << "\" was looked for\n";
+                                   string_ref name) {
+  out << '"' << name << "\" was searched for\n";
   if (!request.source.headers().empty()) {
     nearest_names<4> nearest;
     for (const program_header& header : request.source.headers()) {
@@ -41,9 +41,9 @@ inline void explain_missing_header(text_builder& out, const compile_request& req
     path << folder << '/' << name;
     out << "  in " << folder << origin;
     if (kind_of_path(folder.c_str()) == path_kind::missing) {
-      out << ": there is no such folder";
+      out << ": the folder does not exist";
     } else if (kind_of_path(path.finish().c_str()) == path_kind::folder) {
-      out << ": it is a folder there";
+      out << ": it is a folder, not a file";
     }
     out << '\n';
   };
@@ -57,7 +57,8 @@ inline void explain_missing_header(text_builder& out, const compile_request& req
   const bool libcuxx = starts_with(name, "cuda/std/") || starts_with(name, "nv/") ||
                        starts_with(name, "cub/") || starts_with(name, "thrust/");
   if (!asked_toolkit && (found.has_toolkit() || found.has_libcuxx())) {
-    out << "The toolkit's own headers were left out by compile_options::toolkit_headers.\n";
+    out << "The toolkit's headers were not searched, because compile_options::toolkit_headers is "
+           "false.\n";
   } else if (!found.has_toolkit() || (libcuxx && !found.has_libcuxx())) {
     out << "The headers of " << (libcuxx ? "libcu++" : "the CUDA toolkit")
         << " were not found; looked in";
@@ -66,13 +67,13 @@ inline void explain_missing_header(text_builder& out, const compile_request& req
         << (libcuxx ? "nvidia-cuda-cccl" : "nvidia-cuda-runtime")
         << ", and set CUDA_PATH to its folder.\n";
   }
-  out << "Give the header as text with program::header, or its folder in "
+  out << "Add the header as text with program::header, or its folder to "
          "compile_options::include_folders.\n";
 }
 
 /// Writes a hint if a mistake is in a header of another toolkit than NVRTC's.
 inline void explain_foreign_header(text_builder& out, const compile_request& request,
-                                                 string_ref file) {
+                                   string_ref file) {
   library_facts nvrtc;
   if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;
   for (const text& folder : request.found_folders) {
@@ -80,10 +81,9 @@ inline void explain_foreign_header(text_builder& out, const compile_request& req
     for (const text& toolkit : request.found_folders) {
       const std::size_t version = version_of_headers(toolkit);
       if (version == 0 || version / 1000 == static_cast<std::size_t>(nvrtc.major)) continue;
-      out << "The headers that were found in " << toolkit << " are those of CUDA " << version / 1000
-          << '.' << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.'
-          << nvrtc.minor
-          << ". Install the headers that go with it beside it, or name their folder in "
+      out << "The headers in " << toolkit << " are those of CUDA " << version / 1000 << '.'
+          << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.' << nvrtc.minor
+          << ". Install the headers of that version, or add their folder to "
              "compile_options::include_folders.\n";
       return;
     }

@@ -14,7 +14,7 @@ struct compile_request {
   sequence<text> folders = {};        ///< the user's include folders, in their order
   sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
   text compiler = {};                 ///< NVRTC's version and build; empty if there is no NVRTC
-  sequence<text> variables = {};      ///< environment variables that NVRTC obeys
+  sequence<text> variables = {};      ///< the environment variables that change NVRTC's output
 };
 
 /// Returns whether an option is among those of the request, exactly as `name`.

@@ -1,14 +1,16 @@
 #pragma once
 /// \file
-/// The options of NVRTC, as its manual has them, and how they are spelled.
+/// NVRTC's options, as its manual lists them: their names, their values, and which of them exclude
+/// each other.
 
 #include <gpu/core/detail/string_scan.hpp>
+#include <gpu/core/sequence.hpp>
 
 #include <initializer_list>
 
 namespace gpu::inline v0::detail {
 
-/// What an option is followed by.
+/// The kind of value that an option takes.
 enum class option_value : unsigned char {
   none,
   boolean,  ///< `true` or `false`
@@ -22,8 +24,8 @@ struct known_option {
   bool repeats;  ///< may be given several times
 };
 
-/// In the order in which options are handed to NVRTC. Macros stay in one order among themselves, as
-/// do diagnostics: `order_of` gives them one place.
+/// All options, in the order in which they are passed to NVRTC; see `order_of` for those that keep
+/// the caller's order.
 inline constexpr known_option known_options[] = {
     {"--gpu-architecture", "-arch", option_value::text, false},
     {"--std", "-std", option_value::text, false},
@@ -88,10 +90,10 @@ inline constexpr known_option known_options[] = {
     {"-Xcudafe", nullptr, option_value::text, true},
 };
 inline constexpr unsigned known_option_count = sizeof known_options / sizeof known_options[0];
-/// The version of NVRTC whose options these are; a newer one may have more.
+/// The version of NVRTC that has these options; a newer one may have more.
 inline constexpr int known_options_version = 13000;
 
-/// The place of an option in the list, by its long name.
+/// Returns the index of an option in the list, by its long name.
 constexpr unsigned option_number(string_ref name) {
   for (unsigned i = 0; i < known_option_count; ++i) {
     if (string_ref(known_options[i].name) == name) return i;
@@ -99,7 +101,8 @@ constexpr unsigned option_number(string_ref name) {
   return known_option_count;
 }
 
-/// By what options are put in order: those whose order among each other matters have one place.
+/// Returns the key by which options are sorted. Options whose order among each other matters have
+/// the same key.
 inline unsigned order_of(unsigned number) noexcept {
   if (number == option_number("--undefine-macro")) return option_number("--define-macro");
   if (number == option_number("--diag-suppress") || number == option_number("--diag-warn")) {
@@ -108,22 +111,22 @@ inline unsigned order_of(unsigned number) noexcept {
   return number;
 }
 
-/// Whether `name` is how an option may be called: its long name, with one dash or two, or its
-/// alias.
+/// Returns whether `name` names an option: its long name, with one dash or two, or its alias.
 inline bool is_name_of(const known_option& option, string_ref name) noexcept {
   const string_ref full = option.name;
   if (name == full || (option.alias != nullptr && name == string_ref(option.alias))) return true;
   return starts_with(full, "--") && name == full.substring(1, full.size() - 1);
 }
 
-/// An option as it was written, taken apart.
+/// The parts of an option as it was written.
 struct parsed_option {
-  unsigned number = known_option_count;  ///< in `known_options`; past its end where it is unknown
+  unsigned number = known_option_count;  ///< in `known_options`; past its end if it is unknown
   bool has_value = false;
   string_ref name = {};   ///< as written
-  string_ref value = {};  ///< behind the `=`, or behind the name of `-D`, `-U` and `-I`
+  string_ref value = {};  ///< after the `=`, or after the name for `-D`, `-U` and `-I`
 };
 
+/// Splits an option into name and value, and looks it up.
 inline parsed_option parse_option(string_ref written) noexcept {
   parsed_option parsed;
   for (const char* joined : {"-D", "-U", "-I"}) {
@@ -150,5 +153,69 @@ inline parsed_option parse_option(string_ref written) noexcept {
   }
   return parsed;
 }
+
+/// Returns the name of the macro in `NAME=value` or `NAME(parameters)=value`.
+inline string_ref macro_name(string_ref definition) noexcept {
+  std::size_t size = 0;
+  while (size < definition.size() && definition[size] != '=' && definition[size] != '(') ++size;
+  return definition.substring(0, size);
+}
+
+inline bool is_identifier(string_ref name) noexcept {
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && (i == 0 || c < '0' || c > '9')) return false;
+  }
+  return !name.empty();
+}
+
+/// Splits a line of options at its spaces. Quotation marks of both kinds hold words together.
+inline sequence<text> split_words(string_ref line) {
+  sequence<text> words;
+  text_builder word;
+  char quote = '\0';
+  bool begun = false;
+  for (const char c : line) {
+    const bool space = c == ' ' || c == '\t' || c == '\n';
+    if (quote == '\0' && space) {
+      if (begun) words.push_back(required(word.finish()));
+      begun = false;
+    } else if (quote == '\0' && (c == '"' || c == '\'')) {
+      quote = c;
+      begun = true;
+    } else if (c == quote) {
+      quote = '\0';
+    } else {
+      word << c;
+      begun = true;
+    }
+  }
+  if (begun) words.push_back(required(word.finish()));
+  return words;
+}
+
+/// Two options that exclude each other; a null value stands for any.
+struct contradiction {
+  const char* first;
+  const char* first_value;
+  const char* second;
+  const char* second_value;
+};
+inline constexpr contradiction contradictions[] = {
+    {"--use_fast_math", nullptr, "--ftz", "false"},
+    {"--use_fast_math", nullptr, "--prec-div", "true"},
+    {"--use_fast_math", nullptr, "--prec-sqrt", "true"},
+    {"--dlink-time-opt", nullptr, "--relocatable-device-code", "false"},
+    {"--dlink-time-opt", nullptr, "--extensible-whole-program", nullptr},
+    {"--dlink-time-opt", nullptr, "--device-w", nullptr},
+    {"--relocatable-device-code", "true", "--extensible-whole-program", nullptr},
+    {"--relocatable-device-code", "true", "--device-w", nullptr},
+    {"--relocatable-device-code", "false", "--device-c", nullptr},
+    {"--device-c", nullptr, "--device-w", nullptr},
+    {"--display-error-number", nullptr, "--no-display-error-number", nullptr},
+    {"--pch", nullptr, "--create-pch", nullptr},
+    {"--pch", nullptr, "--use-pch", nullptr},
+};
 
 }  // namespace gpu::inline v0::detail

@@ -1,15 +1,17 @@
 #pragma once
 /// \file
-/// `recent_request`: the arguments of a call of `compile`. A later call with the same arguments finds
-/// its program without being resolved.
+/// `recent_request`: the arguments of a call of `compile`. A later call with the same arguments
+/// finds its program without being resolved.
 
 #include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
-#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/program.hpp>
+#include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
+#include <gpu/driver/calls.hpp>
 
 namespace gpu::inline v0::detail {
 
-template <class List> inline bool same_texts(const List& a, const List& b) noexcept {
+template <class List> bool same_texts(const List& a, const List& b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!(string_ref(a[i]) == string_ref(b[i]))) return false;
@@ -70,8 +72,7 @@ class recent_request : public request_key {
   /// driver cannot say which device it is for, or NVRTC obeys a variable of the environment.
   bool complete() noexcept {
     if (environment_variable(generator_variable) != nullptr) return false;
-    const char* line = environment_variable("GPU_COMPILE_OPTIONS");
-    if (line != nullptr) more_options_ = line;
+    more_options_ = environment_variable("GPU_COMPILE_OPTIONS");
     nvrtc_ = nvrtc::entry_points_in_force();
     if (options_.architecture.kind() != architecture::kind_type::of_device) return true;
     driver_generation_ = driver::entry_points_generation();

@@ -1,17 +1,19 @@
 #pragma once
 /// \file
-/// Settles what is to be compiled: after this, nothing is left to the device or the environment.
+/// `resolve_request`: turns a program and its options into a request that no longer depends on the
+/// device or the environment.
 
-#include <gpu/compiler/options/chosen_options.hpp>
 #include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/options/member_options.hpp>
+#include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
 #include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/driver/calls.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Sets `number` to the compute capability of a device, 90 for 9.0; of the current context's or
-/// else of the first, where `device` is negative.
+/// Sets `number` to the compute capability of a device, 90 for 9.0. If `device` is negative, uses
+/// that of the current context, or else the first.
 inline result<> get_compute_capability(CUdevice device, int& number, source_location where) {
   using table = driver::entry_points;
   if (device < 0) {
@@ -32,9 +34,11 @@ inline result<> get_compute_capability(CUdevice device, int& number, source_loca
   return {};
 }
 
-/// Settles what to compile for: machine code where NVRTC knows the device, else the newest PTX that
-/// the device can run. Without NVRTC, what was shipped for the device itself will do.
-inline result<> settle(architecture& target, const library_facts& facts, source_location where) {
+/// Resolves `target`: machine code if NVRTC supports the device, else the newest PTX that the
+/// device can run. Without NVRTC, machine code for the device, which may be in the cache.
+/// **Errors**: `errc::not_supported`, with the architectures that NVRTC supports; the driver's.
+inline result<> resolve_architecture(architecture& target, const library_facts& facts,
+                                     source_location where) {
   const sequence<int>& known = facts.architectures;
   int number = target.number();
   const bool of_device = target.kind() == architecture::kind_type::of_device;
@@ -57,45 +61,48 @@ inline result<> settle(architecture& target, const library_facts& facts, source_
   }
   text_builder out;
   out << (of_device ? "the device's architecture " : "architecture ") << number
-      << " is not among those that this NVRTC knows:";
+      << " is not one of those that this NVRTC supports:";
   for (const int candidate : known) out << ' ' << candidate;
-  out << (of_device ? ". Install an older CUDA toolkit, which still knows the device."
+  out << (of_device ? ". Install an older CUDA toolkit, which still supports the device."
                     : ". Choose one of these, or install a newer CUDA toolkit.");
   return fail(refusal(errc::not_supported, "gpu::compile", out.finish(), where,
                       static_cast<std::uint64_t>(number)));
 }
 
-/// NVRTC takes a zero byte for the end of a text, and so it does a byte of 0xff, which UTF-8 never
-/// has: what follows would be missing without a word.
+/// Rejects a zero byte and a byte of 0xff, which UTF-8 never contains: NVRTC takes both for the end
+/// of the text, and silently ignores the rest.
 inline result<> refuse_end_bytes(const text& source, string_ref name, source_location where) {
   for (const int byte : {0, 0xff}) {
-    const void* found = __builtin_memchr(source.data(), byte, source.size());
+    const void* found = std::memchr(source.data(), byte, source.size());
     if (found == nullptr) continue;
     const auto at = static_cast<std::size_t>(static_cast<const char*>(found) - source.data());
     text_builder out;
-    out << '"' << name << "\" has a " << (byte == 0 ? "zero byte" : "byte of 0xff") << " at " << at
-        << " of " << source.size() << ", where NVRTC would stop reading. Take it out.";
+    out << '"' << name << "\" has a " << (byte == 0 ? "zero byte" : "byte of 0xff")
+        << " at position " << at << " of " << source.size()
+        << ", at which NVRTC would stop reading. Remove it.";
     return fail(
         refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, at, source.size()));
   }
   return {};
 }
 
-/// An instance without a name is none, and NVRTC's word for it is about a file that nobody wrote.
+/// Rejects instances without a name. NVRTC's message would name a file that the user did not write.
 inline result<> refuse_empty_instances(const program& p, source_location where) {
   for (std::size_t i = 0; i < p.instances().size(); ++i) {
     if (!without_blanks(p.instances()[i]).empty()) continue;
     text_builder out;
     out << "instance " << i << " of \"" << p.name()
-        << "\" is an empty name. Give one such as \"f<float>\", or leave it out.";
+        << "\" is an empty name. Pass a name such as \"f<float>\", or leave the instance out.";
     return fail(refusal(errc::invalid_argument, "gpu::compile", out.finish(), where, i));
   }
   return {};
 }
 
-/// Fills `request`, whose architecture may be that of a device on entry.
-inline result<> settle(compile_request& request, const compile_options& options,
-                       source_location where) {
+/// Fills in `request` from its source and `options`.
+/// **Errors**: `errc::invalid_argument` for a source, an instance or an option that NVRTC would not
+/// take; those of `resolve_architecture`.
+inline result<> resolve_request(compile_request& request, const compile_options& options,
+                                source_location where) {
   const program& p = request.source;
   GPU_TRY(refuse_end_bytes(p.source(), p.name(), where));
   for (const program_header& header : p.headers()) {
@@ -106,22 +113,22 @@ inline result<> settle(compile_request& request, const compile_options& options,
   GPU_TRY(get_nvrtc_facts(facts, where));
   request.compiler = facts.identity;
   request.variables = library_variables<nvrtc::detail::library>();
-  const bool knows_more = facts.major * 1000 + facts.minor * 10 > known_options_version;
+  const bool newer = facts.major * 1000 + facts.minor * 10 > known_options_version;
 
-  option_chooser<text_builder> chooser(where);
-  GPU_TRY(chooser.add_members(options));
-  GPU_TRY(chooser.add_texts(options.extra, "compile_options::extra", false, knows_more));
+  option_chooser chooser(where);
+  GPU_TRY(add_members(chooser, options, where));
+  GPU_TRY(chooser.add_texts(options.extra, "compile_options::extra", false, newer));
   const char* line = environment_variable("GPU_COMPILE_OPTIONS");
   if (line != nullptr && *line != '\0') {
-    GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, knows_more));
+    GPU_TRY(chooser.add_texts(split_words(line), "GPU_COMPILE_OPTIONS", true, newer));
   }
   request.architecture = chooser.target();
-  GPU_TRY(settle(request.architecture, facts, where));
+  GPU_TRY(resolve_architecture(request.architecture, facts, where));
   text_builder target;
   write_architecture(target, request.architecture);
-  chooser.choose("--gpu-architecture", required(target.finish()));
+  chooser.choose("--gpu-architecture", required(target.finish()), "gpu::compile");
   if (chooser.find(option_number("--std")) == nullptr) {
-    chooser.choose("--std", required(text("c++20")));
+    chooser.choose("--std", required(text("c++20")), "gpu::compile");
   }
   GPU_TRY(chooser.finish(request.options, request.folders));
   if (options.toolkit_headers) request.found_folders = found_headers(facts.library).folders;

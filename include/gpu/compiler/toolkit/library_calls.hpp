@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// Checked calls of a library that is opened when needed: the one place where its codes become
-/// `result`s.
+/// Checked calls of a library that is opened on first use: turns its error codes into `result`s.
 
 #include <gpu/compiler/toolkit/library_table.hpp>
 #include <gpu/core/result.hpp>
@@ -15,7 +14,7 @@ typename Table::library library_with(Function Table::* member) noexcept;
 /// The library whose table has that member.
 template <auto Member> using library_of = decltype(library_with(Member));
 
-/// The name of the function behind a member of a library's table.
+/// Returns the name of the function that a member of a library's table points to.
 template <auto Member> const char* library_function_name() noexcept {
   using Library = library_of<Member>;
   static constexpr typename Library::table none{};
@@ -24,23 +23,22 @@ template <auto Member> const char* library_function_name() noexcept {
   return Library::functions[offset / sizeof(void (*)())].name;
 }
 
-/// Why there is no function `call`.
+/// Makes the error that says why the function `call` is not available.
 template <class Library>
-[[gnu::cold, gnu::noinline]] cuda_error library_error(const char* call,
-                                                      source_location where) noexcept {
+cuda_error library_error(const char* call, source_location where) noexcept {
   const typename Library::table& table = library_table<Library>();
   const char* detail = table.unavailable_detail != nullptr ? table.unavailable_detail : "unknown";
   const errc why = table.unavailable == errc{} ? errc::not_supported : table.unavailable;
   text_builder out;
   if (why == errc::process_forked) {
     out << "another thread of the parent process was using " << Library::name
-        << " when this process was forked, and a child cannot go on with it. Fork while nothing is "
+        << " during fork(), so this child process cannot use it. Fork while nothing is being "
            "compiled or linked, or exec in the child.";
     return refusal(why, call, out.finish(), where);
   }
   if (why == errc::process_exiting) {
     out << "process exit has begun, and " << Library::name
-        << " is left alone. Compile and link before main returns.";
+        << " can no longer be used. Compile and link before main returns.";
     return refusal(why, call, out.finish(), where);
   }
   if (why == Library::absent) {
@@ -58,9 +56,9 @@ template <class Library>
 }
 
 /// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
-/// and turns what it says into a `result`.
-/// **Errors**: the library's code with the call's name; or why there is no such function, also
-/// where the library has to be left alone: `errc::process_forked`, `errc::process_exiting`.
+/// and turns its return code into a `result`.
+/// **Errors**: the library's code, with the name of the function; or the reason why there is no
+/// such function, among them `errc::process_forked` and `errc::process_exiting`.
 template <auto Member, class... Arguments>
 result<> library_call(source_location where, Arguments... arguments) noexcept {
   using Library = library_of<Member>;
@@ -73,8 +71,9 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
   return {};
 }
 
-/// Sets `contents` to one of the texts or images that a handle gives: asks for the size first. A
-/// terminator is part of it where the library counts it.
+/// Sets `contents` to a text or image that belongs to a handle: `Size` asks for its size, `Get`
+/// copies it. If the library counts a terminator, it is part of `contents`.
+/// **Errors**: those of both calls; `errc::out_of_host_memory`.
 template <auto Size, auto Get, class Handle>
 result<> library_text(Handle handle, text& contents, source_location where) noexcept {
   std::size_t size = 0;
@@ -91,13 +90,13 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
   if (characters != nullptr && !contents.lost()) return got;
   contents = text();
   text_builder out;
-  out << "the host had no " << size << " bytes left for what " << library_of<Get>::name
-      << " made. Free host memory.";
+  out << "the host had no " << size << " bytes left for the output of " << library_of<Get>::name
+      << ". Free host memory.";
   return fail(
       refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
 }
 
-/// Destroys an object of a library, where that is still there.
+/// Destroys an object of a library, unless the library must not be called anymore.
 template <auto Destroy> struct library_destroy {
   template <class Handle> void operator()(Handle handle) const noexcept {
     const library_use<library_of<Destroy>> use;

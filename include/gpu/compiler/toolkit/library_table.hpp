@@ -1,16 +1,19 @@
 #pragma once
 /// \file
-/// The table of functions of a library that is opened when it is first needed: one for the process,
-/// replaceable as a whole, and independent of the driver's.
+/// The function table of a library that is opened on first use: one per process, replaceable as a
+/// whole, and independent of the driver's.
 
-#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/error_code.hpp>
+#include <gpu/core/text.hpp>
+#include <gpu/system/operating_system.hpp>
 #include <gpu/system/process_wide.hpp>
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
 
 namespace gpu::inline v0::detail {
 
@@ -21,13 +24,13 @@ struct library_function {
   bool optional = false;
 };
 
-/// The variable by which NVRTC and nvJitLink choose what generates code. NVRTC 13 reads it when it
-/// is loaded, nvJitLink 13 at each link.
+/// The environment variable by which NVRTC and nvJitLink choose their code generator. NVRTC 13
+/// reads it when it is loaded, nvJitLink 13 at each link.
 inline constexpr const char* generator_variable = "NV_NVVM_VERSION";
 
-/// A variable of the environment as it was once.
+/// The value that an environment variable had when it was noted.
 struct noted_variable {
-  bool noted;  // false: not yet
+  bool noted;
   bool set;
   char value[62];
 
@@ -40,15 +43,15 @@ struct noted_variable {
   }
 };
 
-/// A library is described by a structure that has
-/// - `table`: pointers to its functions, and behind them `unavailable`, an `errc` that says why all
-///   of them are null, or 0, and `unavailable_detail`, what the loader said, or null;
+/// The state of a library, shared by the whole process. `Library` describes the library; it has
+/// - `table`: pointers to its functions, followed by `unavailable`, an `errc` that says why all of
+///   them are null, or 0, and `unavailable_detail`, the loader's message, or null;
 /// - `functions`: a `library_function` for each of them, in order;
-/// - `files`: the `toolkit_library` to open;
-/// - `name` and `wheel`: what people call it, and what pip does;
+/// - `open(looked_in)`: opens the library, or returns null and lists where it looked;
+/// - `name` and `wheel`: its name in messages, and the name of its Python wheel;
 /// - `absent`, `too_old` and `domain`: its errors;
-/// - `find_function(library, name)`: one function of the open library, or null;
-/// - `accept(table, log)`: false for a version that will not do, which `log` tells.
+/// - `find_function(library, name)`: returns one function of the open library, or null;
+/// - `accept(table, reason)`: returns false for a version that is too old, and says which it is.
 template <class Library> struct library_state {
   static constexpr const char* name = Library::name;
 
@@ -56,13 +59,13 @@ template <class Library> struct library_state {
   mutex loading;
   unsigned users;  // threads that load the library or are in one of its functions
   typename Library::table loaded;
-  typename Library::table abandoned;  // in force once the library has to be left alone
+  typename Library::table abandoned;  // in force once the library must not be called anymore
   char detail[2048];
   noted_variable generator;
 
   static library_state& of_process() noexcept { return process_wide<library_state>::get(); }
 
-  /// Has all calls refused from now on, for this reason.
+  /// Rejects all calls from now on, for this reason.
   void abandon(errc why) noexcept {
     abandoned.unavailable = why;
     __atomic_store_n(&table, &abandoned, __ATOMIC_SEQ_CST);
@@ -84,8 +87,9 @@ template <class Library> struct library_state {
     while (__atomic_load_n(&state->users, __ATOMIC_SEQ_CST) > uses_of_thread) ::usleep(200);
   }
 
-  /// `exit` destroys the objects of its thread before it calls any handler. A library registers
-  /// handlers while it works, too, and those would be called before a handler of ours.
+  /// Abandons the library when the main thread's objects are destroyed. `exit` does that before it
+  /// calls any handler, and a handler of ours would be too late: the library registers its own
+  /// while it works, and those are called first.
   struct exit_watch {
     ~exit_watch() {
       if (::syscall(SYS_gettid) == ::getpid()) abandon_at_exit();  // the main thread
@@ -115,38 +119,39 @@ template <class Library> class [[nodiscard]] library_use {
   library_state<Library>& state_ = library_state<Library>::of_process();
 };
 
-/// Opens the library and fills `table`; on failure all functions are null, and `unavailable` says
-/// why.
-template <class Library>
-void load_library(typename Library::table& table, char* detail, std::size_t size) noexcept {
+/// Opens the library and fills in `state.loaded`. On failure all its functions are null, and
+/// `unavailable` says why.
+template <class Library> void load_library(library_state<Library>& state) noexcept {
+  typename Library::table& table = state.loaded;
   table = {};
-  message_buffer log{detail, size};
-  const auto refuse = [&](errc why) {
+  const auto refuse = [&](errc why, const text& detail) {
+    std::snprintf(state.detail, sizeof state.detail, "%s", detail.c_str());
     table = {};
     table.unavailable = why;
-    table.unavailable_detail = detail;
+    table.unavailable_detail = state.detail;
   };
-  void* library = open_toolkit_library(Library::files, log);
-  if (library == nullptr) return refuse(Library::absent);
+  text_builder looked_in, reason;
+  void* library = Library::open(looked_in);
+  if (library == nullptr) return refuse(Library::absent, looked_in.finish());
   const char* missing = nullptr;
   for (const library_function& function : Library::functions) {
     void* found = Library::find_function(library, function.name);
     if (found == nullptr && !function.optional) missing = function.name;
     std::memcpy(reinterpret_cast<char*>(&table) + function.offset, &found, sizeof found);
   }
-  log.clear();
-  if (!Library::accept(table, log)) return refuse(Library::too_old);
+  if (!Library::accept(table, reason)) return refuse(Library::too_old, reason.finish());
   if (missing == nullptr) return;
-  log.add("the library has no %s", missing);
-  refuse(Library::too_old);
+  text_builder out;
+  out << "the library has no " << missing;
+  refuse(Library::too_old, out.finish());
 }
 
-/// The table in force, or null before the first use of the library.
+/// Returns the table in force, or null before the first use of the library.
 template <class Library> const typename Library::table* library_table_in_force() noexcept {
   return __atomic_load_n(&library_state<Library>::of_process().table, __ATOMIC_SEQ_CST);
 }
 
-/// The table in force; the first call loads the library, where no table was put in its place.
+/// Returns the table in force. The first call loads the library, unless a table was put in force.
 template <class Library> const typename Library::table& library_table() noexcept {
   const auto* table = library_table_in_force<Library>();
   if (table != nullptr) return *table;
@@ -157,18 +162,18 @@ template <class Library> const typename Library::table& library_table() noexcept
   table = library_table_in_force<Library>();
   if (table != nullptr) return *table;
   state.generator.note(generator_variable);
-  load_library<Library>(state.loaded, state.detail, sizeof state.detail);
+  load_library(state);
   // For an exit in another thread than the main one. Registered after the library's own handlers,
   // and hence called before them.
   on_process_exit(&state_type::abandon_at_exit);
-  static_cast<void>(state_type::watch_of_main_thread);
-  // Unless the process ends, or a table was put in its place.
+  static_cast<void>(state_type::watch_of_main_thread);  // instantiates it
+  // Fails if the process is exiting, or if a table was put in force meanwhile.
   const bool first = __atomic_compare_exchange_n(&state.table, &table, &state.loaded, false,
                                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   return first ? state.loaded : *table;
 }
 
-/// Puts `table` in force and returns the one before.
+/// Puts `table` in force and returns the previous one.
 template <class Library>
 const typename Library::table* use_library_table(const typename Library::table* table) noexcept {
   return __atomic_exchange_n(&library_state<Library>::of_process().table, table, __ATOMIC_ACQ_REL);

@@ -4,7 +4,7 @@
 /// needs neither a GPU nor a driver.
 
 #include <gpu/compiler/toolkit/library_table.hpp>
-
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/detail/utility.hpp>
 
 namespace gpu::inline v0::nvjitlink {
@@ -15,7 +15,7 @@ namespace detail {
 struct library;
 }
 
-/// Pointers to nvJitLink's functions; all null where there is no nvJitLink.
+/// Pointers to nvJitLink's functions; all null if there is no nvJitLink.
 struct entry_points {
   using library = detail::library;
 
@@ -24,12 +24,13 @@ struct entry_points {
 
   /// Why all members are null, or 0: `errc::no_nvjitlink` or `errc::nvjitlink_too_old`.
   errc unavailable;
-  /// What the loader said, for the message; a string that outlives the table, or null.
+  /// The loader's message, in a string that outlives the table; or null.
   const char* unavailable_detail;
 };
 
 namespace detail {
 
+/// Describes nvJitLink for `gpu::detail::library_table`.
 struct library {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
@@ -47,8 +48,12 @@ struct library {
       {"libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"},
       "nvidia/nvjitlink/lib"};
 
-  /// The header of nvJitLink calls each function by a name that ends in the toolkit's version;
-  /// later libraries have the plain name as well, the first ones had no other.
+  static void* open(gpu::detail::text_builder& looked_in) noexcept {
+    return gpu::detail::open_toolkit_library(files, looked_in);
+  }
+
+  /// Returns one function. The header of nvJitLink gives each a name that contains the toolkit's
+  /// version; later libraries have the plain name as well, the first ones do not.
   static void* find_function(void* opened, const char* function) noexcept {
     if (auto* plain = gpu::detail::find_symbol<void*>(opened, function)) return plain;
     char versioned[64];
@@ -59,24 +64,24 @@ struct library {
     return nullptr;
   }
 
-  static bool accept(const entry_points&, gpu::detail::message_buffer&) noexcept { return true; }
+  static bool accept(const entry_points&, gpu::detail::text_builder&) noexcept { return true; }
 };
 
 }  // namespace detail
 
-/// The table in force; the first call loads nvJitLink, where no table was put in its place. Never
-/// fails: without nvJitLink all members are null and `unavailable` says why.
-/// **Threads**: any number may call it at once; nvJitLink is loaded once a process.
+/// Returns the table in force. The first call loads nvJitLink, unless a table was put in force.
+/// Never fails: without nvJitLink all members are null and `unavailable` says why.
+/// **Threads**: any number may call it at once; nvJitLink is loaded once per process.
 inline const entry_points& current_entry_points() noexcept {
   return gpu::detail::library_table<detail::library>();
 }
 
-/// Whether there is an nvJitLink to link with.
+/// Returns whether there is an nvJitLink to link with.
 inline bool is_available() noexcept { return current_entry_points().create != nullptr; }
 
-/// Puts `table` in force for the whole process; returns the one before, or null where nvJitLink had
-/// not been used yet. `table` has to outlive all use; null goes back to loading nvJitLink on the
-/// next call, which also looks again where it was not found before.
+/// Puts `table` in force for the whole process. Returns the previous one, or null if nvJitLink had
+/// not been used yet. `table` has to outlive all use. Null makes the next call load nvJitLink, and
+/// search again if it was not found before.
 inline const entry_points* use_entry_points(const entry_points* table) noexcept {
   return gpu::detail::use_library_table<detail::library>(table);
 }

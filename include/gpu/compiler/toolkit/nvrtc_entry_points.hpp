@@ -1,13 +1,15 @@
 #pragma once
 /// \file
-/// The table of NVRTC functions, loaded on first use and replaceable as a whole. NVRTC needs
+/// The table of NVRTC's functions, loaded on first use and replaceable as a whole. NVRTC needs
 /// neither a GPU nor a driver.
 
 #include <gpu/compiler/toolkit/library_table.hpp>
-
+#include <gpu/compiler/toolkit/toolkit_library.hpp>
 #include <gpu/core/detail/utility.hpp>
 
 #include <dlfcn.h>
+
+#include <cstring>
 
 namespace gpu::inline v0::nvrtc {
 
@@ -17,7 +19,7 @@ namespace detail {
 struct library;
 }
 
-/// Pointers to NVRTC's functions; all null where there is no NVRTC.
+/// Pointers to NVRTC's functions; all null if there is no NVRTC.
 struct entry_points {
   using library = detail::library;
 
@@ -26,12 +28,13 @@ struct entry_points {
 
   /// Why all members are null, or 0: `errc::no_nvrtc` or `errc::nvrtc_too_old`.
   errc unavailable;
-  /// What the loader said, for the message; a string that outlives the table, or null.
+  /// The loader's message, in a string that outlives the table; or null.
   const char* unavailable_detail;
 };
 
 namespace detail {
 
+/// Describes NVRTC for `gpu::detail::library_table`.
 struct library {
   using table = entry_points;
   static constexpr gpu::detail::library_function functions[] = {
@@ -42,29 +45,34 @@ struct library {
   static constexpr const char* wheel = "nvidia-cuda-nvrtc";
   static constexpr errc absent = errc::no_nvrtc, too_old = errc::nvrtc_too_old;
   static constexpr error_domain domain = error_domain::nvrtc;
-  /// Newest first: a newer NVRTC knows more devices, and the driver can be handed older PTX.
+  /// Newest first: a newer NVRTC supports more devices, and drivers accept older PTX.
   static constexpr gpu::detail::toolkit_library files{
       "GPU_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "nvidia/cuda_nvrtc/lib"};
+
+  static void* open(gpu::detail::text_builder& looked_in) noexcept {
+    return gpu::detail::open_toolkit_library(files, looked_in);
+  }
 
   static void* find_function(void* opened, const char* function) noexcept {
     return gpu::detail::find_symbol<void*>(opened, function);
   }
 
-  static bool accept(const entry_points& found, gpu::detail::message_buffer& log) noexcept {
+  static bool accept(const entry_points& found, gpu::detail::text_builder& reason) noexcept {
     if (found.version == nullptr) return true;  // then it lacks more than one function
     int major = 0, minor = 0;
     found.version(&major, &minor);
-    log.add("this is NVRTC %d.%d", major, minor);
-    if (major < 12) return false;
-    log.clear();
+    if (major < 12) {
+      reason << "this is NVRTC " << major << '.' << minor;
+      return false;
+    }
     open_builtins(reinterpret_cast<const void*>(found.version), major, minor);
     return true;
   }
 
  private:
-  /// Opens the library with NVRTC's built-in declarations, from the folder of NVRTC itself. NVRTC
-  /// asks for it by name alone, which the system's loader cannot follow into a toolkit or a wheel
-  /// that was opened by path; a library of that name that is open already is what it gets then.
+  /// Opens the library with NVRTC's built-in declarations, from NVRTC's own folder. NVRTC later
+  /// opens it by name alone, which the dynamic loader cannot find in a toolkit or a wheel that was
+  /// opened by path; but it does find a library of that name that is already open.
   static void open_builtins(const void* function_of_nvrtc, int major, int minor) noexcept {
     Dl_info info{};
     if (::dladdr(function_of_nvrtc, &info) == 0 || info.dli_fname == nullptr) return;
@@ -79,21 +87,21 @@ struct library {
 
 }  // namespace detail
 
-/// The table in force; the first call loads NVRTC, where no table was put in its place. Never
+/// Returns the table in force. The first call loads NVRTC, unless a table was put in force. Never
 /// fails: without NVRTC all members are null and `unavailable` says why.
-/// **Threads**: any number may call it at once; NVRTC is loaded once a process.
+/// **Threads**: any number may call it at once; NVRTC is loaded once per process.
 inline const entry_points& current_entry_points() noexcept {
   return gpu::detail::library_table<detail::library>();
 }
 
-/// The table in force, or null before the first use of NVRTC.
+/// Returns the table in force, or null before the first use of NVRTC.
 inline const entry_points* entry_points_in_force() noexcept {
   return gpu::detail::library_table_in_force<detail::library>();
 }
 
-/// Puts `table` in force for the whole process; returns the one before, or null where NVRTC had not
-/// been used yet. `table` has to outlive all use; null goes back to loading NVRTC on the next call,
-/// which also looks again where it was not found before.
+/// Puts `table` in force for the whole process. Returns the previous one, or null if NVRTC had not
+/// been used yet. `table` has to outlive all use. Null makes the next call load NVRTC, and search
+/// again if it was not found before.
 inline const entry_points* use_entry_points(const entry_points* table) noexcept {
   return gpu::detail::use_library_table<detail::library>(table);
 }

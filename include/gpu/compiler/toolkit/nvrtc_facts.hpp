@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What has to be known of NVRTC to settle a request.
+/// The facts about NVRTC that resolving a request needs.
 
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
@@ -8,9 +8,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// Sets `numbers` to the architectures that NVRTC knows, as in `sm_90`, in ascending order.
-template <class Numbers>
-inline result<> get_supported_architectures(Numbers& numbers, source_location where) {
+/// Sets `numbers` to the architectures that NVRTC supports, 90 for `sm_90`, in ascending order.
+inline result<> get_supported_architectures(sequence<int>& numbers, source_location where) {
   int count = 0;
   GPU_TRY(library_call<&nvrtc::entry_points::get_num_supported_archs>(where, &count));
   numbers.resize(static_cast<std::size_t>(count < 0 ? 0 : count));
@@ -18,9 +17,9 @@ inline result<> get_supported_architectures(Numbers& numbers, source_location wh
   return library_call<&nvrtc::entry_points::get_supported_archs>(where, numbers.data());
 }
 
-/// Sets `facts` to what is so of the NVRTC in use. Where there is none, that is no error: a cache
-/// may have been shipped.
-template <class Facts> inline result<> get_nvrtc_facts(Facts& facts, source_location where) {
+/// Sets `facts` to those of the NVRTC in use. A missing NVRTC is not an error: the program may be
+/// in the cache.
+inline result<> get_nvrtc_facts(library_facts& facts, source_location where) {
   if (const auto* recalled = recalled_library<nvrtc::detail::library>()) {
     facts = *recalled;
     return {};

@@ -1,51 +1,29 @@
 #pragma once
 /// \file
-/// Finds a library of the CUDA toolkit: where the system's loader finds it, in a toolkit, or in
+/// Finds a shared library of the CUDA toolkit: through the dynamic loader, in a toolkit, or in
 /// NVIDIA's Python wheels.
 
+#include <gpu/core/text.hpp>
 #include <gpu/system/operating_system.hpp>
 
 #include <glob.h>
 
-#include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <initializer_list>
 
 namespace gpu::inline v0::detail {
 
-/// A message put together in memory that someone else owns; what does not fit is left out.
-struct message_buffer {
-  char* characters;
-  std::size_t capacity;
-  std::size_t size = 0;
-
-  void clear() noexcept {
-    size = 0;
-    characters[0] = '\0';
-  }
-  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) noexcept {
-    va_list arguments;
-    va_start(arguments, format);
-    const int written = std::vsnprintf(characters + size, capacity - size, format, arguments);
-    va_end(arguments);
-    if (written > 0) size += static_cast<std::size_t>(written);
-    if (size >= capacity) size = capacity - 1;
-  }
-};
-
-/// One library of the toolkit, by what sets it apart from the others.
+/// One library of the toolkit: the names of its file and of the folders that only it has.
 struct toolkit_library {
-  const char* override_variable;  ///< names the library's file, and then nothing else is tried
+  const char* override_variable;  ///< the file to open; if it is set, nothing else is tried
   const char* file_names[3];      ///< newest first
-  const char* wheel_folder;       ///< of CUDA 12's Python wheels, which are beside each other
+  const char* wheel_folder;       ///< in the wheels of CUDA 12, which have a folder each
 };
 
-/// Opens a library in one folder, where `*` may stand for part of a name; null where it is not
-/// there.
+/// Opens a library in one folder, whose path may contain `*`. Returns null if it is not there.
 inline void* open_toolkit_library_in(const char* folder, const toolkit_library& which,
-                                     message_buffer& log) noexcept {
-  log.add("%s%s", log.size == 0 ? "" : ", ", folder);
+                                     text_builder& looked_in) noexcept {
+  looked_in << (looked_in.size() == 0 ? "" : ", ") << folder;
   for (const char* name : which.file_names) {
     char pattern[1024];
     std::snprintf(pattern, sizeof pattern, "%s/%s", folder, name);
@@ -54,7 +32,7 @@ inline void* open_toolkit_library_in(const char* folder, const toolkit_library& 
     if (::glob(pattern, 0, nullptr, &found) == 0) {
       for (std::size_t i = 0; i < found.gl_pathc && library == nullptr; ++i) {
         library = open_library(found.gl_pathv[i]);
-        if (library == nullptr) log.add(" (%s)", open_library_failure());
+        if (library == nullptr) looked_in << " (" << open_library_failure() << ')';
       }
     }
     ::globfree(&found);
@@ -63,10 +41,10 @@ inline void* open_toolkit_library_in(const char* folder, const toolkit_library& 
   return nullptr;
 }
 
-/// Calls `visit(folder)` for each place where a library is looked for, in order, until one returns
-/// true: the toolkit that CUDA_PATH, CUDA_HOME or CUDAToolkit_ROOT names; where the system's loader
-/// looks, for which `folder` is null; /usr/local/cuda; the wheels of an active Python environment,
-/// with a `*` in the folder's name.
+/// Calls `visit(folder)` for each folder to search, in order, until it returns true: the toolkit
+/// that CUDA_PATH, CUDA_HOME or CUDAToolkit_ROOT names; a null `folder`, which stands for the
+/// search path of the dynamic loader; /usr/local/cuda; the wheels of an active Python environment,
+/// whose path contains a `*`.
 template <class Visit>
 void for_each_toolkit_folder(const toolkit_library& which, Visit visit) noexcept {
   // A toolkit has lib64 or lib; the wheels of CUDA 13 look like a toolkit.
@@ -81,7 +59,8 @@ void for_each_toolkit_folder(const toolkit_library& which, Visit visit) noexcept
       if (visit(folder)) return;
     }
   }
-  if (visit(static_cast<const char*>(nullptr))) return;
+  constexpr const char* search_path_of_loader = nullptr;
+  if (visit(search_path_of_loader)) return;
   for (const char* fixed : {"/usr/local/cuda/lib64", "/usr/local/cuda/lib"}) {
     if (visit(fixed)) return;
   }
@@ -93,27 +72,29 @@ void for_each_toolkit_folder(const toolkit_library& which, Visit visit) noexcept
   }
 }
 
-/// Opens a library: at the path in its own variable, and nowhere else where that is set; otherwise
-/// in the first place of `for_each_toolkit_folder` that has it. On failure `log` says where it
-/// looked.
-inline void* open_toolkit_library(const toolkit_library& which, message_buffer& log) noexcept {
-  void* library = nullptr;
+/// Opens a library: the file that its override variable names, or else the first that
+/// `for_each_toolkit_folder` leads to. On failure returns null and writes to `looked_in`.
+inline void* open_toolkit_library(const toolkit_library& which, text_builder& looked_in) noexcept {
   const char* path = environment_variable(which.override_variable);
   if (path != nullptr && *path != '\0') {
-    library = open_library(path);
-    if (library == nullptr) log.add("%s (%s)", which.override_variable, open_library_failure());
+    void* library = open_library(path);
+    if (library == nullptr) {
+      looked_in << which.override_variable << " (" << open_library_failure() << ')';
+    }
     return library;
   }
+  void* library = nullptr;
   for_each_toolkit_folder(which, [&](const char* folder) {
     if (folder != nullptr) {
-      library = open_toolkit_library_in(folder, which, log);
-    } else {
-      for (const char* name : which.file_names) {
-        if (library == nullptr) library = open_library(name);
-      }
-      if (library == nullptr) log.add("%sthe system's library path", log.size == 0 ? "" : ", ");
+      library = open_toolkit_library_in(folder, which, looked_in);
+      return library != nullptr;
     }
-    return library != nullptr;
+    for (const char* name : which.file_names) {
+      if (library == nullptr) library = open_library(name);
+    }
+    if (library != nullptr) return true;
+    looked_in << (looked_in.size() == 0 ? "" : ", ") << "the system's library path";
+    return false;
   });
   return library;
 }

@@ -111,14 +111,14 @@ inline result<> keep_in_graph(CUgraph graph, void* object, CUhostFn destroy,
                               source_location where) noexcept {
   CUuserObject kept = nullptr;
   result<> made = driver::call<&driver::entry_points::user_object_create>(
-      where, &kept, object, destroy, 1u, unsigned{CU_USER_OBJECT_NO_DESTRUCTOR_SYNC});
+      where, &kept, object, destroy, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
   if (!made.has_value()) {
     destroy(object);
     return made;
   }
   result<> retained = driver::call<&driver::entry_points::graph_retain_user_object>(
-      where, graph, kept, 1u, unsigned{CU_GRAPH_USER_OBJECT_MOVE});
-  if (!retained.has_value()) driver::destroy<&driver::entry_points::user_object_release>(kept, 1u);
+      where, graph, kept, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (!retained.has_value()) driver::destroy<&driver::entry_points::user_object_release>(kept, 1);
   return retained;
 }
 

@@ -34,9 +34,7 @@ result<> learn_graph(Capture& capture, const stream_ref& stream, source_location
   CUgraph graph = nullptr;
   GPU_TRY(on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_get_capture_info>(
-        where, stream.native(), &status, static_cast<cuuint64_t*>(nullptr), &graph,
-        static_cast<const CUgraphNode**>(nullptr), static_cast<const CUgraphEdgeData**>(nullptr),
-        static_cast<std::size_t*>(nullptr));
+        where, stream.native(), &status, nullptr, &graph, nullptr, nullptr, nullptr);
   }));
   const scoped_lock lock(live_objects::of_process().lock);
   capture.graph = graph;

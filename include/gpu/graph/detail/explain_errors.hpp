@@ -80,8 +80,7 @@ inline result<> require_own_node(CUgraph graph, graph_node node, const char* fun
   } else {
     const result<graph_node_list> before =
         list_nodes<&driver::entry_points::graph_node_get_dependencies>(
-            second.native(), second.context(), error.where(),
-            static_cast<CUgraphEdgeData*>(nullptr));
+            second.native(), second.context(), error.where(), nullptr);
     if (!before.has_value()) return noted_error(detail::move(error));
     if (before->contains(first)) {
       out << "there is an edge from the first node to the second already. Leave this one out, or "

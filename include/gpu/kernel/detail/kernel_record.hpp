@@ -3,7 +3,7 @@
 /// What a module remembers of one of its kernels: its parameters, and what each device allows it.
 
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/kernel/detail/kernel_limits.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>

@@ -10,15 +10,14 @@ namespace gpu::inline v0::detail {
 /// there is no launch.
 inline result<> require_launch_function(bool extended, source_location where) noexcept {
   const driver::entry_points& table = driver::current_entry_points();
-  void** const nothing = nullptr;
   if (extended) {
     if (table.launch_kernel_ex != nullptr) return {};
-    return driver::call<&driver::entry_points::launch_kernel_ex>(
-        where, static_cast<const CUlaunchConfig*>(nullptr), CUfunction{}, nothing, nothing);
+    return driver::call<&driver::entry_points::launch_kernel_ex>(where, nullptr, nullptr, nullptr,
+                                                                 nullptr);
   }
   if (table.launch_kernel != nullptr) return {};
-  return driver::call<&driver::entry_points::launch_kernel>(where, CUfunction{}, 0u, 0u, 0u, 0u, 0u,
-                                                            0u, 0u, CUstream{}, nothing, nothing);
+  return driver::call<&driver::entry_points::launch_kernel>(where, nullptr, 0, 0, 0, 0, 0, 0, 0,
+                                                            nullptr, nullptr, nullptr);
 }
 
 /// Turns what the driver said to a launch into an error, and takes the record of it back. With

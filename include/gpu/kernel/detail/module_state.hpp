@@ -6,7 +6,7 @@
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/detail/image.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 #include <gpu/kernel/jit_options.hpp>
@@ -111,8 +111,7 @@ inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
   void** const values = with != nullptr ? with->values : nullptr;
   const unsigned count = with != nullptr ? with->count : 0;
   GPU_TRY(driver::call<&driver::entry_points::library_load_data>(
-      where, &loaded, image, names, values, count, static_cast<CUlibraryOption*>(nullptr),
-      static_cast<void**>(nullptr), 0u));
+      where, &loaded, image, names, values, count, nullptr, nullptr, 0));
   CUmodule module = nullptr;
   return driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
 }

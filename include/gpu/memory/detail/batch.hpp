@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// What batches of every kind share: room for the lists that the driver reads, and the stream that
-/// takes them.
+/// What all batches of work share: temporary arrays for the driver to read, and the check of the
+/// stream.
 
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/driver/stream.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// So many elements on the heap; null where there was no room.
+/// Owns `count` elements on the heap; `data` is null if there was no memory.
 template <class T> struct scratch_array {
   T* const data;
 
@@ -18,15 +18,15 @@ template <class T> struct scratch_array {
   ~scratch_array() { delete[] data; }
 };
 
-/// What every batch, "copies" perhaps, asks of its stream. The driver takes none on the legacy
-/// default stream.
+/// Checks the stream of a batch of `what`, such as "copies". The driver does not accept batches on
+/// the legacy default stream.
 inline result<> require_batch_stream(const stream_ref& stream, const char* function,
                                      const char* what, source_location where) noexcept {
   GPU_TRY(require(stream, function, where));
-  if (stream.native() != nullptr && stream.native() != CU_STREAM_LEGACY) [[likely]]
-    return {};
+  if (stream.native() != nullptr && stream.native() != CU_STREAM_LEGACY) return {};
   text_builder out;
-  out << "the legacy default stream takes no batches of " << what << ". Use a stream of your own.";
+  out << "the legacy default stream does not take batches of " << what
+      << ". Use a stream that you created.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 

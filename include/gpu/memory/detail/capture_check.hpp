@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// A refusal before the driver is asked: for calls that a capture does not allow, and which the
-/// driver would answer by spoiling the capture.
+/// Rejects calls that a stream capture does not allow before the driver sees them: the driver would
+/// invalidate the capture.
 
 #include <gpu/driver/stream.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// `errc::capture_prohibited` where `stream` is being captured; `cure` says what to do instead.
-/// (cuStreamIsCapturing)
+/// Fails with `errc::capture_prohibited` if `stream` is being captured; `cure` says what to do
+/// instead. (cuStreamIsCapturing)
 inline result<> require_no_capture(const stream_ref& stream, const char* function, const char* cure,
                                    source_location where) noexcept {
   CUstreamCaptureStatus status{};
@@ -16,10 +16,9 @@ inline result<> require_no_capture(const stream_ref& stream, const char* functio
     return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
                                                                     &status);
   }));
-  if (status == CU_STREAM_CAPTURE_STATUS_NONE) [[likely]]
-    return {};
+  if (status == CU_STREAM_CAPTURE_STATUS_NONE) return {};
   text_builder out;
-  out << "the stream is being captured, and a graph cannot hold this. " << cure;
+  out << "the stream is being captured, and a graph cannot contain this operation. " << cure;
   return fail(refusal(errc::capture_prohibited, function, out.finish(), where));
 }
 

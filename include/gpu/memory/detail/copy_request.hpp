@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What `copy` asks of the driver once the types of its arguments have done their part.
+/// Queues and runs copies of contiguous elements, once the types of the arguments are checked.
 
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/detail/allocation.hpp>
@@ -13,7 +13,7 @@ struct copy_end {
   std::size_t count = 0;
   bool on_device = false;
   bool needs_context = false;  // an owner, which has one until it is moved from
-  context_ref context;         // empty where it is not known, and on the host
+  context_ref context;         // empty if it is not known, and for host memory
 
   bool moved_from() const noexcept { return needs_context && !context; }
 
@@ -21,86 +21,61 @@ struct copy_end {
   void* host_address() const noexcept { return reinterpret_cast<void*>(address); }
 };
 
-/// The bits that memory of `Element` is filled with.
-template <class Element> unsigned fill_pattern(const remove_cv_t<Element>& value) noexcept {
-  static_assert(!is_const<Element>, "the destination's elements are const");
-  static_assert(
-      sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
-      "the driver fills with patterns of 1, 2 or 4 bytes; other values need a kernel, but "
-      "zeros of any type are bytes: see gpu::as_writable_bytes");
-  unsigned pattern = 0;
-  __builtin_memcpy(&pattern, &value, sizeof value);
-  return pattern;
-}
-
-/// Not the first argument of an asynchronous copy. Overloads for other ends of a copy add to it.
+/// Holds for everything but the first argument of an asynchronous copy, to tell the overloads of
+/// `copy` apart.
 template <class Source>
 concept no_stream = !convertible<Source, stream_ref>;
 
-/// `errc::empty_handle` where the end (or the side of a box) was moved from.
-template <class End>
-result<> require_owner(const char* function, const char* what, const End& end,
-                       source_location where) noexcept {
-  if (!end.moved_from()) [[likely]]
-    return {};
+/// Fails with `errc::empty_handle` if the owner of a range was moved from.
+inline result<> require_owner(const char* function, const char* what, const copy_end& end,
+                              source_location where) noexcept {
+  if (!end.moved_from()) return {};
   return fail(empty_handle_error(function, what, where));
 }
 
-template <class End>
-result<> require_owners(const End& source, const End& destination, source_location where) noexcept {
+inline result<> require_owners(const copy_end& source, const copy_end& destination,
+                               source_location where) noexcept {
   GPU_TRY(require_owner("gpu::copy", "source", source, where));
   return require_owner("gpu::copy", "destination", destination, where);
 }
 
-/// `errc::size_mismatch` unless both ends have the same number of elements.
+/// Fails with `errc::size_mismatch` unless both ends have the same number of elements.
 inline result<> require_same_size(const copy_end& source, const copy_end& destination,
                                   source_location where) noexcept {
-  if (source.count == destination.count) [[likely]]
-    return {};
+  if (source.count == destination.count) return {};
   text_builder out;
-  out << "the source has " << source.count << " elements, the destination " << destination.count
-      << ". Copy ranges of the same length: take first("
+  out << "the source has " << source.count << " elements, but the destination has "
+      << destination.count << ". Copy ranges of the same length: take first("
       << (source.count < destination.count ? source.count : destination.count)
       << ") of the longer one.";
   return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, source.count,
                       destination.count));
 }
 
-/// `errc::wrong_context` where `range` is known to belong to another context than `stream`.
+/// Fails with `errc::wrong_context` if `range` is known to belong to another context than `stream`.
 inline result<> require_context(const char* function, const stream_ref& stream, const char* what,
                                 context_ref range, source_location where) noexcept {
-  if (!range || range == stream.context()) [[likely]]
-    return {};
+  if (!range || range == stream.context()) return {};
   return fail(wrong_context_error(function, "stream", stream.device().native(), what,
                                   range.device().native(), where));
 }
 
-/// `errc::wrong_context` where an end is known to belong to another context than the stream's; of
-/// ends in two contexts, one has to be in the stream's.
+/// Fails with `errc::wrong_context` if an end is known to belong to another context than the
+/// stream. If both contexts are known, it is enough that one of them is the stream's.
 inline result<> require_contexts(const stream_ref& stream, context_ref source,
                                  context_ref destination, source_location where) noexcept {
   const context_ref own = stream.context();
-  if (source && destination && (source == own || destination == own)) [[likely]]
-    return {};
+  if (source && destination && (source == own || destination == own)) return {};
   GPU_TRY(require_context("gpu::copy", stream, "source", source, where));
   return require_context("gpu::copy", stream, "destination", destination, where);
 }
 
-/// Whether nothing has to be done so that a call on `stream`, a usual one, may name the memory. (On
-/// the host only ranges without elements have no owner.)
-[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream,
-                                            const copy_end& end) noexcept {
-  const bool unknown = !end.on_device || (!end.needs_context && !end.context);
-  return unknown || end.context == stream.context();
-}
-
-/// Sets `peers` where a copy has to be one between peers: its ends belong to different contexts,
-/// and the stream is not being captured, when the driver takes it as an ordinary copy alone.
+/// Sets `peers` if a copy has to use the driver's peer functions: its ends belong to different
+/// contexts, and the stream is not being captured (a capture takes it as an ordinary copy only).
 inline result<> find_peers(const stream_ref& stream, context_ref source, context_ref destination,
                            bool& peers, source_location where) noexcept {
   GPU_TRY(require_contexts(stream, source, destination, where));
-  if (!source || !destination || source == destination) [[likely]]
-    return {};
+  if (!source || !destination || source == destination) return {};
   CUstreamCaptureStatus status{};
   GPU_TRY(on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
@@ -110,45 +85,41 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
   return {};
 }
 
-/// Queues the copy of some bytes as the driver's function for such ends. See `queue_or`.
-template <class Otherwise>
-[[gnu::always_inline]] inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
-                                                  const copy_end& destination, std::size_t bytes,
-                                                  source_location where,
-                                                  Otherwise otherwise) noexcept {
+/// Queues a copy with the driver's function for these two ends.
+inline result<> queue_copy(const stream_ref& stream, const copy_end& source,
+                           const copy_end& destination, std::size_t bytes,
+                           source_location where) noexcept {
   const CUstream native = stream.native();
   const CUdeviceptr from = source.device_address(), to = destination.device_address();
   if (source.on_device && destination.on_device) {
-    return queue_or<&driver::entry_points::memcpy_dtod_async>(stream, copy_label, where, otherwise,
-                                                              to, from, bytes, native);
+    return queue<&driver::entry_points::memcpy_dtod_async>(stream, copy_label, where, to, from,
+                                                           bytes, native);
   }
   if (source.on_device) {
-    return queue_or<&driver::entry_points::memcpy_dtoh_async>(
-        stream, copy_label, where, otherwise, destination.host_address(), from, bytes, native);
+    return queue<&driver::entry_points::memcpy_dtoh_async>(
+        stream, copy_label, where, destination.host_address(), from, bytes, native);
   }
   if (destination.on_device) {
-    return queue_or<&driver::entry_points::memcpy_htod_async>(
-        stream, copy_label, where, otherwise, to, static_cast<const void*>(source.host_address()),
-        bytes, native);
+    return queue<&driver::entry_points::memcpy_htod_async>(
+        stream, copy_label, where, to, static_cast<const void*>(source.host_address()), bytes,
+        native);
   }
-  return queue_or<&driver::entry_points::memcpy_async>(stream, copy_label, where, otherwise, to,
-                                                       from, bytes, native);
+  return queue<&driver::entry_points::memcpy_async>(stream, copy_label, where, to, from, bytes,
+                                                    native);
 }
 
-template <class End>
-result<> queue_peer_copy(const stream_ref& stream, const End& source, const End& destination,
-                         std::size_t bytes, source_location where) noexcept {
+inline result<> queue_peer_copy(const stream_ref& stream, const copy_end& source,
+                                const copy_end& destination, std::size_t bytes,
+                                source_location where) noexcept {
   return queue<&driver::entry_points::memcpy_peer_async>(
       stream, copy_label, where, destination.device_address(), destination.context.native(),
       source.device_address(), source.context.native(), bytes, stream.native());
 }
 
-/// Queues the copy on `stream`, or says what is wrong with it.
-template <class End>
-[[gnu::cold, gnu::noinline]] result<> copy_carefully(const stream_ref& stream, const End& source,
-                                                     const End& destination,
-                                                     std::size_t element_size,
-                                                     source_location where) noexcept {
+/// Queues a copy on `stream`.
+inline result<> copy_on(const stream_ref& stream, const copy_end& source,
+                        const copy_end& destination, std::size_t element_size,
+                        source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::copy", where));
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
@@ -158,22 +129,12 @@ template <class End>
   GPU_TRY(find_peers(stream, source.context, destination.context, peers, where));
   return on_stream(stream, where, [&] {
     return peers ? queue_peer_copy(stream, source, destination, bytes, where)
-                 : queue_copy(stream, source, destination, bytes, where, unavailable_at(where));
+                 : queue_copy(stream, source, destination, bytes, where);
   });
 }
 
-/// Whether a copy needs nothing but its one call.
-[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream, const copy_end& source,
-                                            const copy_end& destination) noexcept {
-  // One by one, or GCC makes a number of each and combines them.
-  if (source.count != destination.count) return false;
-  if (source.count == 0) return false;
-  if (!is_usual(stream)) return false;
-  return is_usual(stream, source) && is_usual(stream, destination);
-}
-
-/// Sets `owner` to the context that device memory belongs to, null where it belongs to a device
-/// only, as that of a pool does; and `ordinal` to the device. (cuPointerGetAttributes)
+/// Sets `owner` to the context that device memory belongs to, or to null if it belongs to a device
+/// only, as the memory of a pool does; and `ordinal` to the device. (cuPointerGetAttributes)
 inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordinal,
                            source_location where, const char* function = "gpu::copy") noexcept {
   CUmemorytype type{};
@@ -183,16 +144,15 @@ inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordina
   void* values[] = {&owner, &ordinal, &type};
   GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
       where, 3u, &attributes[0], &values[0], static_cast<CUdeviceptr>(address)));
-  if (type != CUmemorytype{}) [[likely]]
-    return {};
+  if (type != CUmemorytype{}) return {};
   return fail(refusal(errc::invalid_argument, function,
                       text("the device_span does not name memory that the driver knows. It may "
                            "have been freed."),
                       where, address));
 }
 
-/// Sets `context` to the one that memory on a device belongs to, where the range does not know it;
-/// memory of a pool stands for its device's primary context.
+/// Sets `context` to the context that device memory belongs to, and asks the driver if the range
+/// does not know it. Memory of a pool counts as its device's primary context.
 inline result<> find_context(const copy_end& end, context_ref& context, source_location where,
                              const char* function = "gpu::copy") noexcept {
   context = end.context;
@@ -206,9 +166,8 @@ inline result<> find_context(const copy_end& end, context_ref& context, source_l
 }
 
 /// Copies, and returns when the elements have arrived.
-template <class End>
-result<> copy_now(const End& source, const End& destination, std::size_t element_size,
-                  source_location where) noexcept {
+inline result<> copy_now(const copy_end& source, const copy_end& destination,
+                         std::size_t element_size, source_location where) noexcept {
   GPU_TRY(require_owners(source, destination, where));
   GPU_TRY(require_same_size(source, destination, where));
   const std::size_t bytes = source.count * element_size;
@@ -228,8 +187,8 @@ result<> copy_now(const End& source, const End& destination, std::size_t element
     }
   }
   return driver::in_context(context.native(), where, [&]() -> result<> {
-    // The driver's blocking copies wait for the legacy default stream alone, and those to a device
-    // may return before the last bytes are there.
+    // The driver's blocking copies wait for the legacy default stream only, and those to a device
+    // may return before the last bytes have arrived.
     GPU_TRY(driver::call<&driver::entry_points::ctx_synchronize>(where));
     if (!destination.on_device) {
       return driver::call<&driver::entry_points::memcpy_dtoh>(where, destination.host_address(),

@@ -21,7 +21,7 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
                           std::size_t spare = 0) noexcept {
   std::size_t in_all = 0;
   if (!__builtin_mul_overflow(count, size, &bytes) &&
-      !__builtin_add_overflow(bytes, spare, &in_all)) [[likely]]
+      !__builtin_add_overflow(bytes, spare, &in_all))
     return {};
   const std::size_t most = (~std::size_t{0} - spare) / size;
   text_builder out;

@@ -1,25 +1,25 @@
 #pragma once
 /// \file
-/// What a vector makes its elements of, as concepts: iterators, and nothing.
+/// Concepts for what a vector can make its elements from.
 
 #include <cstddef>
 
 namespace gpu::inline v0::detail {
 
-/// Iterators, one-pass ones among them, whose elements make a `T`.
+/// Iterators, also single-pass ones, whose elements convert to `T`.
 template <class Iterator, class T>
 concept reads_as = requires(Iterator i) {
   static_cast<T>(*i);
   ++i;
 };
 
-/// Iterators that tell how many elements there are.
+/// Iterators that can be subtracted, which gives the number of elements in advance.
 template <class Iterator>
 concept subtractable = requires(const Iterator& i) { static_cast<std::size_t>(i - i); };
 
-/// Iterators that throw nothing while elements are made of theirs.
+/// Iterators that do not throw while elements are made from theirs.
 template <class Iterator, class T>
-concept reads_quietly = requires(Iterator i) {
+concept nothrow_reads_as = requires(Iterator i) {
   { static_cast<T>(*i) } noexcept;
   { ++i } noexcept;
   { i != i } noexcept;
@@ -31,9 +31,9 @@ concept reads_quietly = requires(Iterator i) {
 
 /// Types that have a `T{}`.
 template <class T>
-concept made_of_nothing = requires { T{}; };
+concept default_makeable = requires { T{}; };
 template <class T>
-concept made_quietly = requires {
+concept nothrow_default_makeable = requires {
   { T{} } noexcept;
 };
 

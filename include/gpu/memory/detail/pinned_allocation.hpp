@@ -1,24 +1,13 @@
 #pragma once
 /// \file
-/// Page-locked host memory as `pinned_vector` sees it: its flags, getting it and giving it back.
+/// Allocates and frees page-locked host memory for the classes that own it.
 
 #include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 
-namespace gpu::inline v0 {
+namespace gpu::inline v0::detail {
 
-/// What page-locked memory can do beyond being copied fast; combine with `|`.
-enum class pinned_flags : unsigned {
-  none = 0,
-  portable = CU_MEMHOSTALLOC_PORTABLE,  ///< page-locked for all contexts, not just its own
-  mapped = CU_MEMHOSTALLOC_DEVICEMAP,   ///< kernels can use it where it is: `mapped_span`
-  write_combined =
-      CU_MEMHOSTALLOC_WRITECOMBINED,  ///< faster to send, very slow to read on the host
-};
-template <> inline constexpr bool is_flag_set<pinned_flags> = true;
-
-namespace detail {
-
-/// `errc::invalid_argument` for bits that are none of `pinned_flags`.
+/// Fails with `errc::invalid_argument` if `flags` has bits that `pinned_flags` does not have.
 inline result<> check_pinned_flags(pinned_flags flags, const char* function,
                                    source_location where) noexcept {
   constexpr unsigned known =
@@ -26,7 +15,7 @@ inline result<> check_pinned_flags(pinned_flags flags, const char* function,
   return require_flags(flags, known, "pinned_flags", function, where);
 }
 
-/// Where there is an `owner`, it is part of a larger piece, and the driver knows nothing of it.
+/// Memory with an `owner` is part of a larger allocation, so the driver cannot free it by itself.
 struct pinned_allocation {
   void* address = nullptr;
   context_ref context;
@@ -46,7 +35,7 @@ struct free_pinned_memory {
 
 using pinned_memory = unique_handle<pinned_allocation, free_pinned_memory>;
 
-/// Sets `memory`. (cuMemHostAlloc)
+/// Sets `memory` to page-locked memory. (cuMemHostAlloc)
 inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_flags flags,
                                 pinned_memory& memory, source_location where) noexcept {
   if (bytes == 0) return {};
@@ -55,8 +44,7 @@ inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_f
   result<> done = driver::call_in<&driver::entry_points::mem_host_alloc>(
       context.native(), where, &made.address, bytes, static_cast<unsigned>(flags));
   memory.reset(made);
-  if (done.has_value()) [[likely]]
-    return done;
+  if (done.has_value()) return done;
   memory.reset();
   cuda_error error = detail::move(done).error();
   if (error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -68,11 +56,11 @@ inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_f
   return fail(detail::move(error));
 }
 
-/// Sets `mapped` to where the device sees `address`. (cuMemHostGetDevicePointer)
+/// Sets `mapped` to the device's address of `address`. (cuMemHostGetDevicePointer)
 inline result<> get_mapped_address(void* address, context_ref context, pinned_flags flags,
                                    CUdeviceptr& mapped, source_location where) noexcept {
   GPU_TRY(require(context, "gpu::pinned_vector::mapped_span", where));
-  if (!has(flags, pinned_flags::mapped)) [[unlikely]] {
+  if (!has(flags, pinned_flags::mapped)) {
     return fail(refusal(errc::invalid_argument, "gpu::pinned_vector::mapped_span",
                         text("the memory is not mapped. Create the vector with "
                              "gpu::pinned_flags::mapped."),
@@ -83,5 +71,4 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
       context.native(), where, &mapped, address, 0u);
 }
 
-}  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v0::detail

@@ -11,17 +11,17 @@ namespace gpu::inline v0::detail {
 template <class T> class pinned_elements : public host_elements<element_owner<T, pinned_memory>> {
  public:
   static_assert(alignof(T) <= memory_alignment,
-                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
-                "aligned to more. Register a gpu::aligned_buffer.");
+                "the driver aligns memory to 256 bytes, and the elements need more. Register a "
+                "gpu::aligned_buffer instead.");
 
-  /// All elements, or some of them, for asynchronous copies.
+  /// Returns a span of all elements, for asynchronous copies.
   pinned_span<T> span() & noexcept {
     return pinned_span<T>::from_native(this->data(), this->size_);
   }
   pinned_span<const T> span() const& noexcept {
     return pinned_span<const T>::from_native(this->data(), this->size_);
   }
-  void span() const&& = delete;  // a name must not outlive its owner
+  void span() const&& = delete;  // a span must not outlive the owner
   operator pinned_span<T>() & noexcept { return span(); }
   operator pinned_span<const T>() const& noexcept { return span(); }
   operator pinned_span<const T>() const&& = delete;

@@ -32,11 +32,11 @@ template <class A> struct end_element {
 template <array_end A> struct end_element<A> {
   using type = typename remove_cvref_t<A>::value_type;
 };
-template <box_range A> struct end_element<A> {
-  using type = typename box_view_t<A>::element_type;
+template <pitched_range A> struct end_element<A> {
+  using type = typename pitched_view_t<A>::element_type;
 };
 template <class A>
-  requires(!array_end<A> && !box_range<A> && (host_range<A> || device_range<A>))
+  requires(!array_end<A> && !pitched_range<A> && (host_range<A> || device_range<A>))
 struct end_element<A> {
   using type = element_t<A>;
 };
@@ -63,7 +63,7 @@ template <class E> constexpr texel_part texel_part_of() noexcept {
 struct array_copy_end {
   texel_part elements{};
   cuda_array_ref<> array{};  // one of three: this,
-  box_side box{};            // a pitched view, whose width is in elements,
+  region_side box{};         // a pitched view, whose width is in elements,
   copy_end range{};          // or a range
   enum class kind : unsigned char { array, box, range } kind = kind::range;
 
@@ -78,7 +78,7 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
     made.kind = array_copy_end::kind::array;
   } else {
     made.elements = texel_part_of<element>();
-    if constexpr (box_range<A&>) {
+    if constexpr (pitched_range<A&>) {
       made.box = side_of(end);
       made.kind = array_copy_end::kind::box;
     } else {
@@ -128,7 +128,7 @@ inline result<> require_count(const char* what, std::size_t count, std::size_t p
 
 /// The end as a box of texels of `format`. A range without a pitch is one of `extent`.
 inline result<> make_side(const array_copy_end& end, const char* what, texel_format format,
-                          const box_extent& extent, box_side& side,
+                          const box_extent& extent, region_side& side,
                           source_location where) noexcept {
   side.element = texel_bytes(format);
   if (end.is_array()) {
@@ -172,7 +172,7 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
 
 /// Both ends as boxes of texels, where one of them is an array.
 inline result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
-                           const copy_region& region, box_side& from, box_side& to,
+                           const copy_region& region, region_side& from, region_side& to,
                            source_location where) noexcept {
   const bool reads = source.is_array();
   const cuda_array_ref<>& array = reads ? source.array : destination.array;

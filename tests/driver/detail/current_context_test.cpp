@@ -1,14 +1,14 @@
 // Which context is borrowed where any will do, and that the thread is left as it was.
 
 #include <gpu/driver.hpp>
-#include <gpu/driver/any_context.hpp>
+#include <gpu/driver/detail/current_context.hpp>
 
 #include "support/catch.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace any_context_test {
+namespace current_context_test {
 namespace {
 
 // A driver of two devices whose primary contexts are the numbers 0x100 and 0x101, and which keeps a
@@ -113,4 +113,4 @@ TEST_CASE("each call that borrows a context may fail", "[driver][any_context]") 
 }
 
 }  // namespace
-}  // namespace any_context_test
+}  // namespace current_context_test
