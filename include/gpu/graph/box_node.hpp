@@ -60,13 +60,12 @@ class fill_box_node {
 
   template <detail::pitched_range Destination>
     requires(detail::is_device_region<Destination>())
-  fill_box_node(
-      Destination&& destination,
-      const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>&
-          value) noexcept
+  fill_box_node(Destination&& destination,
+                const detail::remove_cv_t<typename detail::pitched_view_t<Destination>::element_type>&
+                    value) noexcept
       : box_{detail::side_of(destination)},
-        pattern_{detail::fill_pattern<typename detail::pitched_view_t<Destination>::element_type>(
-            value)} {}
+        pattern_{
+            detail::fill_pattern<typename detail::pitched_view_t<Destination>::element_type>(value)} {}
 
  private:
   friend struct detail::node_access;

@@ -5,8 +5,8 @@
 #include <gpu/driver/peer.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/device_span.hpp>
 #include <gpu/memory/fill.hpp>
+#include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {
 

@@ -249,7 +249,7 @@ class cuda_array
     if (made.has_value()) [[likely]]
       return owner;
     return detail::fail(detail::explain_out_of_memory(detail::move(made).error(), in,
-                                                      detail::array_bytes(shape, format)));
+                                                 detail::array_bytes(shape, format)));
   }
 };
 

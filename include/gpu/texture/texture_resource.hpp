@@ -2,8 +2,8 @@
 /// \file
 /// `texture_resource`: what a texture or a surface reads, as the driver tells it.
 
-#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/memory/detail/region_side.hpp>
+#include <gpu/memory/detail/copy_request.hpp>
 #include <gpu/texture/mipmapped_array.hpp>
 #include <gpu/texture/texture_options.hpp>
 

@@ -63,7 +63,7 @@ template <class E> constexpr texel_part texel_part_of() noexcept {
 struct array_copy_end {
   texel_part elements{};
   cuda_array_ref<> array{};  // one of three: this,
-  region_side box{};         // a pitched view, whose width is in elements,
+  region_side box{};            // a pitched view, whose width is in elements,
   copy_end range{};          // or a range
   enum class kind : unsigned char { array, box, range } kind = kind::range;
 
