@@ -4,6 +4,7 @@
 
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>

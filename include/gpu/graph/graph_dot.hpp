@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace gpu::inline v0 {
 
@@ -54,7 +55,7 @@ inline result<> require_writable(const char* path, const char* function,
   }
   if (::faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) return {};
   if (errno != ENOENT) {
-    out << '"' << path << "\" cannot be written: " << gpu_c_strerror(errno)
+    out << '"' << path << "\" cannot be written: " << std::strerror(errno)
         << ". Pass the name of another file, or give this process the right to write it.";
     return fail(refuse());
   }
@@ -69,7 +70,7 @@ inline result<> require_writable(const char* path, const char* function,
   if (missing) {
     out << "is not there. Create it, or name another.";
   } else {
-    out << "takes no file: " << gpu_c_strerror(errno) << ". Name a folder that does.";
+    out << "takes no file: " << std::strerror(errno) << ". Name a folder that does.";
   }
   return fail(refuse());
 }

@@ -79,7 +79,7 @@ template <class... Parameters> class kernel_node {
   launch_config config_;
   kernel<Parameters...> kernel_;
   detail::argument_pack<Parameters...> arguments_;
-  detail::noted_owners<sizeof...(Parameters)> owners_;
+  detail::argument_owners<sizeof...(Parameters)> owners_;
   CUlaunchAttribute cluster_;
 };
 

@@ -11,93 +11,24 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Clang finds out that a launch which succeeded has no error to look for where its failures come
-/// from one call only; GCC finds out anyway, and better where each has its own.
-#if defined(__clang__)
-inline constexpr bool failures_have_one_call = true;
-#else
-inline constexpr bool failures_have_one_call = false;
-#endif
-
-/// A stream for where a launch is not plain. GCC would read a stream and its context as one vector,
-/// to store both there, and take it apart again on the launch path.
-template <class Stream>
-[[gnu::always_inline]] inline Stream for_failures(const Stream& stream) noexcept {
-#if defined(__clang__)
-  return stream;
-#else
-  CUstream native = stream.native();
-  asm("" : "+r"(native));
-  return Stream::from_native(native, stream.context());
-#endif
-}
-
-/// Launches with the arguments in place, at `pointers`: checks the shape against what is known of
-/// kernel and device, and of the arguments whose memory they are, notes the launch, and calls the
-/// driver. Always inlined, because the checks of a shape that is known at compile time fold away
-/// then.
-template <class Record, class... A>
+/// Launches with the arguments packed at `pointers`. `arguments` are those of the caller, some of
+/// which know the context of their memory.
+template <class... A>
 [[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
-                                                     const launch_config& config, Record* kernel,
-                                                     void** pointers, source_location where,
+                                                     const launch_config& config,
+                                                     kernel_record* kernel, void** pointers,
+                                                     source_location where,
                                                      const A&... arguments) noexcept {
-  const std::size_t place = stream_access::limits_place(stream);
-  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[place], __ATOMIC_ACQUIRE);
-  alignas(prepared_launch) unsigned char room[sizeof(prepared_launch)];
-  prepared_launch* otherwise = nullptr;
-  CUresult code = CUDA_SUCCESS;
-  std::uint64_t ticket = 0;
-  CUlaunchConfig native;
-  const CUlaunchConfig* extended = nullptr;
-  const bool all_at_home = (is_at_home(arguments, stream.context().native()) && ...);
-  if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
-    process_state* const process = kernel->process;
-    ticket = note_launch(process->launches, &limits.label, stream.native(), where);
-    [[maybe_unused]] std::uint64_t kept = ticket;
-    // In memory across the call: a register for it would have to be saved and restored.
-    if constexpr (!failures_have_one_call) asm("" : "+m"(kept));
-    const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
-    code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
-                    config.grid.z, config.block.x, config.block.y, config.block.z,
-                    config.shared_bytes, stream.native(), pointers, nullptr);
-    if (code == CUDA_SUCCESS) [[likely]]
-      return {};
-    if constexpr (!failures_have_one_call) return launch_failed(code, kept, where.line());
-  } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
-             is_plain_shape(config, limits.plain)) {
-    // What the compiler knows of the shape saves most of the work of the way below.
-    native = native_config(config, stream.native(), config.attributes.native(),
-                           config.attributes.size());
-    std::uint64_t entered = 0;
-    code = call_launch_kernel_ex(native, kernel, limits.label, pointers, where, entered);
-    if (code == CUDA_SUCCESS) [[likely]]
-      return {};
-    if constexpr (!failures_have_one_call)
-      return launch_failed(code, entered, where.line(), &native);
-    ticket = entered;
-    extended = &native;
-  } else {
-    // Copies, so that the originals can stay in registers on the paths above.
-    otherwise = ::new (static_cast<void*>(room)) prepared_launch{
-        for_failures(stream),
-        {config.grid, config.block, config.shared_bytes, config.cluster, config.attributes},
-        kernel,
-        pointers,
-        where};
-    if constexpr (!failures_have_one_call) {
-      if constexpr (have_owners<A...>)
-        return launch_otherwise(*otherwise, owner_only(arguments)...);
-      return is_known_shape(config) ? launch_carefully(*otherwise) : launch_otherwise(*otherwise);
-    }
-  }
-  if constexpr (have_owners<A...>) {
-    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended,
-                               owner_only(arguments)...);
-  } else {
-    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended);
-  }
+  // Limits per device; slot 0 rejects everything and forces the checked path.
+  const std::size_t slot = stream_access::limits_place(stream);
+  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
+  if (is_fast_path(config, limits) && (belongs_to(arguments, stream.context()) && ...))
+    return submit(stream, config, *kernel, limits, pointers, where);
+  const argument_owners<sizeof...(A)> owners(arguments...);
+  return launch_checked({stream, config, kernel, pointers, where, owners.list, owners.count});
 }
 
+/// Launches a kernel whose parameters are `P...`.
 template <class... P, class... A>
 [[gnu::always_inline]] inline result<> launch_typed(const stream_ref& stream,
                                                     const launch_config& config,
@@ -124,18 +55,18 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   return {};
 }
 
-template <std::size_t... Index, class... A>
-result<> launch_untyped(indices<Index...>, const stream_ref& stream, const launch_config& config,
+/// Launches a kernel whose parameters are not stated.
+template <class... A>
+result<> launch_untyped(const stream_ref& stream, const launch_config& config,
                         kernel_record* kernel, source_location where, A&&... arguments) noexcept {
   GPU_TRY(check_untyped<A...>(kernel, where));
-  [[maybe_unused]] argument_slots<indices<Index...>, untyped_argument<A>...> slots{
-      {untyped_argument<A>(static_cast<A&&>(arguments))}...};
-  [[maybe_unused]] const parameter_place* places =
-      kernel->parameters_known ? kernel->parameters : nullptr;
-  void* pointers[sizeof...(A) == 0 ? 1 : sizeof...(A)] = {
-      static_cast<argument_slot<Index, untyped_argument<A>>&>(slots).value.place(
-          places == nullptr ? 0 : places[Index].size)...};
-  return launch_packed(stream, config, kernel, pointers, where, arguments...);
+  const auto launch_values = [&](untyped_argument<A>... values) {
+    [[maybe_unused]] const parameter_place* parameter = kernel->parameters;
+    const bool known = kernel->parameters_known;
+    void* pointers[] = {values.address(known ? parameter++->size : 0)..., nullptr};
+    return launch_packed(stream, config, kernel, pointers, where, arguments...);
+  };
+  return launch_values(untyped_argument<A>(static_cast<A&&>(arguments))...);
 }
 
 /// Reads better in a compiler's message than the conversion that failed.
@@ -213,8 +144,7 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
     return detail::launch_with_host_memory(
         stream.value, stream.where, record->name.c_str(),
         [&](auto&&... staged) noexcept {
-          return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
-                                        config, record, stream.where,
+          return detail::launch_untyped(stream.value, config, record, stream.where,
                                         static_cast<decltype(staged)>(staged)...);
         },
         static_cast<Arguments&&>(arguments)...);
@@ -223,8 +153,7 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
                   "gpu::launch: an argument is neither trivially copyable nor known to stand for "
                   "device memory (see gpu::kernel_argument), or it is a temporary that would free "
                   "its memory before the kernel runs");
-    return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
-                                  config, record, stream.where,
+    return detail::launch_untyped(stream.value, config, record, stream.where,
                                   static_cast<Arguments&&>(arguments)...);
   }
 }

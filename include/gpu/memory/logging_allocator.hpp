@@ -3,6 +3,7 @@
 /// `logging_allocator`: tells of each allocation who asked for it and what is left.
 
 #include <gpu/memory/device_buffer.hpp>
+#include <gpu/system/output.hpp>
 
 namespace gpu::inline v0 {
 

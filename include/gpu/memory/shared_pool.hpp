@@ -32,8 +32,8 @@ inline result<file_descriptor> export_pool(
     return file_descriptor::adopt(native);
   return detail::fail(
       detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-                            "a pool can be exported that was created with .handle_types = "
-                            "gpu::shareable_handle_types::posix_file_descriptor"));
+                           "a pool can be exported that was created with .handle_types = "
+                           "gpu::shareable_handle_types::posix_file_descriptor"));
 }
 
 /// Makes a handle of all of a buffer for the processes that have its pool, which has to be exported

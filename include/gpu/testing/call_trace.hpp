@@ -5,6 +5,7 @@
 
 #include <gpu/core/error.hpp>
 #include <gpu/driver/entry_points.hpp>
+#include <gpu/system/environment.hpp>
 #include <gpu/testing/detail/recorded_memory.hpp>
 #include <gpu/testing/detail/trace_format.hpp>
 #include <gpu/testing/interposed_table.hpp>

@@ -4,7 +4,7 @@
 
 #include <gpu/compiler/cache/kept_program.hpp>
 #include <gpu/compiler/detail/request_key.hpp>
-#include <gpu/system/fork_mutex.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -38,7 +38,7 @@ class program_memory {
       ++found->owners;
       while (!found->ready && !found->dropped) {
         waited = true;
-        mutex_.wait();
+        changed_.wait(mutex_);
       }
       if (found->ready) {
         found->last_use = ++uses_;
@@ -65,7 +65,7 @@ class program_memory {
                     state.log.size() + state.ptxas_log.size() + 2048;
     filled->ready = true;
     filled->last_use = ++uses_;
-    mutex_.notify();
+    changed_.notify_all();
     if (!filled->dropped) bytes_ += filled->bytes;
     while (bytes_ > limit) {
       entry* oldest = nullptr;
@@ -113,7 +113,7 @@ class program_memory {
   void drop(entry* stale) noexcept {
     const guard lock(*this);
     if (!stale->dropped) forget(stale);
-    mutex_.notify();
+    changed_.notify_all();
   }
   void release(entry* used) noexcept {
     const guard lock(*this);
@@ -142,7 +142,9 @@ class program_memory {
     /// In a forked child, starts with an empty memory and leaks that of the parent, which another
     /// thread may have left half changed.
     explicit guard(program_memory& memory) noexcept : memory_{memory} {
-      if (!memory.mutex_.lock()) return;
+      memory.mutex_.lock();
+      if (memory.forks_ == fork_count()) return;
+      memory.forks_ = fork_count();
       ::new (static_cast<void*>(&memory.entries_)) sequence<entry*>;
       ::new (static_cast<void*>(&memory.keys_)) sequence<known_key>;
       ::new (static_cast<void*>(&memory.key_index_)) sequence<std::size_t>;
@@ -208,7 +210,9 @@ class program_memory {
     ~known_key() { delete key; }
   };
 
-  fork_mutex mutex_;
+  mutex mutex_;
+  condition changed_;
+  std::uint32_t forks_ = 0;  // `fork_count` when the lock was last taken
   sequence<entry*> entries_;
   sequence<known_key> keys_;
   sequence<std::size_t> key_index_;  // hash table: positions in keys_, from 1; 0 is free

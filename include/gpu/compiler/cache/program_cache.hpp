@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache/events.hpp>
 #include <gpu/compiler/cache/memory.hpp>
 #include <gpu/compiler/cache/settings.hpp>
-#include <gpu/system/fork_mutex.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -17,13 +17,13 @@ class program_cache {
   program_cache& operator=(const program_cache&) = delete;
 
   resolved_cache_settings settings() const {
-    const guard lock(*this);
+    const scoped_lock lock(mutex_);
     return settings_;
   }
 
   /// Replaces the settings and forgets what is in memory.
   void configure(resolved_cache_settings&& settings) {
-    const guard lock(*this);
+    const scoped_lock lock(mutex_);
     settings_ = detail::move(settings);
     memory_.clear();
   }
@@ -41,18 +41,7 @@ class program_cache {
   const cache_events& events() const noexcept { return events_; }
 
  private:
-  class guard {
-   public:
-    explicit guard(const program_cache& cache) noexcept : cache_{cache} { cache.mutex_.lock(); }
-    guard(const guard&) = delete;
-    guard& operator=(const guard&) = delete;
-    ~guard() { cache_.mutex_.unlock(); }
-
-   private:
-    const program_cache& cache_;
-  };
-
-  mutable fork_mutex mutex_;
+  mutable mutex mutex_;
   resolved_cache_settings settings_;
   program_memory memory_;
   cache_events events_;

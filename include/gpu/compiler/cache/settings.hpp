@@ -3,7 +3,7 @@
 /// The settings of a cache after the environment has been read.
 
 #include <gpu/core/string_ref.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0::detail {
 

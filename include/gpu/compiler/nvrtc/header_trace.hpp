@@ -4,7 +4,7 @@
 
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/output.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

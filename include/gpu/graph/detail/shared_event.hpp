@@ -19,7 +19,10 @@ struct live_events {
 
   static live_events& of_process() noexcept { return process_wide<live_events>::get(); }
   /// Another thread of the parent may have been changing the list.
-  void after_fork() noexcept { *this = {}; }
+  void after_fork() noexcept {
+    lock.reset();
+    first = nullptr;
+  }
 };
 
 /// An event with as many shares as graphs hold.

@@ -1,29 +1,14 @@
 #pragma once
 /// \file
-/// The launch off its fast path: exact checks with their messages, larger shared memory, clusters
-/// and attributes, and the default streams.
-///
-/// What is not on the fast path is a template on the text builder that writes its messages: so it
-/// is compiled where something is launched, and costs next to nothing where this is only included.
+/// The checks of a launch against the limits of kernel and device. Each error has the value, the
+/// limit and the cure.
 
 #include <gpu/kernel/detail/argument_owner.hpp>
-#include <gpu/kernel/detail/launch_failure.hpp>
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
+#include <gpu/kernel/detail/submit_launch.hpp>
 #include <gpu/kernel/kernel.hpp>
-#include <gpu/kernel/launch_config.hpp>
 
 namespace gpu::inline v0::detail {
-
-/// A launch with its arguments in place.
-struct prepared_launch {
-  stream_ref stream;
-  launch_config config;
-  kernel_record* kernel;
-  void** arguments;
-  source_location where;
-  const argument_owner* owners = nullptr;
-  std::size_t owner_count = 0;
-};
 
 inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
@@ -157,9 +142,6 @@ result<Number> find_cluster_limit(const prepared_launch& launch,
   return raise_dynamic_shared(place, limits);
 }
 
-/// More than there are to choose from; a cluster is one beside these.
-inline constexpr std::size_t most_launch_attributes = 31;
-
 /// The attributes of a launch on behalf of `function`: whether they are there at all.
 inline result<> check_attributes(const prepared_launch& launch, const char* function) noexcept {
   const launch_attributes_ref& given = launch.config.attributes;
@@ -177,17 +159,6 @@ inline result<> check_attributes(const prepared_launch& launch, const char* func
   return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, count,
                       missing ? 0 : most_launch_attributes));
 }
-
-/// The attributes of a launch, and its cluster, which is one more.
-struct attributes_and_cluster {
-  template <class Config> explicit attributes_and_cluster(const Config& config) noexcept {
-    for (; count < config.attributes.size(); ++count)
-      all[count] = config.attributes.native()[count];
-    all[count++] = cluster_attribute(config.cluster);
-  }
-  CUlaunchAttribute all[most_launch_attributes + 1];
-  std::size_t count = 0;
-};
 
 /// A cooperative grid against what the device holds at once: its blocks wait for each other.
 [[gnu::cold, gnu::noinline]] inline result<> check_cooperative(
@@ -245,123 +216,24 @@ result<> check_attributes_and_shape(const prepared_launch& launch, const char* f
   const kernel_on_device place{launch.kernel, launch.stream.context().native(),
                                launch.stream.device().native(), function, launch.where};
   const kernel_limits* limits = GPU_TRY(find_limits(place));
+  if (fits(launch.config, *limits)) return limits;
   GPU_TRY(check_shape(launch, function, *limits));
   GPU_TRY(allow_shared_memory(place, *limits, launch.config.shared_bytes));
   GPU_TRY(check_cluster(launch, function, *limits));
   return limits;
 }
 
-/// Notes the launch, as `ticket`, and makes it with cuLaunchKernelEx.
-template <class Record>
-[[gnu::always_inline]] inline CUresult call_launch_kernel_ex(
-    const CUlaunchConfig& native, const Record* kernel, const launch_label& label, void** arguments,
-    source_location where, std::uint64_t& ticket) noexcept {
-  process_state& process = *kernel->process;
-  ticket = note_launch(process.launches, &label, recorded_stream(native.hStream), where);
-  // In two steps, or nvcc 13.0's front end ends with a segmentation fault.
-  const driver::entry_points* table = __atomic_load_n(&process.table, __ATOMIC_ACQUIRE);
-  const auto function = table->launch_kernel_ex;
-  if (function == nullptr) [[unlikely]]
-    return CUDA_ERROR_NOT_INITIALIZED;
-  return function(&native, reinterpret_cast<CUfunction>(kernel->native), arguments, nullptr);
-}
-
-/// Launches with these attributes.
-[[gnu::always_inline]] inline result<> launch_extended(const prepared_launch& launch,
-                                                       const kernel_limits& limits,
-                                                       const CUlaunchAttribute* attributes,
-                                                       std::size_t count) noexcept {
-  const CUlaunchConfig native =
-      native_config(launch.config, launch.stream.native(), attributes, count);
-  std::uint64_t ticket = 0;
-  const CUresult code = call_launch_kernel_ex(native, launch.kernel, limits.label, launch.arguments,
-                                              launch.where, ticket);
-  if (code == CUDA_SUCCESS) [[likely]]
-    return {};
-  return launch_failed(code, ticket, launch.where.line(), &native);
-}
-
-/// The same for a cluster, which is an attribute more.
-[[gnu::cold, gnu::noinline]] inline result<> launch_clusters(const prepared_launch& launch,
-                                                             const kernel_limits& limits) noexcept {
-  const attributes_and_cluster attributes(launch.config);
-  return launch_extended(launch, limits, attributes.all, attributes.count);
-}
-
-inline result<> launch_plainly(const prepared_launch& launch,
-                               const kernel_limits& limits) noexcept {
-  const dims& grid = launch.config.grid;
-  const dims& block = launch.config.block;
-  constexpr auto member = &driver::entry_points::launch_kernel;
-  const auto function = driver::current_entry_points().*member;
-  const std::uint64_t ticket = note_launch(launch.kernel->process->launches, &limits.label,
-                                           recorded_stream(launch.stream.native()), launch.where);
-  const CUresult code = function(
-      reinterpret_cast<CUfunction>(launch.kernel->native), grid.x, grid.y, grid.z, block.x, block.y,
-      block.z, launch.config.shared_bytes, launch.stream.native(), launch.arguments, nullptr);
-  if (code == CUDA_SUCCESS) return {};
-  return launch_failed(code, ticket, launch.where.line());
-}
-
-/// Does the whole of a launch of which nothing is known.
-[[gnu::cold, gnu::noinline]] inline result<> launch_carefully(
-    const prepared_launch& launch) noexcept {
-  kernel_record* const kernel = launch.kernel;
-  if (kernel == &no_kernel) return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
+/// Checks a launch in full, prepares the kernel and submits it. If a default stream is meant, its
+/// context is made current.
+inline result<> launch_checked(const prepared_launch& launch) noexcept {
+  if (launch.kernel == &no_kernel)
+    return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
   GPU_TRY(require(launch.stream, "gpu::launch", launch.where));
-  // In a forked child this stays away from the lock.
+  // Before the lock: in a forked child, another thread of the parent may have held it.
   GPU_TRY(require_launch_function(false, launch.where));
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
   GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
-  return on_stream(launch.stream, launch.where, [&] {
-    const launch_config& config = launch.config;
-    if (config.cluster.volume() != 1) return launch_clusters(launch, limits);
-    const launch_attributes_ref& attributes = config.attributes;
-    if (attributes.size() == 0) return launch_plainly(launch, limits);
-    return launch_extended(launch, limits, attributes.native(), attributes.size());
-  });
-}
-
-/// Whether there are attributes, no more than there can be, and nothing that they ask depends on
-/// the shape.
-template <class Attributes>
-[[gnu::always_inline]] inline bool are_plain(const Attributes& attributes) noexcept {
-  const CUlaunchAttribute* const all = attributes.native();
-  const std::size_t count = attributes.size();
-  if (all == nullptr || count - 1 >= most_launch_attributes) return false;
-  const CUlaunchAttribute* each = all;
-  do {
-    if (each->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
-  } while (++each != all + count);
-  return true;
-}
-
-/// A launch that is not plain, with the owners of memory among its arguments. Where attributes
-/// alone are the reason, they may be.
-template <class... A>
-[[gnu::cold, gnu::noinline]] inline result<> launch_otherwise(prepared_launch& launch,
-                                                              const A&... arguments) noexcept {
-  const launch_config& config = launch.config;
-  const std::size_t place = stream_access::limits_place(launch.stream);
-  const kernel_limits& limits = *__atomic_load_n(&launch.kernel->limits[place], __ATOMIC_ACQUIRE);
-  if ((is_at_home(arguments, launch.stream.context().native()) && ...) &&
-      are_plain(config.attributes) && is_plain_shape(config, limits.plain)) [[likely]]
-    return launch_extended(launch, limits, config.attributes.native(), config.attributes.size());
-  const noted_owners<sizeof...(A)> noted(arguments...);
-  launch.owners = noted.list;
-  launch.owner_count = noted.count;
-  return launch_carefully(launch);
-}
-
-/// Either a launch that is not plain, or one that the driver refused.
-template <class... A>
-[[gnu::cold, gnu::noinline]] inline result<> launch_unsuccessful(prepared_launch* otherwise,
-                                                                 int code, std::uint64_t ticket,
-                                                                 std::uint32_t line,
-                                                                 const CUlaunchConfig* extended,
-                                                                 const A&... arguments) noexcept {
-  if (otherwise != nullptr) return launch_otherwise(*otherwise, arguments...);
-  return launch_failed(code, ticket, line, extended);
+  return on_stream(launch.stream, launch.where, [&] { return submit_any(launch, limits); });
 }
 
 }  // namespace gpu::inline v0::detail

@@ -53,7 +53,12 @@ struct live_objects {
 
   static live_objects& of_process() noexcept { return process_wide<live_objects>::get(); }
   /// Another thread of the parent may have been changing the lists.
-  void after_fork() noexcept { *this = {}; }
+  void after_fork() noexcept {
+    lock.reset();
+    for (live_kernel*& list : kernels) list = nullptr;
+    unwanted = nullptr;
+    captures = nullptr;
+  }
 };
 
 /// Gives a share up, also where CUDA must not be called.

@@ -21,8 +21,7 @@ struct copy_end {
   void* host_address() const noexcept { return reinterpret_cast<void*>(address); }
 };
 
-/// Holds for everything but the first argument of an asynchronous copy, to tell the overloads of
-/// `copy` apart.
+/// Not a stream. Excludes asynchronous copies from the overloads of blocking ones.
 template <class Source>
 concept no_stream = !convertible<Source, stream_ref>;
 
