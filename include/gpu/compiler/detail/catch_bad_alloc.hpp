@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Turns the lack of memory that containers throw into an error that is returned.
+/// Turns a `std::bad_alloc` of a container into an error that is returned.
 
 #include <gpu/core/result.hpp>
 
@@ -8,8 +8,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// Does work that allocates as containers do, and returns what it returns.
-/// **Errors**: `errc::out_of_host_memory` in place of a `std::bad_alloc`.
+/// Calls `work`, which allocates through containers, and returns its result.
+/// **Errors**: `errc::out_of_host_memory` for a `std::bad_alloc`.
 template <class Work>
 auto catch_bad_alloc(const char* function, source_location where, Work work) -> decltype(work()) {
 #if defined(__cpp_exceptions)
