@@ -26,7 +26,7 @@ namespace gpu::inline v0::detail {
                 : CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
       on.native());
   if (!told.has_value() || asked <= static_cast<std::uint64_t>(limit))
-    return noted_error(detail::move(error));
+    return record_error(detail::move(error));
   text_builder out;
   if (is_window) {
     out << "an access policy window of " << asked << " bytes";
@@ -35,7 +35,7 @@ namespace gpu::inline v0::detail {
         << " domains,";
   }
   out << " is more than the " << limit << " of device " << on.native() << ". Use no more.";
-  return noted_error(detail::move(error)
+  return record_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(asked, static_cast<std::uint64_t>(limit)));
 }
