@@ -1,6 +1,5 @@
-// Machines without a toolkit in the usual places: what is found all the same, and what is said
-// where nothing is. Processes of their own see the machine so, for the folders are covered for
-// them.
+// Machines without a toolkit in the usual folders: what is found nevertheless, and the errors if
+// nothing is. Child processes see the machine this way, because the folders are covered for them.
 
 #include <gpu/compiler/toolkit_version.hpp>
 
@@ -61,7 +60,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Runs a test case in a process that is told of no toolkit.
+/// Runs a test case in a process whose environment names no toolkit.
 void expect(const char* name, test::environment more) {
   test::environment all = {{"CUDA_PATH", ""},        {"CUDA_HOME", ""},   {"CUDAToolkit_ROOT", ""},
                            {"CONDA_PREFIX", ""},     {"VIRTUAL_ENV", ""}, {"GPU_CACHE", "off"},
@@ -87,7 +86,7 @@ TEST_CASE("child: there are no headers of a toolkit", "[.child]") {
   if (!cover_headers()) return;
   const gpu::cuda_error toolkit = error_of(gpu::compile("#include <cuda_fp16.h>", for_90));
   CHECK(toolkit == gpu::errc::compile_failed);
-  CHECK(says(toolkit, "\"cuda_fp16.h\" was looked for",
+  CHECK(says(toolkit, "\"cuda_fp16.h\" was searched for",
              "The headers of the CUDA toolkit were not found; looked in", "/usr/local/cuda/include",
              "/opt/cuda/include", "pip install nvidia-cuda-runtime", "CUDA_PATH"));
   const gpu::cuda_error libcuxx = error_of(gpu::compile("#include <cuda/std/array>", for_90));
@@ -109,9 +108,9 @@ TEST_CASE("child: the headers are another toolkit's", "[.child]") {
   const std::string is =
       "this is NVRTC " + std::to_string(nvrtc.major) + '.' + std::to_string(nvrtc.minor);
   CHECK(says(error,
-             ("The headers that were found in " + root + "/include are those of CUDA 11.8").c_str(),
-             is.c_str(), "Install the headers that go with it"));
-  // A mistake elsewhere is not blamed on them.
+             ("The headers in " + root + "/include are those of CUDA 11.8").c_str(),
+             is.c_str(), "Install the headers of that version"));
+  // An error elsewhere does not mention them.
   const gpu::cuda_error own = error_of(gpu::compile("__device__ int x = y;", for_90));
   CHECK_FALSE(own.message().contains("those of CUDA"));
   std::printf("[done]");
@@ -143,12 +142,12 @@ TEST_CASE("child: a Python environment has NVRTC", "[.child]") {
   std::printf("[done]");
 }
 
-TEST_CASE("without a toolkit's headers the error says where they were looked for",
+TEST_CASE("without a toolkit's headers the error lists the folders that were searched",
           "[compiler][headers]") {
   expect("child: there are no headers of a toolkit", {{"GPU_NVRTC", path_of_nvrtc()}});
 }
 
-TEST_CASE("headers of another toolkit are named where they do not compile", "[compiler][headers]") {
+TEST_CASE("headers of another toolkit are named if they do not compile", "[compiler][headers]") {
   const temporary_folder root;
   root.make_folder("include");
   write_file(root / "include/cuda_fp16.h", "#error \"for another compiler\"\n");

@@ -1,7 +1,7 @@
 // What the driver's options do: which mistakes are faults and with what code, threads, devices, and
 // the list of leaks at the end.
 
-#include "driver_fixture.hpp"
+#include "testing/detail/cpu/driver_fixture.hpp"
 #include "support/cpu_driver.hpp"
 #include "support/subprocess.hpp"
 
