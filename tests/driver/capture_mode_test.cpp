@@ -10,7 +10,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>
 #include <gpu/driver/remote_writes.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// `stream_attribute`: what can be asked and set about a stream, each with the type of its value.
 
-#include <gpu/driver/attribute_limits.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/output.hpp>
 
@@ -262,9 +262,9 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
   });
   if (done.has_value()) [[likely]]
     return done;
-  return detail::fail(detail::with_excess(detail::move(done).error(),
-                                          static_cast<CUlaunchAttributeID>(Attribute), native,
-                                          of.device()));
+  return detail::fail(detail::explain_excess(detail::move(done).error(),
+                                             static_cast<CUlaunchAttributeID>(Attribute), native,
+                                             of.device()));
 }
 
 /// Gives `to` the attributes of `from`, the priority among them.
