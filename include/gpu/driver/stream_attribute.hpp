@@ -38,7 +38,7 @@ enum class memory_sync_domain : int {
   remote = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE,  ///< for kernels that talk to other devices
 };
 
-/// The attribute's name, such as "priority"; null for a value that is none.
+/// Returns the attribute's name, such as "priority"; null for any other value.
 constexpr const char* name_of(stream_attribute attribute) noexcept {
   switch (attribute) {
     case stream_attribute::access_policy_window:
