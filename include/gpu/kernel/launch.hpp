@@ -23,7 +23,7 @@ template <class... A>
   const std::size_t slot = stream_access::limits_place(stream);
   const kernel_limits& limits = *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
   if (is_fast_path(config, limits) && (belongs_to(arguments, stream.context()) && ...))
-    return submit(stream, config, *kernel, limits, pointers, where);
+    return submit(stream, config, kernel, limits, pointers, where);
   const argument_owners<sizeof...(A)> owners(arguments...);
   return launch_checked({stream, config, kernel, pointers, where, owners.list, owners.count});
 }

@@ -48,10 +48,20 @@ inline bool is_within(const dims& extents, const dims& largest) noexcept {
          config.shared_bytes <= limits.dynamic_shared && config.cluster == dims{};
 }
 
-/// Returns whether a launch can be submitted at once: it fits, and it has no attributes.
+/// Returns whether the attributes are there, and none of them depends on the shape.
+inline bool are_independent_of_shape(const launch_attributes_ref& attributes) noexcept {
+  if (attributes.native() == nullptr || attributes.size() > most_launch_attributes) return false;
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    if (attributes.native()[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
+  }
+  return true;
+}
+
+/// Returns whether a launch can be submitted without further checks.
 [[gnu::always_inline]] inline bool is_fast_path(const launch_config& config,
                                                 const kernel_limits& limits) noexcept {
-  return fits(config, limits) && config.attributes.size() == 0;
+  return fits(config, limits) &&
+         (config.attributes.size() == 0 || are_independent_of_shape(config.attributes));
 }
 
 /// Held while limits are read, raised and kept; never on the launch path. Each shared library may

@@ -227,7 +227,11 @@ inline result<> launch_checked(const prepared_launch& launch) noexcept {
   GPU_TRY(require_launch_function(false, launch.where));
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
   GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
-  return on_stream(launch.stream, launch.where, [&] { return submit_any(launch, limits); });
+  return on_stream(launch.stream, launch.where, [&] {
+    if (launch.config.cluster != dims{}) return submit_with_cluster(launch, limits);
+    return submit(launch.stream, launch.config, launch.kernel, limits, launch.arguments,
+                  launch.where);
+  });
 }
 
 }  // namespace gpu::inline v0::detail
