@@ -39,9 +39,9 @@ inline result<> submit_with_attributes(const prepared_launch& launch, const kern
 
 /// Submits a launch without attributes and cluster. `limits` are those of its device.
 /// (cuLaunchKernel)
-// Inlined, as are `fits` and the functions in launch.hpp that lead here: together they cost 52 to
-// 85 instructions above the raw call with g++ 12. If one of them is not inlined, it is 92 to 144
-// (benchmarks/kernel/launch_overhead).
+// Inlined, as are the functions on the way here in launch.hpp and kernel_limits.hpp: together they
+// cost 55 to 92 instructions above the raw call with g++ 12. If one of them is not inlined, it is 92
+// to 144 (benchmarks/kernel/launch_overhead).
 [[gnu::always_inline]] inline result<> submit(const stream_ref& stream, const launch_config& config,
                                               kernel_record* kernel, const kernel_limits& limits,
                                               void** arguments, source_location where) noexcept {
