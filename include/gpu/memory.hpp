@@ -25,6 +25,7 @@
 #include <gpu/memory/peer_memory.hpp>
 #include <gpu/memory/physical_memory.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
