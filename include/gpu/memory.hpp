@@ -4,6 +4,7 @@
 
 #include <gpu/memory/aligned_buffer.hpp>
 #include <gpu/memory/caching_allocator.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/caching_pinned_allocator.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
@@ -23,6 +24,7 @@
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/peer_memory.hpp>
 #include <gpu/memory/physical_memory.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>

@@ -59,7 +59,7 @@ class dictated_times {
   gpu::driver::scoped_entry_points in_force_{table_};
 };
 
-/// Everything that a test tunes with; counts what is done.
+/// Everything that a test tunes with; counts the calls.
 struct workbench {
   dictated_times times;
   temporary_folder folder;
@@ -123,7 +123,7 @@ TEST_CASE("the fastest variant is chosen and remembered", "[compiler][cache][aut
   value_of(bench.stream.synchronize());
 }
 
-TEST_CASE("another problem, other code and other variants are tuned anew",
+TEST_CASE("another problem, other code and other variants are tuned again",
           "[compiler][cache][autotune]") {
   workbench bench;
   const std::vector<int> variants{50, 10};
@@ -137,7 +137,7 @@ TEST_CASE("another problem, other code and other variants are tuned anew",
   CHECK(value_of(bench.tune(std::vector<int>{10, 50}, bench.settings())).chosen == 0);
 }
 
-TEST_CASE("another process remembers, and another device or driver is tuned anew",
+TEST_CASE("another process remembers, and another device or driver is tuned again",
           "[compiler][cache][autotune]") {
   workbench bench;
   const std::vector<int> variants{300, 10};
@@ -173,7 +173,7 @@ TEST_CASE("another process remembers, and another device or driver is tuned anew
   CHECK(remembered());
 }
 
-TEST_CASE("a variant that fails is left out, with its error", "[compiler][cache][autotune]") {
+TEST_CASE("a variant that fails is skipped, with its error", "[compiler][cache][autotune]") {
   workbench bench;
   const auto made = value_of(bench.tune(std::vector<int>{-1, 500, 5}, bench.settings()));
   CHECK(made.chosen == 2);
@@ -185,7 +185,7 @@ TEST_CASE("a variant that fails is left out, with its error", "[compiler][cache]
   CHECK(again.timings[0].error == made.timings[0].error);
 }
 
-TEST_CASE("where all variants fail, the first error is told", "[compiler][cache][autotune]") {
+TEST_CASE("if all variants fail, the first error is returned", "[compiler][cache][autotune]") {
   workbench bench;
   const gpu::cuda_error error = error_of(bench.tune(std::vector<int>{-1, -2}, bench.settings()));
   CHECK(error == gpu::errc::compile_failed);
@@ -193,7 +193,7 @@ TEST_CASE("where all variants fail, the first error is told", "[compiler][cache]
         gpu::errc::compile_failed);
 }
 
-TEST_CASE("a launch that is refused leaves its variant out", "[compiler][cache][autotune]") {
+TEST_CASE("a launch that is rejected skips its variant", "[compiler][cache][autotune]") {
   workbench bench;
   const auto made = value_of(gpu::autotune(
       bench.stream, bench.settings(), {32, 100000}, [&](int) { return bench.prepare(5); },
@@ -225,7 +225,7 @@ TEST_CASE("variants may be strings or structures with a name", "[compiler][cache
   CHECK(by_name.timings[0].variant == "wide");
 }
 
-TEST_CASE("tuning without variants or repetitions is refused", "[compiler][cache][autotune]") {
+TEST_CASE("tuning without variants or repetitions is rejected", "[compiler][cache][autotune]") {
   workbench bench;
   CHECK(says(error_of(bench.tune(std::vector<int>{}, bench.settings())), "there are 0 variants"));
   gpu::tuning_settings none = bench.settings();

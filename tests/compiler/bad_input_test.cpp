@@ -23,7 +23,7 @@ bool has(const std::string& whole, const char* part) {
   return whole.find(part) != std::string::npos;
 }
 
-TEST_CASE("a zero byte is refused in the source and in headers", "[compiler][bad-input]") {
+TEST_CASE("a zero byte is rejected in the source and in headers", "[compiler][bad-input]") {
   const std::string zero("int a;\0int b;", 13);
   const auto made = gpu::compile(gpu::program(zero, "zero.cu"), for_90);
   REQUIRE_FALSE(made.has_value());
@@ -37,7 +37,7 @@ TEST_CASE("a zero byte is refused in the source and in headers", "[compiler][bad
   CHECK(header.error().details().contains("\"z.h\""));
 }
 
-TEST_CASE("a byte that NVRTC would silently end at is refused", "[compiler][bad-input]") {
+TEST_CASE("a byte at which NVRTC would stop reading is rejected", "[compiler][bad-input]") {
   const std::string source =
       "// a comment in another encoding: \xff\nextern \"C\" __global__ void lost() {}\n";
   // What NVRTC does with it: no error, and no kernel.
@@ -59,7 +59,8 @@ TEST_CASE("a byte that NVRTC would silently end at is refused", "[compiler][bad-
   CHECK(made.error().details().contains("0xff"));
 }
 
-TEST_CASE("bytes that are no UTF-8 pass where the language lets them", "[compiler][bad-input]") {
+TEST_CASE("bytes that are not UTF-8 are accepted if the language allows them",
+          "[compiler][bad-input]") {
   const auto comment =
       gpu::compile("// \xfe \xc3( \xed\xa0\x80\nextern \"C\" __global__ void kept() {}\n", for_90);
   REQUIRE(comment.has_value());
@@ -73,7 +74,7 @@ TEST_CASE("bytes that are no UTF-8 pass where the language lets them", "[compile
   CHECK(has(why, "program.cu:1: "));
 }
 
-TEST_CASE("two kernels of one name are told with both places", "[compiler][bad-input]") {
+TEST_CASE("two kernels of one name are an error", "[compiler][bad-input]") {
   const std::string twice = failure_of("__global__ void f(int) {}\n\n__global__ void f(int) {}\n");
   CHECK(has(twice, "program.cu:3: "));
   CHECK(has(twice, "already been defined"));
@@ -96,7 +97,7 @@ TEST_CASE("a template that does not compile for a type names the type", "[compil
   CHECK(none.error().details().contains("missing"));
 }
 
-TEST_CASE("an instance without a name or without arguments is refused", "[compiler][bad-input]") {
+TEST_CASE("an instance without a name or without arguments is rejected", "[compiler][bad-input]") {
   const gpu::program program("template <class T> __global__ void f(T) {}", "kernels.cu");
   for (const char* name : {"", "  "}) {
     const auto made = gpu::compile(gpu::program(program).instance("f<int>").instance(name), for_90);
@@ -128,8 +129,8 @@ TEST_CASE("a source of 100 MB is compiled", "[compiler][bad-input]") {
   CHECK(why.size() < 10000);
 }
 
-TEST_CASE("of a long line what matters is shown", "[compiler][bad-input]") {
-  if (gpu::nvrtc_version().value() == gpu::version{12, 0}) return;  // it tells no columns
+TEST_CASE("of a long line the relevant part is shown", "[compiler][bad-input]") {
+  if (gpu::nvrtc_version().value() == gpu::version{12, 0}) return;  // its log has no columns
   const std::string filler(30'000, 'x');
   const auto shown = [&](const std::string& line) {
     const std::string why = failure_of(line);

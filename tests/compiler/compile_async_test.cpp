@@ -48,7 +48,7 @@ TEST_CASE("a compilation goes on while its caller does", "[compiler][async]") {
   CHECK(made->ptx().contains(".entry later("));
 }
 
-TEST_CASE("the result is asked for once", "[compiler][async]") {
+TEST_CASE("the result can be taken once", "[compiler][async]") {
   gpu::pending_compilation pending = gpu::compile_async(kernel_named("f"), for_90);
   gpu::pending_compilation moved = std::move(pending);
   CHECK(pending.get().error() == gpu::errc::empty_handle);
@@ -72,7 +72,7 @@ TEST_CASE("errors come with the result and name the caller", "[compiler][async]"
         gpu::errc::not_supported);
 }
 
-TEST_CASE("one that nobody waits for is waited for by its destructor", "[compiler][async]") {
+TEST_CASE("the destructor waits for the compilation", "[compiler][async]") {
   for (int i = 0; i < 8; ++i) {
     (void)gpu::compile_async(kernel_named("dropped" + std::to_string(i)), for_90);
     gpu::pending_compilation replaced = gpu::compile_async(kernel_named("a"), for_90);
@@ -99,7 +99,7 @@ TEST_CASE("many programs come back in their order", "[compiler][async]") {
   CHECK(gpu::compile_all(std::vector<gpu::program>{}, for_90).empty());
 }
 
-/// NVRTC that begins to compile and goes on when it is told to.
+/// An NVRTC that begins to compile and then waits for a signal.
 struct waiting_nvrtc {
   static std::atomic<int>& begun() {
     static std::atomic<int> compilations{0};
@@ -130,7 +130,7 @@ struct waiting_nvrtc {
   gpu::nvrtc::scoped_entry_points scope{table};
 };
 
-TEST_CASE("programs are compiled side by side, on as many threads as there are processors",
+TEST_CASE("programs are compiled in parallel, on as many threads as there are processors",
           "[compiler][async]") {
   const long processors = ::sysconf(_SC_NPROCESSORS_ONLN);
   const int threads = static_cast<int>(processors > 16 ? 16 : processors);
@@ -157,7 +157,7 @@ TEST_CASE("a thread that is cancelled while it compiles ends afterwards",
     auto& d = *static_cast<decltype(done)*>(data);
     const gpu::compile_options options{.architecture = gpu::architecture::sm(90),
                                        .cache = &d.cache};
-    ::pthread_cancel(::pthread_self());  // at the first place where it may end
+    ::pthread_cancel(::pthread_self());  // takes effect at the first cancellation point
     d.compiled = gpu::compile("__global__ void f() {}", options).has_value();
     d.got = gpu::compile_async("__global__ void g() {}", options).get().has_value();
     for (;;) ::pthread_testcancel();
@@ -171,7 +171,8 @@ TEST_CASE("a thread that is cancelled while it compiles ends afterwards",
   CHECK(done.got);
 }
 
-TEST_CASE("a forked child has what was done, and waits for nothing else", "[compiler][async]") {
+TEST_CASE("a forked child has the finished results, and does not wait for others",
+          "[compiler][async]") {
   gpu::pending_compilation done = gpu::compile_async(kernel_named("done"), for_90);
   done.wait();
   const waiting_nvrtc waiting;
@@ -217,7 +218,7 @@ TEST_CASE("child: compiles without new threads", "[.child]") {
   ::_exit(0);  // a search for leaks would need a thread
 }
 
-TEST_CASE("where no thread can be started the caller compiles", "[compiler][async]") {
+TEST_CASE("if no thread can be started, the caller compiles", "[compiler][async]") {
   const auto child = test::run_child("child: compiles without new threads");
   INFO(child.output);
   if (child.output.find("[refused]") != std::string::npos) {

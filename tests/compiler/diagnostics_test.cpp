@@ -23,7 +23,7 @@ auto errors_of(const char* source, const char* name = "my.cu") {
   return gpu::diagnostics(made.error());
 }
 
-TEST_CASE("an error has its place and its source line", "[compiler][diagnostics]") {
+TEST_CASE("an error has its file, line and source line", "[compiler][diagnostics]") {
   const char* line = "\t__device__ int /* caf\xc3\xa9 */ x = unknown;";
   const std::string source = std::string("\n") + line + "\n";
   const auto found = errors_of(source.c_str());
@@ -39,7 +39,7 @@ TEST_CASE("an error has its place and its source line", "[compiler][diagnostics]
   CHECK(found[0].notes.empty());
 }
 
-TEST_CASE("a caret stands under its character", "[compiler][diagnostics]") {
+TEST_CASE("the caret is under its character", "[compiler][diagnostics]") {
   if (!shows_places()) return;
   const auto made = gpu::compile("__device__ int /* caf\xc3\xa9 */ x = unknown;", for_90);
   REQUIRE_FALSE(made.has_value());
@@ -88,7 +88,7 @@ TEST_CASE("warnings have their numbers, which suppress them", "[compiler][diagno
   CHECK(silent->diagnostics().empty());
 }
 
-TEST_CASE("what the assembler says is told too", "[compiler][diagnostics]") {
+TEST_CASE("messages of the assembler are diagnostics too", "[compiler][diagnostics]") {
   const auto found = errors_of("__global__ void f() { asm(\"foo.bar;\"); }");
   REQUIRE(found.size() >= 2);
   CHECK(found[0].severity == gpu::severity::error);
@@ -108,8 +108,8 @@ TEST_CASE("what the assembler says is told too", "[compiler][diagnostics]") {
   CHECK(made.error().details().contains("no-such-option"));
 }
 
-TEST_CASE("what is told before the log is no message", "[compiler][diagnostics]") {
-  // The options are told on a line that begins with them.
+TEST_CASE("text before the log is not a message", "[compiler][diagnostics]") {
+  // The options are on a line that begins with them.
   gpu::compile_options options = for_90;
   options.defines = {{"TEXT", "x.cu(1): error: none"}};
   const auto made = gpu::compile(gpu::program("__device__ int x = unknown;", "my.cu"), options);
@@ -120,7 +120,7 @@ TEST_CASE("what is told before the log is no message", "[compiler][diagnostics]"
   CHECK(found[0].file == "my.cu");
 }
 
-TEST_CASE("other errors have no messages of a compiler", "[compiler][diagnostics]") {
+TEST_CASE("other errors have no compiler messages", "[compiler][diagnostics]") {
   CHECK(gpu::diagnostics(gpu::compile("", {.architecture = gpu::architecture::sm(1)}).error())
             .empty());
 }
@@ -184,7 +184,7 @@ Compilation terminated.
   }
 }
 
-TEST_CASE("no log is too odd to be read", "[compiler][diagnostics]") {
+TEST_CASE("malformed logs can be read", "[compiler][diagnostics]") {
   const std::string whole =
       "a.cu(3): error #20-D: text\n          note\n  int x;\n  ^\n          detected during:\n"
       "ptxas info    : Compiling entry function 'f' for 'sm_90'\n"
@@ -203,7 +203,7 @@ TEST_CASE("no log is too odd to be read", "[compiler][diagnostics]") {
   CHECK(numbers.size() == 1);
 }
 
-TEST_CASE("what kernels take is told as numbers", "[compiler][resources]") {
+TEST_CASE("the resources of kernels are numbers", "[compiler][resources]") {
   const auto made = gpu::compile(gpu::program(R"(
 extern "C" __global__ void plain(int* x) { *x = 1; }
 template <class T> __global__ void tile(T* x, int n) {
@@ -246,7 +246,7 @@ extern "C" __global__ void local(int* x, int n) {
   CHECK(spill.local >= 32 * sizeof(double));
   CHECK(made->resources("local").value().local == 30 * sizeof(int));
 
-  // NVRTC remembers in the driver's cache what it compiled, without the figures.
+  // NVRTC stores its output in the driver's cache, without the figures.
   const gpu::program same("extern \"C\" __global__ void again() {}");
   for (int i = 0; i < 2; ++i) CHECK(gpu::compile(same, for_90).value().resources().size() == 1);
 

@@ -103,7 +103,7 @@ TEST_CASE("the headers that were opened are listed once each", "[compiler][heade
   for (const gpu::text& option : made->options()) CHECK_FALSE(option.contains("cudafe"));
 }
 
-TEST_CASE("no headers is a complete list too", "[compiler][headers]") {
+TEST_CASE("an empty list of headers can be complete", "[compiler][headers]") {
   const auto made = gpu::compile("", for_90);
   REQUIRE(made.has_value());
   CHECK(made->headers().empty());
@@ -131,7 +131,7 @@ TEST_CASE("each thread's compilation has its own list", "[compiler][headers][thr
   CHECK(wrong == std::vector<int>{0, 0, 0, 0});
 }
 
-TEST_CASE("a list that is not whole is not believed", "[compiler][headers]") {
+TEST_CASE("an incomplete list is not trusted", "[compiler][headers]") {
   const auto parse = [](const char* list, std::vector<std::string> wanted) {
     std::remove_cvref_t<decltype(gpu::compiled_program().headers())> headers;
     const bool whole = gpu::detail::header_trace::parse(list, headers);
@@ -153,7 +153,7 @@ TEST_CASE("a list that is not whole is not believed", "[compiler][headers]") {
   CHECK_FALSE(parse((begin + "a.h\n\n" + end).c_str(), {"a.h", ""}));
 }
 
-TEST_CASE("a folder whose name begins with a space spoils the list, and that is known",
+TEST_CASE("a folder whose name begins with a space makes the list uncertain",
           "[compiler][headers]") {
   scratch_folder scratch;
   scratch.folder(" in");
@@ -183,7 +183,7 @@ TEST_CASE("with precompiled headers the list is not certain", "[compiler][header
   CHECK_FALSE(made->headers_complete());
 }
 
-TEST_CASE("an NVRTC that does not list headers compiles all the same", "[compiler][headers]") {
+TEST_CASE("an NVRTC that does not list headers can compile", "[compiler][headers]") {
   static gpu::nvrtc::entry_points other = gpu::nvrtc::current_entry_points();
   static const auto real = other.compile_program;
   static int refused;
@@ -240,7 +240,7 @@ TEST_CASE("libcu++ and the toolkit's headers are found", "[compiler][headers][to
   CHECK(gpu::compile("__global__ void f() {}", without).has_value());
 }
 
-TEST_CASE("a toolkit's folders are recognised in all the places", "[compiler][headers]") {
+TEST_CASE("a toolkit's folders are found in every layout", "[compiler][headers]") {
   struct layout {
     const char* toolkit;
     const char* libcuxx;
@@ -315,7 +315,8 @@ TEST_CASE("the environment and nvcc lead to the headers", "[compiler][headers]")
   CHECK(has(test::run_child(child, wrong).output, "looked /nowhere/include\n"));
 }
 
-TEST_CASE("why a header was not found: everywhere it was looked for", "[compiler][headers]") {
+TEST_CASE("the error of a missing header lists every folder that was searched",
+          "[compiler][headers]") {
   scratch_folder scratch;
   scratch.folder("a.h");  // a folder that is called like a header
   gpu::compile_options options = for_90;

@@ -102,7 +102,7 @@ std::string lowered(gpu::string_ref name) {
   return made->lowered_name(name).c_str();
 }
 
-TEST_CASE("an instance is what C++ would write", "[compiler][instance]") {
+TEST_CASE("an instance is named as in C++", "[compiler][instance]") {
   CHECK(text_of(gpu::instance<float, 4>("axpy")) == "axpy<float, 4>");
   CHECK(text_of(gpu::instance<4, float>("axpy")) == "axpy<4, float>");
   CHECK(text_of(gpu::instance<>("n::axpy")) == "n::axpy<>");
@@ -259,7 +259,7 @@ TEST_CASE("types and values mix", "[compiler][instance]") {
         "_Z7betweenILi1EfLi2EEvv");
 }
 
-TEST_CASE("types can be called otherwise on the device", "[compiler][instance]") {
+TEST_CASE("types can have another name on the device", "[compiler][instance]") {
   CHECK(text_of(gpu::instance<user::called_otherwise, const user::called_otherwise*>("f")) ==
         "f<float4, const float4*>");
   CHECK(text_of(gpu::instance<user::box<user::called_otherwise*>>("f")) ==
@@ -272,7 +272,7 @@ TEST_CASE("types can be called otherwise on the device", "[compiler][instance]")
         "_Z3anyIJN3gpu12strided_spanIfLi2EEEEEvv");
 }
 
-TEST_CASE("overloads are told apart by their parameters", "[compiler][instance]") {
+TEST_CASE("overloads differ in their parameters", "[compiler][instance]") {
   gpu::program program(R"(
     struct point { float x, y; };
     __global__ void put(int* out, float) { *out = 1; }
@@ -358,7 +358,7 @@ TEST_CASE("variables are named by instances of variable templates", "[compiler][
   CHECK(value[0] == 7);
 }
 
-TEST_CASE("an instance that does not fit is an error of the compilation", "[compiler][instance]") {
+TEST_CASE("an instance that does not compile is an error", "[compiler][instance]") {
   const char* kernel = "template <class T> __global__ void f(T* p) { p->x = 0; }";
   const auto wrong = gpu::compile(gpu::program(kernel).instance(gpu::instance<int>("f")), for_90());
   REQUIRE_FALSE(wrong.has_value());

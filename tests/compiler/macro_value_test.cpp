@@ -1,4 +1,4 @@
-// Macros from values of the host: what NVRTC makes of them is compared with the values themselves.
+// Macros from values of the host: the values that NVRTC reads are compared with the originals.
 
 #include <gpu/compiler.hpp>
 

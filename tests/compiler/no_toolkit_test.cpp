@@ -1,6 +1,5 @@
-// Machines without a toolkit in the usual places: what is found all the same, and what is said
-// where nothing is. Processes of their own see the machine so, for the folders are covered for
-// them.
+// Machines without a toolkit in the usual folders: what is found nevertheless, and the errors if
+// nothing is. Child processes see the machine this way, because the folders are covered for them.
 
 #include <gpu/compiler/toolkit_version.hpp>
 
@@ -61,7 +60,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// Runs a test case in a process that is told of no toolkit.
+/// Runs a test case in a process whose environment names no toolkit.
 void expect(const char* name, test::environment more) {
   test::environment all = {{"CUDA_PATH", ""},        {"CUDA_HOME", ""},   {"CUDAToolkit_ROOT", ""},
                            {"CONDA_PREFIX", ""},     {"VIRTUAL_ENV", ""}, {"GPU_CACHE", "off"},
@@ -111,7 +110,7 @@ TEST_CASE("child: the headers are another toolkit's", "[.child]") {
   CHECK(says(error,
              ("The headers that were found in " + root + "/include are those of CUDA 11.8").c_str(),
              is.c_str(), "Install the headers that go with it"));
-  // A mistake elsewhere is not blamed on them.
+  // An error elsewhere does not mention them.
   const gpu::cuda_error own = error_of(gpu::compile("__device__ int x = y;", for_90));
   CHECK_FALSE(own.message().contains("those of CUDA"));
   std::printf("[done]");
@@ -143,12 +142,12 @@ TEST_CASE("child: a Python environment has NVRTC", "[.child]") {
   std::printf("[done]");
 }
 
-TEST_CASE("without a toolkit's headers the error says where they were looked for",
+TEST_CASE("without a toolkit's headers the error lists the folders that were searched",
           "[compiler][headers]") {
   expect("child: there are no headers of a toolkit", {{"GPU_NVRTC", path_of_nvrtc()}});
 }
 
-TEST_CASE("headers of another toolkit are named where they do not compile", "[compiler][headers]") {
+TEST_CASE("headers of another toolkit are named if they do not compile", "[compiler][headers]") {
   const temporary_folder root;
   root.make_folder("include");
   write_file(root / "include/cuda_fp16.h", "#error \"for another compiler\"\n");

@@ -1,4 +1,4 @@
-// Finding nvJitLink, and what is said where there is none.
+// Finding nvJitLink, and the errors if it is missing.
 
 #include <gpu/compiler.hpp>
 #include <gpu/compiler/link.hpp>
@@ -30,7 +30,7 @@ std::string path_of_nvjitlink() {
   return info.dli_fname;
 }
 
-TEST_CASE("nvJitLink is loaded once and tells its version", "[compiler][nvjitlink]") {
+TEST_CASE("nvJitLink is loaded once and has a version", "[compiler][nvjitlink]") {
   const auto& first = gpu::nvjitlink::current_entry_points();
   CHECK(first.unavailable == gpu::errc{});
   CHECK(&first == &gpu::nvjitlink::current_entry_points());
@@ -60,7 +60,7 @@ TEST_CASE("child: there is no nvJitLink", "[.child]") {
   CHECK(version.error().details().contains("pip install"));
 }
 
-TEST_CASE("child: the library is no nvJitLink", "[.child]") {
+TEST_CASE("child: the library is not nvJitLink", "[.child]") {
   const auto version = gpu::nvjitlink_version();
   REQUIRE_FALSE(version.has_value());
   CHECK(version.error() == gpu::errc::nvjitlink_too_old);
@@ -79,7 +79,7 @@ TEST_CASE("GPU_NVJITLINK names the library, and nothing else is tried", "[compil
   INFO(missing.output);
   CHECK(missing.succeeded());
   const auto other =
-      test::run_child("child: the library is no nvJitLink", {{"GPU_NVJITLINK", "libm.so.6"}});
+      test::run_child("child: the library is not nvJitLink", {{"GPU_NVJITLINK", "libm.so.6"}});
   INFO(other.output);
   CHECK(other.succeeded());
 }

@@ -1,4 +1,4 @@
-// Finding NVRTC, and what is said where there is none.
+// Finding NVRTC, and the errors if it is missing.
 
 #include <gpu/compiler.hpp>
 
@@ -46,7 +46,7 @@ TEST_CASE("child: there is no NVRTC", "[.child]") {
   CHECK(gpu::nvrtc_version().error() == gpu::errc::no_nvrtc);
 }
 
-TEST_CASE("child: the library is no NVRTC", "[.child]") {
+TEST_CASE("child: the library is not NVRTC", "[.child]") {
   const auto made = gpu::compile("", {.architecture = gpu::architecture::compute(90)});
   REQUIRE_FALSE(made.has_value());
   CHECK(made.error() == gpu::errc::nvrtc_too_old);
@@ -65,7 +65,7 @@ TEST_CASE("GPU_NVRTC names the library, and nothing else is tried", "[compiler][
   INFO(missing.output);
   CHECK(missing.succeeded());
   const auto other =
-      test::run_child("child: the library is no NVRTC", {{"GPU_NVRTC", "libm.so.6"}});
+      test::run_child("child: the library is not NVRTC", {{"GPU_NVRTC", "libm.so.6"}});
   INFO(other.output);
   CHECK(other.succeeded());
 }

@@ -1,4 +1,4 @@
-// Options: each one's effect as NVRTC shows it, and what is refused before NVRTC is asked.
+// Options: the effect of each, and the errors that are found before NVRTC is called.
 
 #include <gpu/compiler.hpp>
 
@@ -83,7 +83,7 @@ TEST_CASE("the arithmetic is as the options say", "[compiler][options]") {
   CHECK_FALSE(has(ptx_with(options), "fma.rn"));
 }
 
-TEST_CASE("a register cap is kept", "[compiler][options]") {
+TEST_CASE("a register limit is kept", "[compiler][options]") {
   gpu::compile_options options{.architecture = gpu::architecture::sm(90)};
   const char* many = R"(
 extern "C" __global__ void f(double* x, int n) {
@@ -156,7 +156,7 @@ TEST_CASE("code to be linked is relocatable, or LTO-IR alone", "[compiler][optio
   CHECK(lto->cubin().empty());
 }
 
-TEST_CASE("the options in use are told in one order", "[compiler][options]") {
+TEST_CASE("the options in use are listed in one order", "[compiler][options]") {
   gpu::compile_options options = for_90();
   options.extra = {"-w", "-DB=2", "-lineinfo", "-I", "/nowhere", "--diag-suppress=177"};
   options.defines = {{"A", 1}};
@@ -177,8 +177,7 @@ TEST_CASE("the options in use are told in one order", "[compiler][options]") {
   for (std::size_t i = 0; i < list.size(); ++i) CHECK(again->options()[i] == list[i].c_str());
 }
 
-TEST_CASE("macros and options with a choice of values are taken as NVRTC takes them",
-          "[compiler][options]") {
+TEST_CASE("macros and options with values are parsed as NVRTC parses them", "[compiler][options]") {
   gpu::compile_options options = for_90();
   options.extra = {"-D A=1", "-D=B=2", "-DC"};
   CHECK(gpu::compile("static_assert(A == 1 && B == 2 && C == 1, \"\");", options).has_value());
@@ -196,7 +195,7 @@ TEST_CASE("macros and options with a choice of values are taken as NVRTC takes t
   CHECK(has(refusal_of_extra({"-G", "--dopt"}), "--dopt (compile_options::extra) needs a value"));
 }
 
-TEST_CASE("an unknown option is refused with the nearest there is", "[compiler][options]") {
+TEST_CASE("an unknown option is rejected with the nearest known one", "[compiler][options]") {
   std::string sentence = refusal_of_extra({"--use_fastmath"});
   CHECK(has(sentence, "\"--use_fastmath\""));
   CHECK(has(sentence, "compile_options::extra"));
@@ -209,7 +208,7 @@ TEST_CASE("an unknown option is refused with the nearest there is", "[compiler][
   CHECK(has(refusal_of_extra({"--optix-ir"}), "OptiX"));
 }
 
-TEST_CASE("a value that an option cannot have is refused", "[compiler][options]") {
+TEST_CASE("an invalid value of an option is rejected", "[compiler][options]") {
   CHECK(has(refusal_of_extra({"--fmad=maybe"}), "true or false"));
   CHECK(has(refusal_of_extra({"--fmad"}), "true or false"));
   CHECK(has(refusal_of_extra({"-lineinfo=yes"}), "takes no value"));
@@ -221,7 +220,7 @@ TEST_CASE("a value that an option cannot have is refused", "[compiler][options]"
   CHECK(has(refusal_of(options), "sm_90 or compute_90"));
 }
 
-TEST_CASE("a standard that is none is refused before NVRTC is asked", "[compiler][options]") {
+TEST_CASE("an invalid standard is rejected before NVRTC is called", "[compiler][options]") {
   using gpu::cpp_standard;
   gpu::compile_options options = for_90();
   options.standard = static_cast<cpp_standard>(99);
@@ -239,7 +238,7 @@ TEST_CASE("a standard that is none is refused before NVRTC is asked", "[compiler
   }
 }
 
-TEST_CASE("what is said twice or against itself is refused", "[compiler][options]") {
+TEST_CASE("repeated and contradictory options are rejected", "[compiler][options]") {
   gpu::compile_options options = for_90();
   options.fast_math = true;
   options.extra = {"-use_fast_math"};
@@ -262,7 +261,7 @@ TEST_CASE("what is said twice or against itself is refused", "[compiler][options
   CHECK(has(refusal_of(options), "contradict"));
 }
 
-TEST_CASE("macros that C++ or NVRTC would not take are refused", "[compiler][options]") {
+TEST_CASE("macros that C++ or NVRTC would not accept are rejected", "[compiler][options]") {
   gpu::compile_options options = for_90();
   options.defines = {{"3X", 1}};
   CHECK(has(refusal_of(options), "\"3X\""));
@@ -305,7 +304,7 @@ TEST_CASE("an option that only a newer NVRTC may know is left to it", "[compiler
   CHECK(made.error().details().contains("--an-option-of-the-future"));
 }
 
-TEST_CASE("GPU_COMPILE_OPTIONS gives what the program leaves open", "[compiler][options]") {
+TEST_CASE("GPU_COMPILE_OPTIONS provides defaults", "[compiler][options]") {
   gpu::compile_options plain{.architecture = gpu::architecture::compute(80)};
   {
     const environment_options set("-fmad=false  --std=c++17 -DA=1 '-DB=\"x y\"' -arch=sm_75");
@@ -346,11 +345,11 @@ TEST_CASE("GPU_COMPILE_OPTIONS gives what the program leaves open", "[compiler][
   CHECK(has(ptx_with(plain), "fma.rn"));
 }
 
-TEST_CASE("asking the device what it is may fail", "[compiler][options]") {
+TEST_CASE("the query of the device's architecture may fail", "[compiler][options]") {
   const auto sweep_of = [](auto operation) {
     gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
     const gpu::driver::scoped_entry_points in_force(faults.entry_points());
-    // The cache asks first, for itself, and where it gets no answer the compilation asks again.
+    // The cache asks first, for its key; if it gets no answer, the compilation asks again.
     gpu::testing::fault_sweep_options options;
     options.may_survive = {"cuCtxGetCurrent"};
     return gpu::testing::sweep_faults(faults, operation, options);
@@ -365,14 +364,14 @@ TEST_CASE("asking the device what it is may fail", "[compiler][options]") {
         }).text() == "");
 }
 
-TEST_CASE("with an architecture no driver is asked", "[compiler][options]") {
+TEST_CASE("with an architecture the driver is not called", "[compiler][options]") {
   gpu::testing::fault_injection faults(gpu::driver::current_entry_points());
   const gpu::driver::scoped_entry_points in_force(faults.entry_points());
   CHECK(gpu::compile("", for_90()).has_value());
   CHECK(faults.calls() == 0);
 }
 
-TEST_CASE("every option in the list is one that NVRTC takes", "[compiler][options][nvrtc-13]") {
+TEST_CASE("NVRTC accepts every option in the list", "[compiler][options][nvrtc-13]") {
   if (gpu::nvrtc_version().value() < gpu::version{13, 0}) return;
   for (const gpu::detail::known_option& option : gpu::detail::known_options) {
     const std::string name = option.name;

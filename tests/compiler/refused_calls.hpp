@@ -42,7 +42,7 @@ inline bool fail_calls(const system_calls& all, int error) {
         const std::size_t argument = offsetof(seccomp_data, args) + 8 * which.argument;
         add(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(argument));
         add(BPF_ALU | BPF_AND | BPF_K, which.mask);
-        add(BPF_JMP | (which.above ? BPF_JGT : BPF_JEQ) | BPF_K, which.value, 0, 1);
+        add(which.above ? BPF_JMP | BPF_JGT | BPF_K : BPF_JMP | BPF_JEQ | BPF_K, which.value, 0, 1);
       }
       add(BPF_RET | BPF_K, refuse);
     }

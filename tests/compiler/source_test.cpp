@@ -24,7 +24,7 @@ gpu::diagnostic first_error(const gpu::source& source) {
   return all[0];
 }
 
-TEST_CASE("a mistake is in its part", "[compiler][source]") {
+TEST_CASE("an error names its part", "[compiler][source]") {
   const char* good = "__device__ int one;\n__device__ int two;";  // without a line's end
   const char* bad = "__device__ int three;\n\n__device__ int four = nowhere;\n";
   for (int place = 0; place < 3; ++place) {
@@ -77,7 +77,7 @@ TEST_CASE("a part may have any name", "[compiler][source]") {
   }
 }
 
-/// An NVRTC whose log tells a mistake's file and line and does not show it, as that of 12.0.
+/// An NVRTC whose log has file and line of an error but not its source line, like 12.0.
 struct terse_nvrtc {
   static inline std::string log;
 
@@ -101,7 +101,8 @@ struct terse_nvrtc {
   gpu::nvrtc::scoped_entry_points scope{table};
 };
 
-TEST_CASE("the line of a mistake is shown where the log does not show it", "[compiler][source]") {
+TEST_CASE("the source line of an error is shown even if the log does not show it",
+          "[compiler][source]") {
   const auto shown = [](const gpu::program& program, const std::string& place) {
     const terse_nvrtc scope(place);
     const auto made = gpu::compile(program, for_90);
@@ -147,7 +148,7 @@ TEST_CASE("a file may be a part", "[compiler][source]") {
   CHECK(source.parts().size() == 1);
 }
 
-TEST_CASE("parts leave the list of opened headers as it is", "[compiler][source]") {
+TEST_CASE("parts do not change the list of opened headers", "[compiler][source]") {
   const auto made = gpu::compile(
       gpu::program(gpu::source().part("a", "#include \"h.h\"").part("b", "static_assert(H, \"\");"))
           .header("h.h", "#define H 1\n"),

@@ -107,7 +107,7 @@ TEST_CASE("graph: what is wrong with a box is said before the driver is asked", 
   error =
       error_of(f.graph.add({}, gpu::copy_region_node(box({3, 3}), box({4, 4}), {.size = {4, 4}})));
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "not all inside the source"));
+  CHECK(says(error, "not entirely inside the source"));
   auto image = value_of(gpu::pitched_buffer<unsigned>::create(f.device, {4, 4}));
   const auto taken = std::move(image);
   CHECK(error_of(f.graph.add({}, gpu::fill_region_node(image, 1u))) == gpu::errc::empty_handle);

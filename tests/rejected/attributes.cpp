@@ -1,9 +1,9 @@
 // What attributes of launches, kernels, nodes and graphs do not let through, beside what they do.
 
 #include <gpu/graph.hpp>
-#include <gpu/graph/region_node.hpp>
 #include <gpu/graph/graph_memory.hpp>
 #include <gpu/graph/node_attribute.hpp>
+#include <gpu/graph/region_node.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 
@@ -23,7 +23,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device, gpu::ker
   gpu::launch_attributes attributes;
 
 #if GPU_REJECTED == 1
-  // expect 1: this attribute of a kernel can be asked for, not set
+  // expect 1: this attribute of a kernel can be read, but not set
   GPU_TRY(gpu::set_attribute<of_kernel::registers>(kernel, 32, device));
 #elif GPU_REJECTED == 2
   // expect 2: deleted function

@@ -1,6 +1,6 @@
 // What the environment says, to a program that may have more rights than its user.
 
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/environment.hpp>
 
 #include <cstdio>
 

@@ -235,8 +235,8 @@ TEST_CASE("sampling: planes, volumes and memory with a pitch", "[texture][sampli
     for (std::size_t i = 0; i < in_flat.size(); ++i) {
       const place& a = in_flat[i];
       const place& b = in_deep[i];
-      wrong += near(in_plane[i], flat.sample(a.x, a.y, 0, modes, filter)) ? 0 : 1;
-      wrong += near(in_volume[i], deep.sample(b.x, b.y, b.z, modes, filter)) ? 0 : 1;
+      wrong += near(in_plane[i], flat.sample(a.x, a.y, 0, modes, filter)) ? 0u : 1u;
+      wrong += near(in_volume[i], deep.sample(b.x, b.y, b.z, modes, filter)) ? 0u : 1u;
     }
     CHECK(wrong == 0);
   }

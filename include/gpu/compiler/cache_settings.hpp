@@ -4,7 +4,7 @@
 /// environment.
 
 #include <gpu/compiler/compile_options.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0 {
 

@@ -49,7 +49,7 @@ class compile_cache {
   /// **Threads**: what is being compiled meanwhile goes by the old settings.
   void configure(const cache_settings& settings) {
     detail::settled_cache settled = detail::settle_cache(settings);
-    const guard lock(*this);
+    const detail::scoped_lock lock(mutex_);
     settled_ = detail::move(settled);
     memory_.clear();
   }
@@ -95,23 +95,12 @@ class compile_cache {
   template <class Work> friend struct detail::cached_work;
   friend class detail::cache_counters_access;
 
-  class guard {
-   public:
-    explicit guard(const compile_cache& cache) noexcept : cache_{cache} { cache.mutex_.lock(); }
-    guard(const guard&) = delete;
-    guard& operator=(const guard&) = delete;
-    ~guard() { cache_.mutex_.unlock(); }
-
-   private:
-    const compile_cache& cache_;
-  };
-
   detail::settled_cache settled() const {
-    const guard lock(*this);
+    const detail::scoped_lock lock(mutex_);
     return settled_;
   }
 
-  mutable detail::fork_mutex mutex_;
+  mutable detail::mutex mutex_;
   detail::settled_cache settled_;
   detail::program_memory memory_;
   cache_counters counters_ = {};

@@ -3,6 +3,7 @@
 /// Finding a device: by what it has to be able to do, or by what the environment says.
 
 #include <gpu/driver/device.hpp>
+#include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0 {
 

@@ -4,6 +4,7 @@
 
 #include <gpu/core/error.hpp>
 #include <gpu/driver/detail/process_state.hpp>
+#include <gpu/system/output.hpp>
 
 namespace gpu::inline v0 {
 

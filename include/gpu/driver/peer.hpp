@@ -2,6 +2,7 @@
 /// \file
 /// Peers: devices that reach each other's memory.
 
+#include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/detail/peer_hold.hpp>
 
 namespace gpu::inline v0 {

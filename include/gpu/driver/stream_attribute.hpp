@@ -4,6 +4,7 @@
 
 #include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/stream.hpp>
+#include <gpu/system/output.hpp>
 
 namespace gpu::inline v0 {
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace gpu::inline v0 {
 
@@ -54,7 +55,7 @@ inline result<> require_writable(const char* path, const char* function,
   }
   if (::faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) return {};
   if (errno != ENOENT) {
-    out << '"' << path << "\" cannot be written: " << gpu_c_strerror(errno)
+    out << '"' << path << "\" cannot be written: " << std::strerror(errno)
         << "; pass the name of another file, or give this process permission to write it.";
     return fail(error());
   }
@@ -70,7 +71,7 @@ inline result<> require_writable(const char* path, const char* function,
   if (missing) {
     out << "does not exist; create it, or pass another.";
   } else {
-    out << "is not writable: " << gpu_c_strerror(reason) << "; pass a file in another directory.";
+    out << "is not writable: " << std::strerror(reason) << "; pass a file in another directory.";
   }
   return fail(error());
 }

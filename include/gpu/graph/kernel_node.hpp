@@ -31,12 +31,10 @@ template <class... Parameters> class kernel_node {
         owners_{arguments...} {
     static_assert(
         sizeof...(Arguments) == sizeof...(Parameters),
-        "gpu::kernel_node: the number of arguments differs from the number of the kernel's "
-        "parameters");
-    static_assert(
-        !(detail::is_host_argument<Arguments> || ...),
-        "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy only once, but a graph runs "
-        "many times: use a copy_node");
+        "gpu::kernel_node: the number of arguments differs from the number of parameters");
+    static_assert(!(detail::is_host_argument<Arguments> || ...),
+                  "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy only once, but a graph "
+                  "runs many times: use a copy_node");
     static_assert((detail::check_kernel_argument<Arguments, Parameters>() && ...));
   }
 
@@ -82,7 +80,7 @@ template <class... Parameters> class kernel_node {
   launch_config config_;
   kernel<Parameters...> kernel_;
   detail::argument_pack<Parameters...> arguments_;
-  detail::noted_owners<sizeof...(Parameters)> owners_;
+  detail::argument_owners<sizeof...(Parameters)> owners_;
   CUlaunchAttribute cluster_;
 };
 

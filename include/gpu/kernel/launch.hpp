@@ -11,93 +11,24 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Clang finds out that a launch which succeeded has no error to look for where its failures come
-/// from one call only; GCC finds out anyway, and better where each has its own.
-#if defined(__clang__)
-inline constexpr bool failures_have_one_call = true;
-#else
-inline constexpr bool failures_have_one_call = false;
-#endif
-
-/// A stream for where a launch is not plain. GCC would read a stream and its context as one vector,
-/// to store both there, and take it apart again on the launch path.
-template <class Stream>
-[[gnu::always_inline]] inline Stream for_failures(const Stream& stream) noexcept {
-#if defined(__clang__)
-  return stream;
-#else
-  CUstream native = stream.native();
-  asm("" : "+r"(native));
-  return Stream::from_native(native, stream.context());
-#endif
-}
-
-/// Launches with the arguments in place, at `pointers`: checks the shape against what is known of
-/// kernel and device, and of the arguments whose memory they are, notes the launch, and calls the
-/// driver. Always inlined, because the checks of a shape that is known at compile time fold away
-/// then.
-template <class Record, class... A>
+/// Launches with the arguments packed at `pointers`. `arguments` are those of the caller, some of
+/// which know the context of their memory.
+template <class... A>
 [[gnu::always_inline]] inline result<> launch_packed(const stream_ref& stream,
-                                                     const launch_config& config, Record* kernel,
-                                                     void** pointers, source_location where,
+                                                     const launch_config& config,
+                                                     kernel_record* kernel, void** pointers,
+                                                     source_location where,
                                                      const A&... arguments) noexcept {
-  const std::size_t place = stream_access::limits_place(stream);
-  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[place], __ATOMIC_ACQUIRE);
-  alignas(prepared_launch) unsigned char room[sizeof(prepared_launch)];
-  prepared_launch* otherwise = nullptr;
-  CUresult code = CUDA_SUCCESS;
-  std::uint64_t ticket = 0;
-  CUlaunchConfig native;
-  const CUlaunchConfig* extended = nullptr;
-  const bool all_at_home = (is_at_home(arguments, stream.context().native()) && ...);
-  if (all_at_home && is_plain_launch(config, limits.plain)) [[likely]] {
-    process_state* const process = kernel->process;
-    ticket = note_launch(process->launches, &limits.label, stream.native(), where);
-    [[maybe_unused]] std::uint64_t kept = ticket;
-    // In memory across the call: a register for it would have to be saved and restored.
-    if constexpr (!failures_have_one_call) asm("" : "+m"(kept));
-    const auto function = __atomic_load_n(&process->launch_kernel, __ATOMIC_ACQUIRE);
-    code = function(reinterpret_cast<CUfunction>(kernel->native), config.grid.x, config.grid.y,
-                    config.grid.z, config.block.x, config.block.y, config.block.z,
-                    config.shared_bytes, stream.native(), pointers, nullptr);
-    if (code == CUDA_SUCCESS) [[likely]]
-      return {};
-    if constexpr (!failures_have_one_call) return launch_failed(code, kept, where.line());
-  } else if (all_at_home && is_known_shape(config) && are_plain(config.attributes) &&
-             is_plain_shape(config, limits.plain)) {
-    // What the compiler knows of the shape saves most of the work of the way below.
-    native = native_config(config, stream.native(), config.attributes.native(),
-                           config.attributes.size());
-    std::uint64_t entered = 0;
-    code = call_launch_kernel_ex(native, kernel, limits.label, pointers, where, entered);
-    if (code == CUDA_SUCCESS) [[likely]]
-      return {};
-    if constexpr (!failures_have_one_call)
-      return launch_failed(code, entered, where.line(), &native);
-    ticket = entered;
-    extended = &native;
-  } else {
-    // Copies, so that the originals can stay in registers on the paths above.
-    otherwise = ::new (static_cast<void*>(room)) prepared_launch{
-        for_failures(stream),
-        {config.grid, config.block, config.shared_bytes, config.cluster, config.attributes},
-        kernel,
-        pointers,
-        where};
-    if constexpr (!failures_have_one_call) {
-      if constexpr (have_owners<A...>)
-        return launch_otherwise(*otherwise, owner_only(arguments)...);
-      return is_known_shape(config) ? launch_carefully(*otherwise) : launch_otherwise(*otherwise);
-    }
-  }
-  if constexpr (have_owners<A...>) {
-    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended,
-                               owner_only(arguments)...);
-  } else {
-    return launch_unsuccessful(otherwise, code, ticket, where.line(), extended);
-  }
+  // Limits per device; slot 0 rejects everything and forces the checked path.
+  const std::size_t slot = stream_access::limits_place(stream);
+  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
+  if (is_fast_path(config, limits) && (belongs_to(arguments, stream.context()) && ...))
+    return submit(stream, config, *kernel, limits, pointers, where);
+  const argument_owners<sizeof...(A)> owners(arguments...);
+  return launch_checked({stream, config, kernel, pointers, where, owners.list, owners.count});
 }
 
+/// Launches a kernel whose parameters are `P...`.
 template <class... P, class... A>
 [[gnu::always_inline]] inline result<> launch_typed(const stream_ref& stream,
                                                     const launch_config& config,
@@ -107,16 +38,16 @@ template <class... P, class... A>
   return launch_packed(stream, config, kernel, pack.pointers(), where, arguments...);
 }
 
-/// Whether arguments of these types fit the kernel, by the sizes; looks only when other types were
-/// passed before.
+/// Compares the sizes of the argument types with the module's parameters, unless these types were
+/// found to fit before.
 template <class... A>
 result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   const auto& passed = passed_list<A...>;
-  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) [[likely]] {
+  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
     return {};
   }
   if (kernel->parameters_known &&
-      !fits_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
+      !same_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
     return fail(signature_error(passed_words, kernel->name, kernel->name, passed.list, passed.count,
                                 kernel->parameters, kernel->parameter_count, where));
   }
@@ -124,26 +55,26 @@ result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   return {};
 }
 
-template <std::size_t... Index, class... A>
-result<> launch_untyped(indices<Index...>, const stream_ref& stream, const launch_config& config,
+/// Launches a kernel whose parameters are not stated.
+template <class... A>
+result<> launch_untyped(const stream_ref& stream, const launch_config& config,
                         kernel_record* kernel, source_location where, A&&... arguments) noexcept {
   GPU_TRY(check_untyped<A...>(kernel, where));
-  [[maybe_unused]] argument_slots<indices<Index...>, untyped_argument<A>...> slots{
-      {untyped_argument<A>(static_cast<A&&>(arguments))}...};
-  [[maybe_unused]] const parameter_place* places =
-      kernel->parameters_known ? kernel->parameters : nullptr;
-  void* pointers[sizeof...(A) == 0 ? 1 : sizeof...(A)] = {
-      static_cast<argument_slot<Index, untyped_argument<A>>&>(slots).value.place(
-          places == nullptr ? 0 : places[Index].size)...};
-  return launch_packed(stream, config, kernel, pointers, where, arguments...);
+  const auto launch_values = [&](untyped_argument<A>... values) {
+    [[maybe_unused]] const module_parameter* parameter = kernel->parameters;
+    const bool known = kernel->parameters_known;
+    void* pointers[] = {values.address(known ? parameter++->size : 0)..., nullptr};
+    return launch_packed(stream, config, kernel, pointers, where, arguments...);
+  };
+  return launch_values(untyped_argument<A>(static_cast<A&&>(arguments))...);
 }
 
-/// Reads better in a compiler's message than the conversion that failed.
+/// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   static_assert(kernel_argument_for<A, P>,
-                "gpu::launch: this argument does not fit the kernel's parameter: it is of another "
-                "type, or the conversion could change its value (cast it if that is meant), or it "
-                "is a temporary that would free its memory before the kernel runs");
+                "gpu::launch: this argument does not fit the kernel's parameter: it has another "
+                "type, or the conversion could change its value (cast it if that is intended), or "
+                "it is a temporary that would free its memory before the kernel runs");
   return kernel_argument_for<A, P>;
 }
 
@@ -153,35 +84,35 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 ///
 ///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, saxpy, 2.0f, x, y, n));
 ///
-/// Each argument is converted to the parameter that `kernel` states. Values go by copy; numbers
-/// convert as in any call, except where that could make another number of them, which does not
-/// compile. Device buffers and spans pass for a parameter `device_span<T>` and for `T*`.
-/// `in(range)`, `out(range)` and `inout(range)` pass host memory for either: see there.
+/// Each argument is converted to the corresponding parameter of `kernel`. Values are copied;
+/// numbers convert as in any call, except that a conversion that could change the value does not
+/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`. `in(range)`,
+/// `out(range)` and `inout(range)` pass host memory for either, see there.
 ///
-/// **Ordering**: after the work queued on the stream; does not wait. With `in`, `out` or `inout`
-/// the call returns when the kernel has run and the results are back.
+/// **Ordering**: runs after the work queued on the stream; does not wait. With `in`, `out` or
+/// `inout` the call returns when the kernel has run and the results are copied back.
 /// **Ownership**: values are copied before the call returns; device memory must live until the
-/// kernel has run (freeing a `device_buffer` on the same stream is in order). A buffer of no
-/// elements passes as null.
-/// **Threads**: any number may launch one kernel, on one stream too.
+/// kernel has run (freeing a `device_buffer` on the same stream is stream-ordered). An empty buffer
+/// passes as null.
+/// **Threads**: any number of threads may launch one kernel, also on one stream.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
 /// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
-/// cooperative grid that the device does not hold at once; `errc::empty_handle`, also for a buffer
+/// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
-/// cannot reach (spans and pointers do not know theirs, and pass unseen); the driver's, with value
-/// and limit where an attribute is more than the device allows. A fault of the kernel arrives at a
-/// later call, which names this launch and its place in the source.
-/// **Cost**: no allocation and no lock; the first launch on a device asks for its limits. A buffer
-/// of another device costs a question to the driver each time, which its span does not.
-/// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
-/// where there is a cluster or an attribute)
+/// device cannot reach (spans and pointers do not know their device, and are not checked); the
+/// driver's, with value and limit if an attribute exceeds a limit of the device. A fault of the
+/// kernel is reported by a later call, whose error names this launch and its source line.
+/// **Cost**: no allocation and no lock; the first launch on a device reads its limits. A buffer of
+/// another device costs a driver call each time; its span does not.
+/// **Capture**: allowed, except with `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
+/// for clusters and attributes)
 template <class... Parameters, class... Arguments>
 [[gnu::always_inline]] inline result<> launch(located<stream_ref> stream,
                                               const launch_config& config,
                                               const kernel<Parameters...>& kernel,
                                               Arguments&&... arguments) noexcept {
   static_assert(sizeof...(Arguments) == sizeof...(Parameters),
-                "gpu::launch: the kernel takes another number of arguments than are passed");
+                "gpu::launch: the number of arguments differs from the number of parameters");
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
   if constexpr (sizeof...(Arguments) != sizeof...(Parameters)) {
     return {};
@@ -200,11 +131,11 @@ template <class... Parameters, class... Arguments>
   }
 }
 
-/// The same for a kernel whose parameters are not stated. Every argument goes in its own type, so a
-/// literal has to have the parameter's: `2.0f`, not `2.0`, for a `float`. Device buffers and spans
-/// pass for pointers and for spans.
-/// **Errors**: also `errc::argument_mismatch`, with both lists side by side, where number or sizes
-/// differ from the module's.
+/// Runs a kernel whose parameters are not stated. Every argument is passed in its own type, so a
+/// literal must have the parameter's type: `2.0f`, not `2.0`, for a `float`. Device buffers and
+/// spans pass for pointers and for spans.
+/// **Errors**: as above; `errc::argument_mismatch`, with both lists side by side, if the number or
+/// the sizes of the arguments differ from the module's parameters.
 template <class... Arguments>
 result<> launch(located<stream_ref> stream, const launch_config& config,
                 const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
@@ -213,18 +144,17 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
     return detail::launch_with_host_memory(
         stream.value, stream.where, record->name.c_str(),
         [&](auto&&... staged) noexcept {
-          return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
-                                        config, record, stream.where,
+          return detail::launch_untyped(stream.value, config, record, stream.where,
                                         static_cast<decltype(staged)>(staged)...);
         },
         static_cast<Arguments&&>(arguments)...);
   } else {
-    static_assert((detail::untyped_kernel_argument<Arguments> && ...),
-                  "gpu::launch: an argument is neither trivially copyable nor known to stand for "
-                  "device memory (see gpu::kernel_argument), or it is a temporary that would free "
-                  "its memory before the kernel runs");
-    return detail::launch_untyped(detail::indices_up_to<sizeof...(Arguments)>{}, stream.value,
-                                  config, record, stream.where,
+    static_assert(
+        (detail::untyped_kernel_argument<Arguments> && ...),
+        "gpu::launch: an argument is neither trivially copyable nor a type for device memory "
+        "(see gpu::kernel_argument), or it is a temporary that would free its memory "
+        "before the kernel runs");
+    return detail::launch_untyped(stream.value, config, record, stream.where,
                                   static_cast<Arguments&&>(arguments)...);
   }
 }

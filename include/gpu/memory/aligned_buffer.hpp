@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// `aligned_buffer<T>`: ordinary host memory that begins at a multiple of a page or of whatever is
-/// asked for.
+/// `aligned_buffer<T>`: pageable host memory, aligned to a page or to any power of two.
 
 #include <gpu/memory/detail/element_owner.hpp>
 
@@ -24,19 +23,19 @@ using host_memory = unique_handle<host_allocation, free_host_memory>;
 
 }  // namespace detail
 
-/// Owns `size()` elements in pageable host memory. What is in it is undefined until it is written.
-/// Aligned to pages, as it is by default, it can be page-locked by `registered_memory` without any
-/// of its neighbours. Move-only, empty after a move.
-/// **Capture**: not affected; the driver has no part in it.
+/// Owns `size()` elements in pageable host memory. New elements have undefined values. With the
+/// default alignment, `registered_memory` can page-lock it without locking memory beside it.
+/// Move-only; empty after a move.
+/// **Capture**: not affected; the driver is not called.
 template <class T>
 class aligned_buffer : public detail::host_elements<detail::element_owner<T, detail::host_memory>> {
  public:
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "no constructor or destructor runs: the elements have to be trivially copyable");
 
-  /// `count` elements that begin at a multiple of `alignment` bytes, and of what `T` is aligned to;
-  /// none are fine.
-  /// **Errors**: `errc::invalid_argument` for an alignment that is no power of two;
+  /// Allocates `count` elements, which may be 0, aligned to `alignment` bytes and to the alignment
+  /// of `T`.
+  /// **Errors**: `errc::invalid_argument` for an alignment that is not a power of two;
   /// `errc::size_overflow`; `errc::out_of_host_memory`.
   static result<aligned_buffer> create(
       std::size_t count, std::size_t alignment = 4096,
@@ -44,8 +43,8 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
     constexpr const char* function = "gpu::aligned_buffer::create";
     detail::text_builder out;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
-      out << "the alignment of " << alignment << " bytes is no power of two. Ask for one, such as "
-          << "4096, a page.";
+      out << "the alignment of " << alignment
+          << " bytes is not a power of two. Pass one, such as 4096, the size of a page.";
       return detail::fail(
           detail::refusal(errc::invalid_argument, function, out.finish(), where, alignment));
     }
@@ -55,12 +54,12 @@ class aligned_buffer : public detail::host_elements<detail::element_owner<T, det
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes(function, count, sizeof(T), bytes, where, alignment));
     if (count == 0) return aligned_buffer{detail::host_memory{}, 0};
-    // Whole units, so that what is registered in pages belongs to this buffer alone.
+    // Rounded up, so that the pages that are registered belong to this buffer only.
     bytes = (bytes + alignment - 1) / alignment * alignment;
     detail::host_memory memory{{std::aligned_alloc(alignment, bytes)}};
     if (!memory) {
-      out << "the host has no " << bytes << " bytes aligned to " << alignment
-          << ". Ask for less, or free host memory.";
+      out << "the host could not allocate " << bytes << " bytes aligned to " << alignment
+          << ". Request fewer elements, or free host memory.";
       return detail::fail(
           detail::refusal(errc::out_of_host_memory, function, out.finish(), where, bytes));
     }

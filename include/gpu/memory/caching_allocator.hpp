@@ -1,35 +1,36 @@
 #pragma once
 /// \file
-/// `caching_allocator`: device memory in tens of nanoseconds, by keeping what was freed.
+/// `caching_allocator`: allocates device memory in tens of nanoseconds, by reusing freed memory.
 
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/growth.hpp>
 #include <gpu/memory/device_buffer.hpp>
 
 namespace gpu::inline v0 {
 
-/// Hands out device memory from segments that it got from the driver once, and keeps what buffers
-/// give back for the next of about the same size. Move-only; empty after a move.
+/// Allocates device memory from large segments, and keeps the memory of destroyed buffers for later
+/// buffers of about the same size. Move-only; empty after a move.
 ///
-/// Memory belongs to the stream that it was allocated on: a buffer freed on a stream can be had on
-/// that stream again at once, since what is queued later runs later. Another stream gets a segment
-/// that is all free only behind an event of the first one: after `hand_over`, or when the first one
-/// next frees something after the other had to ask the driver (of a thread's own default stream: in
-/// that thread, as no other can record an event on it). When the device or the limit is exhausted,
-/// the allocator waits for the device, uses what is free on any stream, gives the rest back to the
-/// driver and asks it a second time.
+/// Memory belongs to the stream that it was allocated on: memory freed on a stream is available on
+/// that stream at once, since later work runs later. A segment that is entirely free becomes
+/// available to other streams behind an event of its stream: after `hand_over`, or when its stream
+/// next frees a buffer after another one had to ask the driver. (For a per-thread default stream,
+/// only the thread itself can record that event.) If the device or the limit is exhausted, the
+/// allocator waits for the device, uses memory that is free on any stream, frees the rest, and asks
+/// the driver again.
 ///
-/// **Ordering**: as `device_buffer::create(stream, count)`: another stream that uses a buffer waits
-/// for an event first, and the stream lives until its buffers are gone.
-/// **Ownership**: buffers may outlive the allocator; their memory then goes back to the driver as
-/// soon as a segment is free. When the process ends, nothing is given back.
-/// **Threads**: any may call any member, and destroy buffers, at the same time. Threads on
-/// different streams do not wait for each other, but where the driver has to be asked.
+/// **Ordering**: as for `device_buffer::create(stream, count)`: other streams must wait for an
+/// event before they use a buffer, and the stream must outlive its buffers.
+/// **Ownership**: buffers may outlive the allocator; a segment is then freed as soon as its last
+/// buffer is destroyed. Nothing is freed at process exit.
+/// **Threads**: any thread may call any member, and destroy buffers, at the same time. Threads on
+/// different streams wait for each other only if the driver has to be asked.
 class caching_allocator {
  public:
-  /// For streams of a context, or of the primary context of a device. Asks the driver for nothing
-  /// yet.
-  /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments beyond
-  /// what any device has; `errc::out_of_host_memory`. **Capture**: not affected.
+  /// Creates an allocator for streams of a context, or of a device's primary context. Allocates no
+  /// device memory yet.
+  /// **Errors**: `errc::invalid_argument` for a limit below one segment, and for segments that are
+  /// too large for any device; `errc::out_of_host_memory`. **Capture**: not affected.
   /// (cuDevicePrimaryCtxRetain)
   static result<caching_allocator> create(
       context_or_device on, caching_options options = {},
@@ -46,40 +47,38 @@ class caching_allocator {
     return caching_allocator{state};
   }
 
-  /// `count` elements in the order of `stream`; no elements are fine. They go back to the allocator
-  /// when the buffer is destroyed, and must not be `release`d from it.
+  /// Allocates `count` elements, which may be 0, in stream order. The destructor of the buffer
+  /// returns them to the allocator; do not `release` them from the buffer.
   /// **Errors**: `errc::wrong_context`; `errc::size_overflow`; CUDA_ERROR_OUT_OF_MEMORY with a map
-  /// of what is held; `errc::capture_prohibited` in a capture, which it spoils, as the driver does
-  /// not tell the number of a captured stream. Buffers from before the capture can be used and
-  /// freed in it, but a graph that uses one needs it for as long as it is launched.
-  /// **Cost**: no driver call but one for the stream's number, where a block is free.
+  /// of the memory that is held; `errc::capture_prohibited` during capture.
+  /// **Capture**: not allowed, and invalidates the capture, since the driver does not report the
+  /// number of a captured stream. Buffers allocated earlier can be used and destroyed during
+  /// capture, but must outlive the last launch of a graph that uses them.
+  /// **Cost**: if a block is free, one driver call, for the stream's number.
   /// (cuStreamGetId; else cuStreamIsCapturing, cuMemAlloc, cuStreamWaitEvent, cuCtxSynchronize)
   template <class T>
   result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
                                     source_location where = source_location::current()) noexcept {
-    detail::cached_block* block = take_warm(stream, count, sizeof(T));
-    if (block == nullptr) [[unlikely]] {
-      GPU_TRY(take(stream, count, sizeof(T), block, where));
-    }
-    // Built from registers: a structure that a call had just filled would be read back slowly.
+    detail::cached_block* block = take_fast_path(stream, count, sizeof(T));
+    if (block == nullptr) GPU_TRY(take_checked(stream, count, sizeof(T), block, where));
     detail::device_allocation made;
     made.stream = stream;
     if (block != nullptr) {
-      made.address = static_cast<CUdeviceptr>(block->address);
+      made.address = block->address;
       made.owner = block;
     }
     return detail::buffer_maker::make<device_buffer<T>>(detail::device_memory{made}, count);
   }
 
-  /// Lets other streams have what is free on this one, once the work that is queued on it now has
-  /// finished. Before a stream is destroyed, this keeps its memory from lying idle.
-  /// **Errors**: `errc::capture_prohibited` in a capture, which goes on.
+  /// Makes the free segments of a stream available to other streams, after the work that is queued
+  /// on it now. Call it before a stream is destroyed, so that its memory is reused.
+  /// **Errors**: `errc::capture_prohibited` during capture, which stays valid.
   /// (cuStreamIsCapturing, cuStreamGetId, cuEventCreate, cuEventRecord)
   result<> hand_over(stream_ref stream,
                      source_location where = source_location::current()) noexcept {
     GPU_TRY(require("gpu::caching_allocator::hand_over", stream, where));
     GPU_TRY(detail::require_no_capture(stream, "gpu::caching_allocator::hand_over",
-                                       "Hand over after the capture has ended.", where));
+                                       "Call it after the capture has ended.", where));
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
     const detail::scoped_lock held(state_->growing);
@@ -87,11 +86,11 @@ class caching_allocator {
     return lane == nullptr ? result<>{} : state_->share(*lane, where);
   }
 
-  /// Gives all segments that are free back to the driver; returns how many bytes they were. Waits
-  /// for the device. Not allowed during capture. (cuMemFree)
+  /// Frees all free segments; returns their size in bytes. Blocks until the device is idle.
+  /// **Capture**: not allowed. (cuMemFree)
   std::size_t trim() noexcept {
     if (state_ == nullptr) return 0;
-    const detail::fork_safe_lock held(state_->growing);
+    const detail::scoped_lock held(state_->growing);
     if (!held) return 0;
     std::size_t bytes = state_->trim(detail::exchange(state_->common, nullptr));
     for (detail::stream_lane* each : state_->buckets) {
@@ -105,17 +104,18 @@ class caching_allocator {
     return bytes;
   }
 
-  /// Gives back what is free, as `trim` does, and from now on every segment as soon as its last
-  /// buffer is gone. Not allowed during capture, nor is freeing afterwards. (cuMemFree)
+  /// Frees all free segments, as `trim` does, and from now on each segment as soon as its last
+  /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
+  /// is not allowed either. (cuMemFree)
   void stop_holding() noexcept {
     if (state_ != nullptr) __atomic_store_n(&state_->stopped, true, __ATOMIC_RELAXED);
     trim();
   }
 
-  /// What is held and what was done until now.
+  /// Returns the current state and the history of the allocator.
   caching_statistics statistics() const noexcept {
     if (state_ == nullptr) return {};
-    const detail::fork_safe_lock held(state_->growing);
+    const detail::scoped_lock held(state_->growing);
     if (!held) return {};
     caching_statistics found = state_->counts;
     detail::arena_statistics sum;
@@ -123,7 +123,7 @@ class caching_allocator {
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits - state_->asked_for;
+    found.hits = sum.hits - state_->new_blocks;
     for (const auto* each = state_->common; each != nullptr; each = each->next) ++found.free_blocks;
     return found;
   }
@@ -142,7 +142,7 @@ class caching_allocator {
   ~caching_allocator() {
     if (state_ == nullptr) return;
     {
-      const detail::fork_safe_lock held(state_->growing);
+      const detail::scoped_lock held(state_->growing);
       if (!held) return;
       state_->release(detail::exchange(state_->common, nullptr));
       for (detail::stream_lane* each : state_->buckets) {
@@ -166,12 +166,11 @@ class caching_allocator {
 
   result<> require(const char* function, const stream_ref& stream,
                    source_location where) const noexcept {
-    if (state_ == nullptr) [[unlikely]] {
+    if (state_ == nullptr) {
       return detail::fail(detail::empty_handle_error(function, "allocator", where));
     }
     GPU_TRY(detail::require(stream, function, where));
-    if (stream.context() == state_->context) [[likely]]
-      return {};
+    if (stream.context() == state_->context) return {};
     return detail::fail(detail::wrong_context_error(function, "allocator",
                                                     state_->context.device().native(), "stream",
                                                     stream.device().native(), where));
@@ -184,20 +183,20 @@ class caching_allocator {
     });
   }
 
-  /// The block that nearly every request gets; null where there is anything to say or to wait for,
-  /// which `take` finds out.
-  detail::cached_block* take_warm(const stream_ref& stream, std::size_t count,
-                                  std::size_t size) noexcept {
+  /// Takes a free block of the stream. Returns null if there is none, or if anything is wrong: then
+  /// `take_checked` finds out what.
+  detail::cached_block* take_fast_path(const stream_ref& stream, std::size_t count,
+                                       std::size_t size) noexcept {
     std::size_t bytes = 0;
     if (state_ == nullptr || stream.context() != state_->context ||
         detail::is_default_stream(stream.native()) || __builtin_mul_overflow(count, size, &bytes) ||
-        bytes - 1 >= most) [[unlikely]] {
+        bytes - 1 >= most) {
       return nullptr;
     }
     unsigned long long number = 0;
     if (!driver::call<&driver::entry_points::stream_get_id>(source_location{}, stream.native(),
                                                             &number)
-             .has_value()) [[unlikely]] {
+             .has_value()) {
       return nullptr;
     }
     detail::stream_lane* lane = state_->find_lane(number);
@@ -205,20 +204,20 @@ class caching_allocator {
                            : take_from(*lane, number, detail::block_arena::rounded(bytes));
   }
 
-  /// Null also where the lane has become another stream's.
+  /// Takes a free block of the lane; returns null also if the lane was reassigned to another
+  /// stream.
   static detail::cached_block* take_from(detail::stream_lane& lane, unsigned long long number,
                                          std::size_t bytes) noexcept {
     lane.lock.lock();
-    const bool still_ours = __atomic_load_n(&lane.number, __ATOMIC_ACQUIRE) == number;
-    detail::cached_block* block = still_ours ? lane.take(bytes) : nullptr;
+    const bool still_its_lane = __atomic_load_n(&lane.number, __ATOMIC_ACQUIRE) == number;
+    detail::cached_block* block = still_its_lane ? lane.take(bytes) : nullptr;
     lane.lock.unlock();
     return block;
   }
 
-  /// Sets `taken` to a block, or leaves it null where no bytes are asked for.
-  [[gnu::cold, gnu::noinline]] result<> take(const stream_ref& stream, std::size_t count,
-                                             std::size_t size, detail::cached_block*& taken,
-                                             source_location where) noexcept {
+  /// Sets `taken` to a block, or leaves it null if no bytes are requested.
+  result<> take_checked(const stream_ref& stream, std::size_t count, std::size_t size,
+                        detail::cached_block*& taken, source_location where) noexcept {
     constexpr const char* function = "gpu::caching_allocator::allocate";
     GPU_TRY(require(function, stream, where));
     std::size_t bytes = 0;
@@ -226,7 +225,7 @@ class caching_allocator {
     if (bytes == 0) return {};
     GPU_TRY(detail::require_no_capture(stream, function,
                                        "Allocate before the capture begins, and keep the buffer "
-                                       "for as long as the graph.",
+                                       "as long as the graph.",
                                        where));
     unsigned long long number = 0;
     GPU_TRY(get_number(stream, number, where));
@@ -234,7 +233,7 @@ class caching_allocator {
     const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
     if (lane != nullptr) taken = take_from(*lane, number, rounded);
     if (taken != nullptr) return {};
-    taken = GPU_TRY(detail::take_slowly(*state_, number, stream, rounded, where));
+    taken = GPU_TRY(detail::take_slow_path(*state_, number, stream, rounded, where));
     return {};
   }
 

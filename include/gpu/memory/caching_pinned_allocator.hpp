@@ -1,26 +1,28 @@
 #pragma once
 /// \file
-/// `caching_pinned_allocator`: page-locked host memory in tens of nanoseconds, where the driver
-/// takes a millisecond.
+/// `caching_pinned_allocator`: allocates page-locked host memory in tens of nanoseconds, by reusing
+/// freed memory; the driver needs a millisecond.
 
 #include <gpu/core/detail/last_error_mark.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/pinned_state.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 
 namespace gpu::inline v0 {
 
-/// Hands out page-locked host memory from segments that it got from the driver once, and keeps what
-/// buffers give back. Move-only; empty after a move. The counterpart of `caching_allocator`, but
-/// for the host, which does not wait for streams: what is freed can be had again at once, by any
-/// thread.
-/// **Ownership**: buffers may outlive the allocator; when the process ends, nothing is given back.
-/// **Threads**: any may call any member, and destroy buffers, at the same time.
+/// Allocates page-locked host memory from large segments, and keeps the memory of destroyed buffers
+/// for later ones. Move-only; empty after a move. The counterpart of `caching_allocator` for host
+/// memory, which does not belong to streams: freed memory is available to all threads at once.
+/// **Ownership**: buffers may outlive the allocator. Nothing is freed at process exit.
+/// **Threads**: any thread may call any member, and destroy buffers, at the same time.
 class caching_pinned_allocator {
  public:
-  /// For a device's primary context. Asks the driver for nothing yet. `options.limit` counts bytes
-  /// of the host. **Errors**: `errc::invalid_argument` for flags that there are not, for a limit
-  /// below one segment, and for segments that no host has; `errc::out_of_host_memory`.
-  /// **Capture**: not affected. (cuDevicePrimaryCtxRetain)
+  /// Creates an allocator in a context, or in a device's primary context. Allocates no page-locked
+  /// memory yet. `options.limit` is in bytes of host memory.
+  /// **Errors**: `errc::invalid_argument` for invalid flags, for a limit below one segment, and for
+  /// segments that are too large for any host; `errc::out_of_host_memory`. **Capture**: not
+  /// affected. (cuDevicePrimaryCtxRetain)
   static result<caching_pinned_allocator> create(
       context_or_device on, pinned_flags flags = pinned_flags::none, caching_options options = {},
       source_location where = source_location::current()) noexcept {
@@ -40,10 +42,10 @@ class caching_pinned_allocator {
     return caching_pinned_allocator{cache};
   }
 
-  /// `count` elements; none are fine.
+  /// Allocates `count` elements, which may be 0.
   /// **Errors**: `errc::size_overflow`; `errc::out_of_host_memory`; CUDA_ERROR_OUT_OF_MEMORY with a
-  /// map of what is held.
-  /// **Cost**: no driver call where a block is free. Allowed during capture in that case.
+  /// map of the memory that is held.
+  /// **Cost**: no driver call if a block is free. **Capture**: allowed only in that case.
   /// (else cuEventQuery, cuMemHostAlloc, cuMemFreeHost)
   template <class T>
   result<pinned_buffer<T>> allocate(std::size_t count,
@@ -59,19 +61,18 @@ class caching_pinned_allocator {
       const std::size_t rounded = detail::block_arena::rounded(bytes < most ? bytes : most);
       detail::pinned_lane& lane = cache_->own_lane();
       detail::cached_block* block = cache_->take_from(lane, rounded);
-      if (block == nullptr) [[unlikely]]
-        block = GPU_TRY(take_slowly(lane, rounded, where));
+      if (block == nullptr) block = GPU_TRY(take_slow_path(lane, rounded, where));
       made.address = reinterpret_cast<void*>(block->address);
       made.owner = block;
     }
     return detail::buffer_maker::make<pinned_buffer<T>>(detail::pinned_memory{made}, count);
   }
 
-  /// Frees `buffer` when the work that is queued on `stream` now has finished, without waiting. The
-  /// next allocation for which nothing else is free looks which streams have got so far.
-  /// **Errors**: where it cannot be marked, the stream is waited for instead, and the buffer freed
-  /// in any case; `errc::empty_handle`, `errc::out_of_host_memory`. Not allowed during capture.
-  /// **Cost**: one cuEventRecord; events are used again, but for streams of other contexts.
+  /// Frees `buffer` once the work that is queued on `stream` now has finished; does not block.
+  /// Later allocations that find nothing else free check which streams have caught up.
+  /// **Errors**: `errc::empty_handle`; `errc::out_of_host_memory`. If no event can be recorded,
+  /// waits for the stream instead; the buffer is freed in any case. **Capture**: not allowed.
+  /// **Cost**: one cuEventRecord; events are reused, except for streams of other contexts.
   /// (cuStreamIsCapturing, cuEventCreate, cuEventRecord)
   template <class T>
   result<> free_after(stream_ref stream, pinned_buffer<T>&& buffer,
@@ -80,8 +81,8 @@ class caching_pinned_allocator {
     GPU_TRY(require(function, where));
     GPU_TRY(detail::require(stream, function, where));
     if (buffer.empty()) return {};
-    GPU_TRY(detail::require_no_capture(stream, function,
-                                       "Keep the buffer for as long as the graph.", where));
+    GPU_TRY(detail::require_no_capture(stream, function, "Keep the buffer as long as the graph.",
+                                       where));
     detail::pinned_memory memory = detail::buffer_maker::take(buffer);
     auto& block = *static_cast<detail::cached_block*>(memory.get().owner);
     const result<> added = cache_->waiting.add(block, stream, function, where);
@@ -93,12 +94,12 @@ class caching_pinned_allocator {
     return {};
   }
 
-  /// Gives all segments that are free back to the system; returns how many bytes they were. Waits
-  /// for the streams of `free_after`. Not allowed during capture. (cuMemFreeHost)
+  /// Frees all free segments; returns their size in bytes. Blocks until the streams of `free_after`
+  /// have caught up. **Capture**: not allowed. (cuMemFreeHost)
   std::size_t trim() noexcept {
     if (cache_ == nullptr) return 0;
     cache_->waiting.wait();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return 0;
     std::size_t bytes = 0;
     for (detail::pinned_lane& each : cache_->lanes) {
@@ -110,17 +111,18 @@ class caching_pinned_allocator {
     return bytes;
   }
 
-  /// Gives back what is free, as `trim` does, and from now on every segment as soon as its last
-  /// buffer is gone. Not allowed during capture, nor is freeing afterwards. (cuMemFreeHost)
+  /// Frees all free segments, as `trim` does, and from now on each segment as soon as its last
+  /// buffer is destroyed. **Capture**: not allowed; afterwards, destroying buffers during capture
+  /// is not allowed either. (cuMemFreeHost)
   void stop_holding() noexcept {
     if (cache_ != nullptr) __atomic_store_n(&cache_->stopped, true, __ATOMIC_RELAXED);
     trim();
   }
 
-  /// What is held and what was done until now. Nothing is `shared` here.
+  /// Returns the current state and the history of the allocator; `shared` is always 0.
   caching_statistics statistics() const noexcept {
     if (cache_ == nullptr) return {};
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return {};
     caching_statistics found;
     found.held_bytes = cache_->held.bytes();
@@ -134,7 +136,7 @@ class caching_pinned_allocator {
     found.used_bytes = sum.used_bytes;
     found.used_blocks = sum.used_blocks;
     found.free_blocks = sum.free_blocks;
-    found.hits = sum.hits - cache_->asked_for;
+    found.hits = sum.hits - cache_->new_blocks;
     return found;
   }
 
@@ -149,7 +151,7 @@ class caching_pinned_allocator {
     detail::swap_values(cache_, taken.cache_);
     return *this;
   }
-  /// Waits for the streams of `free_after`.
+  /// Blocks until the streams of `free_after` have caught up.
   ~caching_pinned_allocator() {
     if (cache_ == nullptr) return;
     cache_->waiting.wait();
@@ -168,25 +170,24 @@ class caching_pinned_allocator {
   explicit caching_pinned_allocator(detail::pinned_cache* cache) noexcept : cache_{cache} {}
 
   result<> require(const char* function, source_location where) const noexcept {
-    if (cache_ != nullptr) [[likely]]
-      return {};
+    if (cache_ != nullptr) return {};
     return detail::fail(detail::empty_handle_error(function, "allocator", where));
   }
 
-  /// A block where the thread's own lane has none: of another lane, of a stream that got so far, or
-  /// of a new segment.
-  [[gnu::cold, gnu::noinline]] result<detail::cached_block*> take_slowly(
-      detail::pinned_lane& lane, std::size_t bytes, source_location where) noexcept {
+  /// Takes a block if the thread's own lane has none: from another lane, from the blocks of
+  /// `free_after`, or from a new segment.
+  result<detail::cached_block*> take_slow_path(detail::pinned_lane& lane, std::size_t bytes,
+                                               source_location where) noexcept {
     const auto take_anywhere = [&]() -> detail::cached_block* {
       for (detail::pinned_lane& each : cache_->lanes) {
         if (detail::cached_block* block = cache_->take_from(each, bytes)) return block;
       }
       return nullptr;
     };
-    bool asked = false;
+    bool asked_driver = false;
     {
       const detail::last_error_mark before;
-      const detail::fork_safe_lock held(cache_->growing);
+      const detail::scoped_lock held(cache_->growing);
       if (!held) return detail::fail(fork_error(where));
       if (detail::cached_block* block = take_anywhere()) return block;
       detail::cached_block* freed = nullptr;
@@ -194,48 +195,48 @@ class caching_pinned_allocator {
         return freed;
       }
       const std::size_t misses = cache_->misses;
-      const result<detail::cached_block*> grown = grow<detail::cached_block>(lane, bytes, where);
+      const result<detail::cached_block*> grown = grow(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
-      asked = cache_->misses != misses;
+      asked_driver = cache_->misses != misses;
       before.restore();
     }
     trim();
-    const detail::fork_safe_lock held(cache_->growing);
+    const detail::scoped_lock held(cache_->growing);
     if (!held) return detail::fail(fork_error(where));
     ++cache_->trims;
     if (detail::cached_block* block = take_anywhere()) {
-      if (asked) ++cache_->asked_for;
+      if (asked_driver) ++cache_->new_blocks;
       return block;
     }
-    const result<detail::cached_block*> grown = grow<detail::cached_block>(lane, bytes, where);
+    const result<detail::cached_block*> grown = grow(lane, bytes, where);
     if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
-    return detail::fail(detail::with_map(grown.error(), cache_->held.bytes(),
-                                         cache_->held.segments(), "lane",
-                                         [&](auto work) { cache_->for_each_lane(work); }));
+    return detail::fail(
+        detail::explain_held_memory(grown.error(), cache_->held.bytes(), cache_->held.segments(),
+                                    "lane", [&](auto work) { cache_->for_each_lane(work); }));
   }
 
-  /// Why a forked child gets no memory where it cannot know what is free.
+  /// Returns the error of a forked child: the state is unknown, since another thread of the parent
+  /// held the lock.
   static cuda_error fork_error(source_location where) noexcept {
     return driver::detail::unavailable_error(
         driver::current_entry_points(),
         driver::entry_point_index(&driver::entry_points::mem_host_alloc), where);
   }
 
-  /// A block of a new segment.
-  template <class Block>
-  result<Block*> grow(detail::pinned_lane& lane, std::size_t bytes,
-                      source_location where) noexcept {
+  /// Takes a block from a new segment.
+  result<detail::cached_block*> grow(detail::pinned_lane& lane, std::size_t bytes,
+                                     source_location where) noexcept {
     constexpr const char* function = "gpu::caching_pinned_allocator::allocate";
     std::size_t got =
         GPU_TRY(detail::choose_segment(cache_->options, cache_->held.bytes(),
                                        cache_->options.segment_bytes, bytes, function, where));
     ++cache_->misses;
-    Block* block = GPU_TRY((detail::take_segment<detail::pinned_memory, Block>(
+    detail::cached_block* block = GPU_TRY((detail::take_segment<detail::pinned_memory>(
         lane, bytes, got, function, where, [&](std::size_t wanted, detail::pinned_memory& memory) {
           return detail::allocate_pinned(cache_->context, wanted, cache_->flags, memory, where);
         })));
     cache_->held.add(got);
-    ++cache_->asked_for;
+    ++cache_->new_blocks;
     return block;
   }
 

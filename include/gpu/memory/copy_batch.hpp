@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Batches: many copies queued by one call, each with hints of its own.
+/// Batches of copies: many copies in one call, each with its own hints.
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
@@ -16,17 +16,17 @@ namespace detail {
 struct batch_access;
 }
 
-/// When a copy of a batch may read its source.
+/// The time at which a copy of a batch may read its source.
 enum class source_access_order : int {
-  /// when the stream gets there
+  /// in stream order
   stream = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
-  /// before the call returns: nothing that was queued writes to the source
+  /// before the call returns: no queued work may write to the source
   during_call = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL,
-  /// whenever the driver likes: nothing that was queued writes to the source, and it lives on
+  /// at any time until the copy is done: no queued work may write to the source
   any = CU_MEMCPY_SRC_ACCESS_ORDER_ANY,
 };
 
-/// The order's name, such as "during_call"; null for a value that is none.
+/// Returns the enumerator's name, such as "during_call"; null for an unknown value.
 constexpr const char* name_of(source_access_order order) noexcept {
   switch (order) {
     case source_access_order::stream:
@@ -39,17 +39,17 @@ constexpr const char* name_of(source_access_order order) noexcept {
   return nullptr;
 }
 
-/// What the driver is told about a copy of a batch.
+/// Hints for the driver about one copy of a batch.
 struct copy_hints {
   source_access_order source_order = source_access_order::stream;
-  /// Where managed memory is likely to be.
+  /// The likely location of managed memory.
   memory_location source{};
   memory_location destination{};
-  /// Rather slower than in the way of kernels.
+  /// Prefers a slower copy that takes fewer resources from running kernels.
   bool prefer_overlap_with_compute = false;
 };
 
-/// One copy of a batch: all elements of a range to another, as `gpu::copy` takes them.
+/// One copy of a batch: all elements of one range to another, with the ranges of `gpu::copy`.
 class range_copy {
  public:
   template <class Source, class Destination>
@@ -58,12 +58,12 @@ class range_copy {
                    sizeof(detail::element_t<Destination>), hints) {
     check<Source, Destination>();
     static_assert(device_range<Source> || pinned_range<Source>,
-                  "a copy of a batch needs page-locked host memory that is there until it runs: "
-                  "use a gpu::pinned_vector, no temporary one, or range_copy::read_now, which "
-                  "reads any host memory before the call returns");
+                  "a copy of a batch needs page-locked host memory that lives until it runs: use a "
+                  "gpu::pinned_vector, not a temporary one, or range_copy::read_now, which reads "
+                  "any host memory before the call returns");
   }
 
-  /// A copy that has read its source, which may be any host memory, when the call returns.
+  /// Makes a copy that reads its source, which may be any host memory, before the call returns.
   template <class Source, class Destination>
   static range_copy read_now(Source&& source, Destination&& destination,
                              copy_hints hints = {}) noexcept {
@@ -83,8 +83,8 @@ class range_copy {
   template <class Source, class Destination> static constexpr void check() noexcept {
     detail::check_copy<Source, Destination>();
     static_assert(device_range<Destination> || pinned_range<Destination>,
-                  "a copy of a batch needs page-locked host memory that is there until it runs: "
-                  "use a gpu::pinned_vector, no temporary one");
+                  "a copy of a batch needs page-locked host memory that lives until it runs: use a "
+                  "gpu::pinned_vector, not a temporary one");
   }
 
   detail::copy_end source_;
@@ -93,8 +93,8 @@ class range_copy {
   copy_hints hints_;
 };
 
-/// One copy of a batch: a box, or a part of it, as `gpu::copy` takes them. Batches with CUDA arrays
-/// are in `gpu/texture/copy_array_batch.hpp`.
+/// One copy of a batch: a 2D or 3D region, or a part of it, with the arguments of `gpu::copy`.
+/// Batches with CUDA arrays are in `gpu/texture/copy_array_batch.hpp`.
 class box_copy {
  public:
   template <detail::pitched_range Source, detail::pitched_range Destination>
@@ -108,7 +108,7 @@ class box_copy {
                   "before the call returns");
   }
 
-  /// A copy that has read its source, which may be in any host memory, when the call returns.
+  /// Makes a copy that reads its source, which may be any host memory, before the call returns.
   template <detail::pitched_range Source, detail::pitched_range Destination>
   static box_copy read_now(Source&& source, Destination&& destination, copy_region region = {},
                            copy_hints hints = {}) noexcept {
@@ -151,7 +151,7 @@ inline unsigned native_flags(const copy_hints& hints) noexcept {
                                            : unsigned{CU_MEMCPY_FLAG_DEFAULT};
 }
 
-/// Queues a batch where the stream's context is current, as the driver wants it.
+/// Queues a batch in the stream's context, which the driver requires to be current.
 template <auto Member, class... Arguments>
 result<> queue_batch(const stream_ref& stream, source_location where,
                      Arguments... arguments) noexcept {
@@ -159,15 +159,16 @@ result<> queue_batch(const stream_ref& stream, source_location where,
     return queue<Member>(stream, copy_batch_label, where, arguments..., stream.native());
   });
   if (done.has_value()) return done;
-  return fail(explain_code(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-                           "a graph cannot hold a batch of copies. Copy one by one in a capture."));
+  return fail(
+      explain_code(detail::move(done).error(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                   "a graph cannot contain a batch of copies. In a capture, copy one by one."));
 }
 
 inline result<> batch_without_room(std::size_t bytes, source_location where) noexcept {
   return fail(no_room_error("gpu::copy", bytes, where));
 }
 
-/// The way of batches to what their copies hold.
+/// Queues batches, with access to the members of their copies.
 struct batch_access {
   /// (cuMemcpyBatchAsync)
   static result<> queue(const stream_ref& stream, const range_copy* copies, std::size_t count,
@@ -182,7 +183,8 @@ struct batch_access {
     }
     CUdeviceptr* const to = addresses.data;
     CUdeviceptr* const from = addresses.data + count;
-    std::size_t* const first_copies = sizes.data + count;  // that the attributes apply to
+    std::size_t* const first_copies =
+        sizes.data + count;  // index of the first copy that each entry of `attributes` applies to
     std::size_t used = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const range_copy& copy = copies[i];
@@ -190,7 +192,7 @@ struct batch_access {
       GPU_TRY(require_same_size(copy.source_, copy.destination_, where));
       GPU_TRY(require_contexts(stream, copy.source_.context, copy.destination_.context, where));
       GPU_TRY(check_hints(copy.hints_, where));
-      if (copy.source_.count == 0) continue;  // which the driver does not take
+      if (copy.source_.count == 0) continue;  // the driver does not accept copies of 0 bytes
       to[used] = copy.destination_.device_address();
       from[used] = copy.source_.device_address();
       sizes.data[used] = copy.source_.count * copy.element_;
@@ -209,7 +211,7 @@ struct batch_access {
         copies, count, where);
   }
 
-  /// Of `box_copy`, and of others that are boxes. (cuMemcpy3DBatchAsync)
+  /// For `box_copy`, and for the copies with arrays. (cuMemcpy3DBatchAsync)
   template <class Copy>
   static result<> queue(const stream_ref& stream, const Copy* copies, std::size_t count,
                         source_location where) noexcept {
@@ -227,7 +229,7 @@ struct batch_access {
       GPU_TRY(require_contexts(stream, from.context, to.context, where));
       GPU_TRY(check_hints(hints, where));
       if (region.size.empty()) continue;
-      // The driver's elements are those of an array, and between two pointers bytes.
+      // The driver counts in elements of an array, or, between two pointers, in bytes.
       const bool texels = from.array != nullptr || to.array != nullptr;
       const std::size_t unit = texels ? from.element : 1;
       CUDA_MEMCPY3D_BATCH_OP& native = natives.data[used];
@@ -246,7 +248,8 @@ struct batch_access {
   }
 
  private:
-  /// Where a hint names a device that there is not, its index and the number of devices.
+  /// If a hint names a device that does not exist, returns an error with its index and the number
+  /// of devices.
   template <class Copy>
   static result<> explain_hints(result<> done, const Copy* copies, std::size_t count,
                                 source_location where) noexcept {
@@ -289,20 +292,20 @@ concept batched_copy = is_batched_copy<Copy>;
 ///
 ///     GPU_TRY(gpu::copy(stream, {gpu::range_copy(a, x), gpu::range_copy(b, y)}));
 ///
-/// **Ordering**: the batch after what was queued on `stream`, before what will be; its copies in no
-/// order, so none may write what another reads or writes. Ranges have to live until the stream got
-/// there, sources that are read during the call only for the call.
+/// **Ordering**: after the work already queued on `stream`, before work queued later. The copies
+/// run in any order, so none may write what another reads or writes. Ranges must stay alive until
+/// the batch has run; sources that are read during the call, only during the call.
 /// **Errors**: those of `copy`, before anything is queued; `errc::invalid_argument` for the legacy
-/// default stream; `errc::index_out_of_range` for a hint of a device that there is not;
-/// `errc::out_of_host_memory`; `errc::not_supported` before CUDA 13.0's driver.
-/// **Capture**: not allowed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED with a sentence; the capture
-/// goes on unharmed. **Threads**: any. (cuMemcpyBatchAsync, cuMemcpy3DBatchAsync)
+/// default stream; `errc::index_out_of_range` for a hint with a device that does not exist;
+/// `errc::out_of_host_memory`; `errc::not_supported` with a driver before CUDA 13.0.
+/// **Capture**: not allowed: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED with an explanation; the capture
+/// stays valid. **Threads**: any. (cuMemcpyBatchAsync, cuMemcpy3DBatchAsync)
 template <detail::batched_copy Copy>
 result<> copy(stream_ref stream, std::initializer_list<Copy> copies,
               source_location where = source_location::current()) noexcept {
   return detail::batch_access::queue(stream, copies.begin(), copies.size(), where);
 }
-/// The same for any contiguous range of copies.
+/// Does the same for any contiguous range of copies.
 template <host_range Copies>
   requires detail::batched_copy<detail::remove_cv_t<detail::host_element_t<const Copies>>>
 result<> copy(stream_ref stream, const Copies& copies,

@@ -9,28 +9,30 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// An owner of memory that devices reach, and what names it.
+/// An owner of memory that devices can access, with its spans.
 template <class T, class Memory = device_memory>
 class device_elements : public element_owner<T, Memory> {
  public:
-  /// The elements as devices see them.
+  /// Returns a span of all elements.
   device_span<T> span() & noexcept { return device_span<T>::from_native(native(), this->size_); }
   device_span<const T> span() const& noexcept {
     return device_span<const T>::from_native(native(), this->size_);
   }
-  void span() const&& = delete;  // a name must not outlive its owner
+  void span() const&& = delete;  // a span must not outlive the owner
 
   operator device_span<T>() & noexcept { return span(); }
   operator device_span<const T>() const& noexcept { return span(); }
-  operator device_span<const T>() & noexcept { return span(); }  // before that of a host range
+  operator device_span<const T>() & noexcept {
+    return span();
+  }  // preferred to the constructor from a host range
   operator device_span<T>() && = delete;
   operator device_span<const T>() const&& = delete;
 
   CUdeviceptr native() const noexcept { return this->memory_.get().address; }
 
-  /// The context that the memory was made in; empty after a move.
+  /// Returns the context that the memory belongs to; empty after a move.
   context_ref context() const noexcept { return context_of(this->memory_.get()); }
-  /// The device of that context.
+  /// Returns the device of that context.
   gpu::device device() const noexcept { return context().device(); }
 
  protected:
@@ -39,35 +41,34 @@ class device_elements : public element_owner<T, Memory> {
 
 }  // namespace detail
 
-/// Owns `size()` elements of type `T` in device memory; move-only, empty after a move. What is in
-/// it is undefined until something is copied, filled or computed into it.
-/// It converts to a `device_span`, and passes to kernels as that or as a pointer; never as a
-/// temporary, whose memory would be gone before the kernel runs. A const buffer gives spans that
-/// can only be read.
+/// Owns `size()` elements of type `T` in device memory. Move-only; empty after a move. New elements
+/// have undefined values. Converts to a `device_span`, and passes to kernels as a span or a
+/// pointer; a temporary does not, because its memory would be gone before the kernel runs. A const
+/// buffer converts to spans of const elements.
 template <class T> class device_buffer : public detail::device_elements<T> {
  public:
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
-                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
-                "aligned to more");
+                "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
-  /// Memory in the order of a stream, from the device's pool where it has one: work queued on
+  /// Allocates memory in stream order, from the device's pool if it has one. Work queued on
   /// `stream` from now on may use it, and so may other streams that wait for an event recorded
-  /// after this call. The destructor returns it in the order of the same stream, which has to live
-  /// until then; it does not block. Of a thread's own default stream, each thread has another: end
-  /// such a buffer in the thread that made it. No elements are fine. Allowed during capture, where
-  /// the memory belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
-  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked,
-  /// free and total.
+  /// after this call. The destructor frees the memory in the order of the same stream, which must
+  /// still exist then; it does not block. The per-thread default stream is a different stream in
+  /// each thread: destroy such a buffer in the thread that made it. `count` may be 0.
+  /// **Capture**: allowed; the memory then belongs to the graph. (cuMemAllocAsync, cuMemFreeAsync)
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes
+  /// requested, free and total.
   static result<device_buffer> create(stream_ref stream, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
     return create_from(stream, count, where);
   }
 
-  /// Memory apart from any stream, which every stream may use at once. The destructor waits for
-  /// the device. Not allowed during capture. (cuMemAlloc, cuMemFree)
+  /// Allocates memory that belongs to no stream and that every stream may use at once. The
+  /// destructor waits for the device.
+  /// **Capture**: not allowed. (cuMemAlloc, cuMemFree)
   /// **Errors**: as above.
   static result<device_buffer> create(context_or_device on, std::size_t count,
                                       source_location where = source_location::current()) noexcept {
@@ -75,20 +76,20 @@ template <class T> class device_buffer : public detail::device_elements<T> {
     return create_from(in, count, where);
   }
 
-  /// Takes over memory of cuMemAllocAsync, to be freed in the order of `stream`.
+  /// Takes over memory from cuMemAllocAsync, to be freed in the order of `stream`.
   static device_buffer adopt(stream_ref stream, device_span<T> elements) noexcept {
     return device_buffer{
         detail::adopt_memory(elements.native(), stream, detail::allocation_kind::stream_ordered),
         elements.size()};
   }
-  /// Takes over memory of cuMemAlloc.
+  /// Takes over memory from cuMemAlloc.
   static device_buffer adopt(context_ref context, device_span<T> elements) noexcept {
     return device_buffer{
         detail::adopt_memory(elements.native(), stream_ref::from_native(nullptr, context),
                              detail::allocation_kind::plain),
         elements.size()};
   }
-  /// Gives the memory up; the caller frees it.
+  /// Releases ownership; the caller frees the memory.
   [[nodiscard]] device_span<T> release() noexcept {
     return device_span<T>::from_native(this->memory_.release().address,
                                        detail::exchange(this->size_, 0u));
@@ -98,14 +99,14 @@ template <class T> class device_buffer : public detail::device_elements<T> {
   friend struct detail::buffer_maker;
   using detail::device_elements<T>::device_elements;
 
-  template <class Place>
-  static result<device_buffer> create_from(const Place& place, std::size_t count,
+  template <class Origin>
+  static result<device_buffer> create_from(const Origin& origin, std::size_t count,
                                            source_location where) noexcept {
-    GPU_TRY(detail::require(place, "gpu::device_buffer::create", where));
+    GPU_TRY(detail::require(origin, "gpu::device_buffer::create", where));
     std::size_t bytes = 0;
     GPU_TRY(detail::get_bytes("gpu::device_buffer::create", count, sizeof(T), bytes, where));
     detail::device_memory memory;
-    GPU_TRY(detail::allocate(place, bytes, memory, where));
+    GPU_TRY(detail::allocate(origin, bytes, memory, where));
     return device_buffer{detail::move(memory), count};
   }
 };

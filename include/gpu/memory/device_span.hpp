@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `device_span<T>`: a pointer and a length in device memory, that host code cannot follow.
+/// `device_span<T>`: a pointer and a length in device memory, which host code cannot dereference.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/type_name.hpp>
@@ -13,20 +13,20 @@
 
 namespace gpu::inline v0 {
 
-/// The extent of a span whose length is known at run time only.
+/// The extent of a span whose length is known only at run time.
 inline constexpr std::size_t dynamic_extent = static_cast<std::size_t>(-1);
 
 template <class T, std::size_t Extent = dynamic_extent> class device_span;
 
 namespace detail {
 
-/// Ends the program, as a hardened standard library does on a broken precondition: going on would
-/// hand the device an address that is not the caller's.
+/// Ends the program, as a hardened standard library does on a broken precondition: the device would
+/// otherwise get an address that is not the caller's.
 [[noreturn]] inline void end_past_range(const char* function, std::size_t offset, std::size_t count,
                                         std::size_t size, source_location where) noexcept {
   text_builder out;
   out << "elements " << offset << " to " << offset << " + " << count
-      << " are not all inside the span, which has " << size;
+      << " are not all inside the span, which has " << size << " elements";
   report(refusal(errc::index_out_of_range, function, out.finish(), where, offset + count, size));
   __builtin_abort();
 }
@@ -36,12 +36,12 @@ struct readable_parts<device_span<T, dynamic_extent>> : known_template_parts<T> 
 
 }  // namespace detail
 
-/// Names `size()` elements of type `T` in device memory that something else keeps alive. Copy it
-/// freely. It is a kernel argument as it stands: 16 bytes, the pointer and then the length, whether
-/// the extent is static or dynamic; where the parameter is a `T*` it passes as the pointer.
-/// There is no way to read an element on the host, and none to make one from host memory.
-/// **Errors**: `first`, `last` and `subspan` end the program where they would go past the end, with
-/// a message on the error reporter.
+/// A view of `size()` elements of type `T` in device memory, which something else keeps alive. Copy
+/// it freely. As a kernel argument it is 16 bytes, the pointer and then the length, whether the
+/// extent is static or dynamic; if the parameter is a `T*`, it passes as the pointer. The host
+/// cannot read elements through it, and it cannot be made from host memory.
+/// **Errors**: `first`, `last` and `subspan` end the program if they would go past the end, with a
+/// message to the error reporter.
 template <class T, std::size_t Extent> class device_span {
  public:
   using element_type = T;
@@ -52,19 +52,19 @@ template <class T, std::size_t Extent> class device_span {
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 
-  /// No elements.
+  /// Makes an empty span.
   constexpr device_span() noexcept
     requires(Extent == 0 || Extent == dynamic_extent)
   = default;
 
-  /// A span with the same elements that may only be read, or whose extent is not static.
+  /// Converts to a span of const elements, or of dynamic extent.
   template <class U, std::size_t OtherExtent>
     requires(detail::convertible<U (*)[], T (*)[]> &&
              (Extent == dynamic_extent || Extent == OtherExtent))
   constexpr device_span(device_span<U, OtherExtent> other) noexcept
       : data_{other.data()}, size_{other.size()} {}
 
-  /// A static extent from a dynamic one: the length has to be right.
+  /// Converts a dynamic extent to a static one. Ends the program if the length differs.
   template <class U>
     requires(detail::convertible<U (*)[], T (*)[]> && Extent != dynamic_extent)
   constexpr explicit device_span(device_span<U, dynamic_extent> other,
@@ -73,11 +73,12 @@ template <class T, std::size_t Extent> class device_span {
     if (size_ != Extent) detail::end_past_range("gpu::device_span", 0, Extent, size_, where);
   }
 
-  // Host memory is not device memory: copy it to a device_buffer, or map a pinned_vector.
+  // Deleted, because host memory is not device memory: copy it to a device_buffer, or map a
+  // pinned_vector.
   template <host_range Range> device_span(Range&&) = delete;
   device_span(T*, std::size_t) = delete;
 
-  /// `count` elements at an address that the driver gave.
+  /// Makes a span of `count` elements at an address from the driver.
   static device_span from_native(CUdeviceptr address, std::size_t count = Extent) noexcept
     requires(Extent != dynamic_extent)
   {
@@ -92,7 +93,8 @@ template <class T, std::size_t Extent> class device_span {
     return span;
   }
 
-  /// The device's pointer to the first element: good for passing on, not for following.
+  /// Returns the device's pointer to the first element. The host may pass it on, but not
+  /// dereference it.
   constexpr T* data() const noexcept { return data_; }
   CUdeviceptr native() const noexcept {
     return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(data_));
@@ -101,7 +103,7 @@ template <class T, std::size_t Extent> class device_span {
   constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
   constexpr bool empty() const noexcept { return size_ == 0; }
 
-  /// The first `count` elements.
+  /// Returns the first `count` elements.
   constexpr device_span<T> first(
       std::size_t count, source_location where = source_location::current()) const noexcept {
     return part<dynamic_extent>("gpu::device_span::first", 0, count, where);
@@ -112,7 +114,7 @@ template <class T, std::size_t Extent> class device_span {
     return part<Count>("gpu::device_span::first", 0, Count, where);
   }
 
-  /// The last `count` elements.
+  /// Returns the last `count` elements.
   constexpr device_span<T> last(std::size_t count,
                                 source_location where = source_location::current()) const noexcept {
     return part<dynamic_extent>("gpu::device_span::last", size_ < count ? 0 : size_ - count, count,
@@ -124,7 +126,7 @@ template <class T, std::size_t Extent> class device_span {
     return part<Count>("gpu::device_span::last", size_ < Count ? 0 : size_ - Count, Count, where);
   }
 
-  /// `count` elements from `offset` on; all that are left where no count is given.
+  /// Returns `count` elements from `offset` on, or all that are left without a count.
   constexpr device_span<T> subspan(
       std::size_t offset, std::size_t count = dynamic_extent,
       source_location where = source_location::current()) const noexcept {
@@ -166,13 +168,13 @@ template <class T, std::size_t Extent> class device_span {
   std::size_t size_ = 0;
 };
 
-/// The bytes of the elements, to be read.
+/// Returns the bytes of the elements, for reading.
 template <class T, std::size_t Extent>
 device_span<const std::byte> as_bytes(device_span<T, Extent> span) noexcept {
   return device_span<const std::byte>::from_native(span.native(), span.size_bytes());
 }
 
-/// The bytes of the elements, to be written too.
+/// Returns the bytes of the elements, for reading and writing.
 template <class T, std::size_t Extent>
   requires(!detail::is_const<T>)
 device_span<std::byte> as_writable_bytes(device_span<T, Extent> span) noexcept {
@@ -192,7 +194,7 @@ template <class> inline constexpr bool is_device_span = false;
 template <class T, std::size_t Extent>
 inline constexpr bool is_device_span<device_span<T, Extent>> = true;
 
-/// What `range` names on the device: a span as it is, an owner by its `span()`.
+/// Returns the device span of `range`: itself, or its `span()`.
 template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
   if constexpr (is_device_span<remove_cvref_t<Range>>) {
     return range;
@@ -203,7 +205,7 @@ template <class Range> constexpr auto device_span_of(Range&& range) noexcept {
 
 }  // namespace detail
 
-/// A `device_span`, or an lvalue of something that has one by its `span()`, as `device_buffer` has.
+/// A `device_span`, or an lvalue of a type whose `span()` returns one, such as `device_buffer`.
 template <class Range>
 concept device_range =
     detail::is_device_span<detail::remove_cvref_t<Range>> || requires(Range&& range) {

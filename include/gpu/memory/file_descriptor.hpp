@@ -1,10 +1,12 @@
 #pragma once
 /// \file
-/// `file_descriptor`: how memory goes to another process on this machine.
+/// `file_descriptor`: owns a file descriptor, with which memory goes to another process.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/refusals.hpp>
-#include <gpu/system/operating_system.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace gpu::inline v0 {
 
@@ -16,24 +18,24 @@ struct descriptor_number {
 };
 
 struct close_descriptor {
-  void operator()(descriptor_number file) const noexcept { gpu_c_close(file.value); }
+  void operator()(descriptor_number file) const noexcept { ::close(file.value); }
 };
 
 }  // namespace detail
 
-/// Owns a file descriptor of the process; closes it at the end. Move-only; empty after a move. Its
-/// number means nothing in another process: send it through a Unix socket (SCM_RIGHTS), or let a
+/// Owns a file descriptor and closes it in the destructor. Move-only; empty after a move. The
+/// number is not valid in another process: send it through a Unix socket (SCM_RIGHTS), or let a
 /// child inherit it. **Threads**: as an `int`.
 class file_descriptor {
  public:
   file_descriptor() noexcept = default;
 
-  /// Takes over an open descriptor, such as one that came through a socket.
+  /// Takes over an open descriptor, such as one received through a socket.
   static file_descriptor adopt(int native) noexcept { return file_descriptor{native}; }
-  /// Gives it up; the caller closes it.
+  /// Releases ownership; the caller closes the descriptor.
   [[nodiscard]] int release() noexcept { return file_.release().value; }
 
-  /// The number; -1 where there is none.
+  /// Returns the number; -1 if empty.
   int native() const noexcept { return file_.get().value; }
   explicit operator bool() const noexcept { return static_cast<bool>(file_); }
 
@@ -45,31 +47,31 @@ class file_descriptor {
 
 namespace detail {
 
-/// As the driver takes descriptors: the number in place of a pointer.
+/// Returns the descriptor as the driver expects it: the number in a pointer.
 inline void* as_shareable_handle(const file_descriptor& file) noexcept {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(file.native()));
 }
 
-/// Refuses what is no open descriptor of this process.
+/// Fails unless `file` is an open descriptor of this process.
 inline result<> require_open(const file_descriptor& file, const char* function,
                              source_location where) noexcept {
   if (!file) return fail(empty_handle_error(function, "file descriptor", where));
-  if (gpu_c_fcntl(file.native(), get_descriptor_flags) >= 0) return {};
+  if (::fcntl(file.native(), F_GETFD) >= 0) return {};
   text_builder out;
   out << "file descriptor " << file.native()
-      << " is not open in this process. Keep it open until it was imported; from another process "
-         "it has to come through a Unix socket (SCM_RIGHTS).";
+      << " is not open in this process. Keep it open until it has been imported; send it from "
+         "another process through a Unix socket (SCM_RIGHTS).";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                       static_cast<std::uint64_t>(file.native())));
 }
 
-/// Says in the driver's error what the descriptor does not stand for.
+/// Adds to the driver's error that the descriptor does not refer to `wanted`.
 inline cuda_error explain_descriptor(cuda_error error, const file_descriptor& file,
                                      const char* wanted) noexcept {
   if (error.domain() != error_domain::driver) return error;
   text_builder out;
-  out << "file descriptor " << file.native() << " does not stand for " << wanted
-      << " that this device can open. Pass what was exported as that";
+  out << "file descriptor " << file.native() << " does not refer to " << wanted
+      << " that this device can open. Pass a descriptor that was exported as " << wanted;
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `growing_buffer<T>`: elements in device memory that grow in number and never move.
+/// `growing_buffer<T>`: device memory that grows without moving its elements.
 
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/virtual_memory.hpp>
@@ -9,7 +9,7 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Addresses with memory at the beginning of them.
+/// Reserved addresses, the first part of which is mapped to memory.
 struct growing_range {
   CUdeviceptr address = 0;
   std::size_t reserved = 0;  // bytes
@@ -37,20 +37,19 @@ struct free_growing_memory {
 
 using growing_memory = unique_handle<growing_range, free_growing_memory>;
 
-/// Adds `bytes` of memory behind what is mapped. Where any of it fails, all stays as it was.
+/// Maps `bytes` more of memory after the mapped part. If a step fails, nothing changes.
 inline result<> extend(growing_range& range, std::size_t bytes, source_location where) noexcept {
   const memory_location at = range.context.device();
   const CUdeviceptr end = range.address + range.mapped;
   const CUmemAllocationProp wanted = native_properties(at, {});
   CUmemGenericAllocationHandle native = 0;
-  result<> made = driver::call<&driver::entry_points::mem_create>(
-      where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+  result<> made =
+      driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
   if (!made.has_value()) {
     return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
   }
   const physical_memory memory = physical_memory::adopt(native, bytes);
-  GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, std::size_t{0}, native,
-                                                       static_cast<unsigned long long>(0)));
+  GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, 0, native, 0));
   unique_handle<address_range, unmap_addresses> mapping{{end, bytes, range.unit}};
   GPU_TRY(set_access(end, bytes, at, memory_access::read_write, where));
   static_cast<void>(mapping.release());
@@ -58,14 +57,13 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
   return {};
 }
 
-/// Takes away the memory behind the first `bytes`, as far as it was added in pieces that lie there
-/// as a whole. Nothing of it is in use.
+/// Unmaps the memory after the first `bytes`, as far as it was added in pieces that are entirely
+/// after them. Nothing uses that memory.
 inline result<> shorten(growing_range& range, std::size_t bytes, source_location where) noexcept {
   while (range.mapped > bytes) {
     CUdeviceptr piece = 0;
     GPU_TRY(driver::call<&driver::entry_points::pointer_get_attribute>(
-        where, static_cast<void*>(&piece), CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
-        range.address + range.mapped - 1));
+        where, &piece, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, range.address + range.mapped - 1));
     const std::size_t before = piece - range.address;
     if (before < bytes) return {};
     GPU_TRY(driver::call<&driver::entry_points::mem_unmap>(where, piece, range.mapped - before));
@@ -76,13 +74,13 @@ inline result<> shorten(growing_range& range, std::size_t bytes, source_location
 
 }  // namespace detail
 
-/// Owns `size()` elements in the memory of one device, and addresses for `max_size()` of them, so
+/// Owns `size()` elements in the memory of one device, and addresses for `max_size()` elements, so
 /// that it grows without a copy: elements, spans and pointers stay valid. Memory is added in units
-/// of the granularity, 2 MiB on devices of today. What is in new elements is undefined. Move-only;
-/// empty after a move. It converts to a `device_span` of what it has at that time, and passes to
-/// kernels as that or as a pointer.
-/// **Ordering**: belongs to no stream. Growing waits for nothing, and the new elements may be used
-/// at once; `shrink_to_fit` and the destructor wait for the device. **Threads**: as `std::vector`.
+/// of the granularity, 2 MiB on current devices. New elements have undefined values. Move-only;
+/// empty after a move. Converts to a `device_span` of its current elements, and passes to kernels
+/// as a span or a pointer.
+/// **Ordering**: belongs to no stream. Growing does not wait, and the new elements may be used at
+/// once; `shrink_to_fit` and the destructor wait for the device. **Threads**: as `std::vector`.
 template <class T>
 class growing_buffer : public detail::device_elements<T, detail::growing_memory> {
  public:
@@ -90,11 +88,11 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
 
-  /// No elements, and addresses for at least `max_size` of them, which cost no memory: ask for as
-  /// many as there ever can be. Allowed during capture. (cuMemGetAllocationGranularity,
-  /// cuMemAddressReserve)
-  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY where there are no
-  /// such addresses, CUDA_ERROR_NOT_SUPPORTED.
+  /// Reserves addresses for at least `max_size` elements, and has none yet. Addresses cost no
+  /// memory: reserve as many as the buffer can ever need.
+  /// **Capture**: allowed. (cuMemGetAllocationGranularity, cuMemAddressReserve)
+  /// **Errors**: `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY if so many addresses
+  /// are not free; CUDA_ERROR_NOT_SUPPORTED.
   static result<growing_buffer> create(
       context_or_device on, std::size_t max_size,
       source_location where = source_location::current()) noexcept {
@@ -107,29 +105,29 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
     GPU_TRY(detail::get_bytes(function, max_size, sizeof(T), bytes, where, made.unit));
     made.reserved = (bytes + made.unit - 1) / made.unit * made.unit;
     if (made.reserved != 0) {
-      GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
-          where, &made.address, made.reserved, std::size_t{0}, CUdeviceptr{0},
-          static_cast<unsigned long long>(0)));
+      GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(where, &made.address,
+                                                                       made.reserved, 0, 0, 0));
     }
     return growing_buffer{detail::growing_memory{made}, 0};
   }
 
-  /// How many elements there are addresses for.
+  /// Returns the number of elements that the addresses are reserved for.
   std::size_t max_size() const noexcept { return this->memory_.get().reserved / sizeof(T); }
-  /// How many elements there is memory for.
+  /// Returns the number of elements that there is memory for.
   std::size_t capacity() const noexcept { return this->memory_.get().mapped / sizeof(T); }
 
-  /// Adds memory for `count` elements in all, in one piece, so that growth up to there cannot fail.
-  /// Allowed during capture. (cuMemCreate, cuMemMap, cuMemSetAccess)
+  /// Adds memory, in one piece, until there is room for `count` elements, so that growing up to
+  /// `count` cannot fail.
+  /// **Capture**: allowed. (cuMemCreate, cuMemMap, cuMemSetAccess)
   /// **Errors**: `errc::empty_handle`; `errc::index_out_of_range` for more than `max_size()`; the
-  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total. After an error all is
-  /// as it was.
+  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total. After an error the
+  /// buffer is unchanged.
   result<> reserve(std::size_t count, source_location where = source_location::current()) noexcept {
     if (count <= capacity()) return {};
     GPU_TRY(detail::require(this->context(), "gpu::growing_buffer", where));
     if (count > max_size()) {
       detail::text_builder out;
-      out << count << " elements were asked for, but there are addresses for " << max_size()
+      out << count << " elements were requested, but addresses are reserved for only " << max_size()
           << ". Create the buffer with a larger max_size.";
       return detail::fail(detail::refusal(errc::index_out_of_range, "gpu::growing_buffer",
                                           out.finish(), where, count, max_size()));
@@ -140,17 +138,18 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
     });
   }
 
-  /// Makes it `count` elements, those that stay at their addresses. Fewer elements give no memory
-  /// back. **Errors**, **Capture**: as `reserve`.
+  /// Changes the number of elements. Existing elements keep their values and addresses. Shrinking
+  /// frees no memory.
+  /// **Errors**, **Capture**: as `reserve`.
   result<> resize(std::size_t count, source_location where = source_location::current()) noexcept {
     GPU_TRY(reserve(count, where));
     this->size_ = count;
     return {};
   }
 
-  /// Waits for the device, then gives memory behind the last element back, as far as it was added
-  /// in pieces that hold no element. Not allowed during capture.
-  /// (cuCtxSynchronize, cuPointerGetAttribute, cuMemUnmap)
+  /// Waits for the device, then frees the memory after the last element, as far as it was added in
+  /// pieces that hold no element.
+  /// **Capture**: not allowed. (cuCtxSynchronize, cuPointerGetAttribute, cuMemUnmap)
   result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
     if (this->memory_.get().mapped == 0) return {};
     GPU_TRY(this->context().synchronize(where));

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Device memory and events of one process in another: exported as plain bytes, which go through
-/// any pipe, socket or file, and imported there.
+/// Shares device memory and events between processes: one exports a handle of plain bytes, which go
+/// through any pipe, socket or file, and the other imports it.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/event.hpp>
@@ -11,14 +11,14 @@
 
 namespace gpu::inline v0 {
 
-/// Stands for device memory in another process. A plain value, to be sent as bytes.
+/// Refers to device memory of another process. A plain value, to be sent as bytes.
 struct memory_handle {
   CUipcMemHandle native = {};
-  std::uint64_t offset = 0;  ///< of the exported bytes in the allocation that they are part of
-  std::uint64_t bytes = 0;   ///< how many were exported
+  std::uint64_t offset = 0;  ///< of the exported bytes in their allocation
+  std::uint64_t bytes = 0;   ///< the number of exported bytes
 };
 
-/// Stands for an event in another process. A plain value, to be sent as bytes.
+/// Refers to an event of another process. A plain value, to be sent as bytes.
 struct event_handle {
   CUipcEventHandle native = {};
 };
@@ -29,8 +29,7 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
                               source_location where) noexcept {
   if (bytes == 0) {
     return fail(refusal(errc::invalid_argument, "gpu::export_memory",
-                        text("there are no elements to export. Export a span that is not empty."),
-                        where));
+                        text("the span to export is empty. Export a span with elements."), where));
   }
   CUdeviceptr base = 0;
   std::size_t size = 0;
@@ -49,8 +48,8 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
     const std::size_t left = static_cast<std::size_t>(base + size - address);
     if (bytes > left) {
       text_builder out;
-      out << "there are " << bytes << " bytes to export, but only " << left
-          << " are left of their allocation. Export a part that lies in it.";
+      out << "the span to export has " << bytes << " bytes, but its allocation ends after " << left
+          << ". Export a span inside one allocation.";
       return fail(refusal(errc::index_out_of_range, "gpu::export_memory", out.finish(), where,
                           bytes, left));
     }
@@ -59,8 +58,8 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
     if (!done.has_value()) {
       return fail(explain_code(
           move(done).error(), CUDA_ERROR_INVALID_VALUE,
-          "only memory of cuMemAlloc can be exported, as gpu::device_buffer::create(device, "
-          "count) makes it; that of a stream or a pool goes by gpu::export_allocation"));
+          "only memory of cuMemAlloc can be exported, which gpu::device_buffer::create(device, "
+          "count) allocates; for memory of a stream or a pool use gpu::export_allocation"));
     }
     made.offset = address - base;
     made.bytes = bytes;
@@ -68,19 +67,22 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
   });
 }
 
-/// Says why a handle of another process may stand for nothing here.
+/// Adds to the driver's error why a handle of another process may not be valid here.
 template <class Error> Error explain_handle(Error error) noexcept {
   constexpr const char* gone =
-      "the handle stands for nothing of another process: that may be gone, or not all bytes of the "
-      "handle arrived. Export it anew, and keep it until it is closed here";
+      "the handle does not refer to a live object of another process: that process may have "
+      "exited, or not all bytes of the handle arrived. Export it again, and keep the object until "
+      "it is closed here";
   error = explain_code(detail::move(error), CUDA_ERROR_INVALID_VALUE, gone);
   error = explain_code(detail::move(error), CUDA_ERROR_INVALID_HANDLE, gone);
   error = explain_code(detail::move(error), CUDA_ERROR_MAP_FAILED, gone);
-  return explain_code(detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
-                      "what this process exported is its own, and needs no handle here");
+  return explain_code(
+      detail::move(error), CUDA_ERROR_INVALID_CONTEXT,
+      "this process exported the handle itself, and can only import handles of others. Use the "
+      "object directly");
 }
 
-/// Memory of another process as it is mapped here.
+/// Memory of another process, mapped into this one.
 struct imported_mapping {
   CUdeviceptr base = 0;
   CUcontext context = nullptr;
@@ -95,13 +97,13 @@ struct close_imported_memory {
 
 }  // namespace detail
 
-/// Makes a handle of device memory for other processes on this machine. The memory has to come from
-/// cuMemAlloc, as `device_buffer::create(device, n)` makes it, and to stay until all of them have
-/// closed it; what is written to it is ordered by events or by waiting.
-/// **Errors**: `errc::invalid_argument` for no elements, and for what is no memory of the driver;
-/// `errc::index_out_of_range` for more than the allocation has; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory of another kind, that of streams and pools among it, for
-/// which there is `export_allocation`; CUDA_ERROR_NOT_SUPPORTED.
+/// Makes a handle of device memory for other processes on this machine. The memory must come from
+/// cuMemAlloc, as from `device_buffer::create(device, n)`, and stay alive until all of them have
+/// closed it. Order accesses between the processes by events, or by synchronizing.
+/// **Errors**: `errc::invalid_argument` for an empty span, and for memory that the driver does not
+/// know; `errc::index_out_of_range` for a span that goes past its allocation; the driver's
+/// CUDA_ERROR_INVALID_VALUE for memory of other kinds (use `export_allocation` for memory of
+/// streams and pools); CUDA_ERROR_NOT_SUPPORTED.
 /// **Capture**: not affected. **Threads**: any. (cuIpcGetMemHandle, cuMemGetAddressRange)
 template <class T>
 result<memory_handle> export_memory(device_span<T> memory,
@@ -111,15 +113,15 @@ result<memory_handle> export_memory(device_span<T> memory,
   return made;
 }
 
-/// Device memory of another process, for as long as it lives. Move-only; empty after a move.
+/// Owns a mapping of device memory of another process. Move-only; empty after a move.
 template <class T> class imported_memory {
  public:
   static_assert(detail::trivially_copyable<T>, "device memory holds trivially copyable objects");
 
-  /// Maps it into the primary context of `on`, which is the device that it was exported on, or one
-  /// that can reach it: access between the two is then enabled as it is needed.
-  /// **Errors**: `errc::size_mismatch` where the bytes are no whole number of `T`; the driver's,
-  /// with a sentence for a handle of nothing, and CUDA_ERROR_INVALID_CONTEXT in the process that
+  /// Maps the memory into the primary context of `on`: the device that it was exported on, or one
+  /// that can access that device, in which case peer access is enabled when it is needed.
+  /// **Errors**: `errc::size_mismatch` if the bytes are not a whole number of `T`; the driver's,
+  /// with an explanation if the handle is not valid; CUDA_ERROR_INVALID_CONTEXT in the process that
   /// exported it.
   /// **Capture**: not affected. **Threads**: any. (cuIpcOpenMemHandle)
   static result<imported_memory> open(device on, const memory_handle& handle,
@@ -129,32 +131,32 @@ template <class T> class imported_memory {
     detail::imported_mapping mapping;
     GPU_TRY(detail::find_primary_context(on.native(), mapping.context, where));
     result<> opened = driver::call_in<&driver::entry_points::ipc_open_mem_handle>(
-        mapping.context, where, &mapping.base, handle.native,
-        unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
+        mapping.context, where, &mapping.base, handle.native, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
     if (!opened.has_value())
       return detail::fail(detail::explain_handle(detail::move(opened).error()));
     return made;
   }
 
-  /// Unmaps it now and returns the error that the destructor could only report; waits for work that
-  /// uses it. **Capture**: not affected. (cuIpcCloseMemHandle)
+  /// Unmaps the memory now, and returns the error that the destructor could only report. Waits for
+  /// work that uses the memory.
+  /// **Capture**: not affected. (cuIpcCloseMemHandle)
   result<> close(source_location where = source_location::current()) noexcept {
     if (!mapping_) return {};
     const detail::imported_mapping mapping = mapping_.get();
-    // Where the context could not be made current, the mapping stays, for another try.
+    // If the context cannot be made current, the mapping stays, so that the caller can try again.
     return driver::in_context(mapping.context, where, [&] {
       static_cast<void>(mapping_.release());
       return driver::call<&driver::entry_points::ipc_close_mem_handle>(where, mapping.base);
     });
   }
 
-  /// The elements that were exported; none after a move or `close`.
+  /// Returns the exported elements; none after a move or `close`.
   device_span<T> span() const& noexcept {
     const CUdeviceptr base = mapping_.get().base;
     return base == 0 ? device_span<T>{} : device_span<T>::from_native(base + offset_, size_);
   }
-  void span() const&& = delete;  // a name must not outlive its owner
+  void span() const&& = delete;  // a span must not outlive the owner
   operator device_span<T>() const& noexcept { return span(); }
   operator device_span<T>() const&& = delete;
 
@@ -171,10 +173,11 @@ template <class T> class imported_memory {
   std::size_t size_ = 0;
 };
 
-/// Makes a handle of an event for other processes on this machine. The event has to be made with
+/// Makes a handle of an event for other processes on this machine. The event must be created with
 /// `{.timing = false, .interprocess = true}`.
-/// **Errors**: `errc::invalid_argument` for an event that notes the time; `errc::empty_handle`; the
-/// driver's, with a sentence for an event that is not `interprocess`. **Capture**: not affected.
+/// **Errors**: `errc::invalid_argument` for an event with timing; `errc::empty_handle`; the
+/// driver's, with an explanation if the event is not `interprocess`.
+/// **Capture**: not affected.
 /// **Threads**: any. (cuIpcGetEventHandle)
 inline result<event_handle> export_event(
     event_ref event, source_location where = source_location::current()) noexcept {
@@ -183,7 +186,7 @@ inline result<event_handle> export_event(
   if (event.has_timing()) {
     return detail::fail(
         detail::refusal(errc::invalid_argument, function,
-                        text("an event that notes the time cannot be shared. Create it with "
+                        text("an event with timing cannot be exported. Create it with "
                              "event_options{.timing = false, .interprocess = true}."),
                         where));
   }
@@ -192,15 +195,16 @@ inline result<event_handle> export_event(
       event.context().native(), where, &made.native, event.native());
   if (done.has_value()) return made;
   constexpr const char* which =
-      "an event can be exported that was created with event_options{.timing = false, .interprocess "
-      "= true}";
+      "only an event that was created with event_options{.timing = false, .interprocess = true} "
+      "can be exported";
   return detail::fail(detail::explain_code(
       detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE, which),
       CUDA_ERROR_INVALID_HANDLE, which));
 }
 
-/// The event of another process, in the primary context of a device: it can be recorded and waited
-/// for on both sides. **Errors**: the driver's, with a sentence for a handle of nothing.
+/// Opens the event of another process in the primary context of a device. Both processes can record
+/// it and wait for it.
+/// **Errors**: the driver's, with an explanation if the handle is not valid.
 /// **Capture**: not affected. **Threads**: any. (cuIpcOpenEventHandle)
 inline result<event> import_event(device on, const event_handle& handle,
                                   source_location where = source_location::current()) noexcept {

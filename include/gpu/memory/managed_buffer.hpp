@@ -1,15 +1,16 @@
 #pragma once
 /// \file
-/// `managed_buffer<T>`: owns elements that host and devices reach at one address.
+/// `managed_buffer<T>`: owns elements that host and devices access at one address.
 
 #include <gpu/memory/device_buffer.hpp>
 
 namespace gpu::inline v0 {
 
-/// Who may touch managed memory while kernels run; converts to `CUmemAttach_flags` by cast.
+/// The streams that may access managed memory while kernels run; converts to `CUmemAttach_flags` by
+/// cast.
 enum class memory_attach : unsigned {
   global = CU_MEM_ATTACH_GLOBAL,  ///< every stream of every device
-  host = CU_MEM_ATTACH_HOST,      ///< the host alone, until it is attached otherwise
+  host = CU_MEM_ATTACH_HOST,      ///< only the host, until it is attached again
   single = CU_MEM_ATTACH_SINGLE,  ///< one stream; the host too, while that stream is idle
 };
 
@@ -35,8 +36,8 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
   GPU_TRY(require_enumerator(attach, "memory_attach", function, where));
   if (attach == memory_attach::single) {
     return fail(refusal(errc::invalid_argument, function,
-                        text("managed memory cannot start out attached as single, which needs a "
-                             "stream. Create it with gpu::memory_attach::host, then call "
+                        text("managed memory cannot be created as single, which needs a stream. "
+                             "Create it with gpu::memory_attach::host, then call "
                              "gpu::attach(stream, buffer)."),
                         where, static_cast<unsigned>(attach)));
   }
@@ -50,26 +51,26 @@ inline result<> allocate_managed(context_ref context, std::size_t bytes, memory_
 
 }  // namespace detail
 
-/// Owns `size()` elements of type `T` in managed memory: one address for the host and all devices,
-/// between which pages move as they are touched, or as `prefetch` and `advise` say. On the host it
-/// is a contiguous range; for devices it converts to a `device_span`, and passes to kernels as that
-/// or as a pointer. What is in it is undefined until it is written. Move-only, empty after a move.
-/// **Ordering**: the host must not touch the elements while a kernel uses them, nor at all while
-/// any kernel runs on a device without `device_attribute::concurrent_managed_access`: synchronize
-/// first. The destructor waits for the device. **Threads**: as `std::vector`.
+/// Owns `size()` elements of type `T` in managed memory. Host and devices use the same address;
+/// pages move between them on access, or as `prefetch` and `advise` request. On the host it is a
+/// contiguous range; for devices it converts to a `device_span`, and passes to kernels as a span or
+/// a pointer. New elements have undefined values. Move-only; empty after a move.
+/// **Ordering**: the host must not access the elements while a kernel uses them. While any kernel
+/// runs on a device without `device_attribute::concurrent_managed_access`, the host must not access
+/// them at all: synchronize first. The destructor waits for the device. **Threads**: as
+/// `std::vector`.
 template <class T> class managed_buffer : public detail::host_elements<detail::device_elements<T>> {
  public:
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "managed memory holds trivially copyable objects: pages move as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
-                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
-                "aligned to more");
+                "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
-  /// `count` elements for use with a device; none are fine. Not allowed during capture.
-  /// (cuMemAllocManaged, cuMemFree)
+  /// Allocates `count` elements, which may be 0, for use with a device.
+  /// **Capture**: not allowed. (cuMemAllocManaged, cuMemFree)
   /// **Errors**: `errc::invalid_argument` for `memory_attach::single`; `errc::size_overflow`; the
-  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
+  /// driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total.
   static result<managed_buffer> create(
       context_or_device on, std::size_t count, memory_attach attach = memory_attach::global,
       source_location where = source_location::current()) noexcept {
@@ -81,14 +82,14 @@ template <class T> class managed_buffer : public detail::host_elements<detail::d
     return managed_buffer{detail::move(memory), count};
   }
 
-  /// Takes over memory of cuMemAllocManaged.
+  /// Takes over memory from cuMemAllocManaged.
   static managed_buffer adopt(context_ref in, T* elements, std::size_t count) noexcept {
     return managed_buffer{
         detail::adopt_memory(static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements)),
                              stream_ref::from_native(nullptr, in), detail::allocation_kind::plain),
         count};
   }
-  /// Gives the memory up; the caller frees it with cuMemFree.
+  /// Releases ownership; the caller frees the memory with cuMemFree.
   [[nodiscard]] T* release() noexcept {
     this->size_ = 0;
     return static_cast<T*>(detail::as_pointer(this->memory_.release().address));

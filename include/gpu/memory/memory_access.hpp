@@ -6,14 +6,14 @@
 
 namespace gpu::inline v0 {
 
-/// Converts to `CUmemAccess_flags` by cast.
+/// The access that a device has to memory; converts to `CUmemAccess_flags` by cast.
 enum class memory_access : int {
   none = CU_MEM_ACCESS_FLAGS_PROT_NONE,
   read = CU_MEM_ACCESS_FLAGS_PROT_READ,
   read_write = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
 };
 
-/// The enumerator, such as "read_write"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "read_write"; null for an unknown value.
 constexpr const char* name_of(memory_access access) noexcept {
   switch (access) {
     case memory_access::none:

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `memory_location`: a place where memory can be, on a device or on a NUMA node of the host.
+/// `memory_location`: a device, the host, or a NUMA node of the host.
 
 #include <gpu/driver/device.hpp>
 
@@ -8,16 +8,17 @@
 
 namespace gpu::inline v0 {
 
-/// The kinds of places; converts to `CUmemLocationType` and back by cast.
+/// The kinds of memory locations; converts to `CUmemLocationType` and back by cast.
 enum class memory_location_type : int {
-  none = CU_MEM_LOCATION_TYPE_NONE,  ///< nowhere in particular
+  none = CU_MEM_LOCATION_TYPE_NONE,  ///< no location
   device = CU_MEM_LOCATION_TYPE_DEVICE,
   host = CU_MEM_LOCATION_TYPE_HOST,
-  host_numa = CU_MEM_LOCATION_TYPE_HOST_NUMA,                  ///< one NUMA node of the host
-  host_numa_current = CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,  ///< that of the calling thread
+  host_numa = CU_MEM_LOCATION_TYPE_HOST_NUMA,  ///< one NUMA node of the host
+  host_numa_current =
+      CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,  ///< the NUMA node of the calling thread
 };
 
-/// The enumerator, such as "host_numa"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "host_numa"; null for an unknown value.
 constexpr const char* name_of(memory_location_type type) noexcept {
   switch (type) {
     case memory_location_type::none:
@@ -34,14 +35,15 @@ constexpr const char* name_of(memory_location_type type) noexcept {
   return nullptr;
 }
 
-/// Where memory is or should be. A `device` converts to one; default constructed it is nowhere.
+/// The location that memory has or should have. A `device` converts to it. Default constructed, it
+/// has type `none`.
 class memory_location {
  public:
   constexpr memory_location() noexcept = default;
   constexpr memory_location(device on) noexcept
       : memory_location{memory_location_type::device, on.native()} {}
 
-  /// The host, on whichever node.
+  /// The host, without a particular NUMA node.
   static constexpr memory_location host() noexcept { return {memory_location_type::host, 0}; }
   /// One NUMA node of the host.
   static constexpr memory_location host_numa(int node) noexcept {
@@ -62,7 +64,7 @@ class memory_location {
     return native;
   }
   constexpr memory_location_type type() const noexcept { return type_; }
-  /// The number of the device or node; 0 where the type has none.
+  /// Returns the index of the device or node; 0 if the type has none.
   constexpr int id() const noexcept { return id_; }
   constexpr bool is_device() const noexcept { return type_ == memory_location_type::device; }
   constexpr explicit operator bool() const noexcept { return type_ != memory_location_type::none; }
@@ -79,7 +81,7 @@ class memory_location {
 
 namespace detail {
 
-/// A location in a message: "device 1", "NUMA node 0".
+/// Writes a location in a message: "device 1", "NUMA node 0".
 inline text_builder& operator<<(text_builder& out, const memory_location& where) noexcept {
   switch (where.type()) {
     case memory_location_type::none:
@@ -96,19 +98,19 @@ inline text_builder& operator<<(text_builder& out, const memory_location& where)
   return out << "a location of unknown type " << static_cast<int>(where.type());
 }
 
-/// What a call told that names a location: where that is a device that there is not, its index and
-/// the number of devices.
-inline result<> explain_location(result<> told, const memory_location& at,
+/// Returns the result of a call that has a location as argument. If the call failed because the
+/// device does not exist, the error has its index and the number of devices.
+inline result<> explain_location(result<> done, const memory_location& at,
                                  source_location where) noexcept {
-  if (told.has_value() || !at.is_device() || told.error().domain() != error_domain::driver ||
-      (told.error().code() != CUDA_ERROR_INVALID_DEVICE &&
-       told.error().code() != CUDA_ERROR_INVALID_VALUE))
-    return told;
+  if (done.has_value() || !at.is_device() || done.error().domain() != error_domain::driver ||
+      (done.error().code() != CUDA_ERROR_INVALID_DEVICE &&
+       done.error().code() != CUDA_ERROR_INVALID_VALUE))
+    return done;
   int count = 0;
   if (!driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
       (at.id() >= 0 && at.id() < count))
-    return told;
-  return fail(device_out_of_range(told.error().call(), at.id(), count, where));
+    return done;
+  return fail(device_out_of_range(done.error().call(), at.id(), count, where));
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `memory_range_attribute`: what the driver was told about a range of managed memory, and where it
-/// was last sent; each with the C++ type of its value.
+/// `memory_range_attribute`: the advice that was given for a range of managed memory, and its last
+/// prefetch; each with the C++ type of its value.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/copy.hpp>
@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0 {
 
-/// What can be asked of managed memory; converts to `CUmem_range_attribute` by cast.
+/// The attributes of managed memory; converts to `CUmem_range_attribute` by cast.
 enum class memory_range_attribute : int {
   read_mostly = CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
   preferred_location = CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
@@ -21,7 +21,7 @@ enum class memory_range_attribute : int {
   last_prefetch_location_id = CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
 };
 
-/// The enumerator, such as "read_mostly"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_range_attribute attribute) noexcept {
   switch (attribute) {
     case memory_range_attribute::read_mostly:
@@ -46,7 +46,7 @@ constexpr const char* name_of(memory_range_attribute attribute) noexcept {
 
 namespace detail {
 
-/// The driver's one number for a place, from before there were types of them.
+/// Returns the location for a single number of the driver, which older attributes use.
 constexpr memory_location location_of_id(int id) noexcept {
   if (id == CU_DEVICE_CPU) return memory_location::host();
   return id < 0 ? memory_location{} : memory_location{device::from_native(id)};
@@ -54,11 +54,11 @@ constexpr memory_location location_of_id(int id) noexcept {
 
 }  // namespace detail
 
-/// The locations that managed memory is kept mapped for.
+/// The locations for which managed memory is kept mapped.
 class memory_location_list {
  public:
   static constexpr std::size_t capacity =
-      65;  // as many devices as a machine can have, and the host
+      65;  // the most devices that a machine can have, and the host
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
@@ -70,7 +70,7 @@ class memory_location_list {
     }
     return false;
   }
-  /// Of the driver's numbers, until the first that names nothing.
+  /// Makes a list from the driver's numbers, up to the first CU_DEVICE_INVALID.
   static memory_location_list from_native(const int* ids, std::size_t count) noexcept {
     memory_location_list list;
     for (std::size_t i = 0; i < count && i < capacity && ids[i] != CU_DEVICE_INVALID; ++i) {
@@ -109,14 +109,13 @@ struct memory_range_attribute_value<memory_range_attribute::last_prefetch_locati
   using type = memory_location_type;
 };
 
-/// `errc::invalid_argument` where there is nothing to ask about.
+/// Fails with `errc::invalid_argument` for an empty range.
 inline result<> require_elements(const char* function, const copy_end& range,
                                  source_location where) noexcept {
   if (range.count != 0) return {};
-  return fail(refusal(errc::invalid_argument, function,
-                      text("the range is empty, and no memory has no attributes. Ask about a range "
-                           "with elements."),
-                      where));
+  return fail(refusal(
+      errc::invalid_argument, function,
+      text("the range is empty, so it has no attributes. Pass a range with elements."), where));
 }
 
 }  // namespace detail
@@ -125,16 +124,16 @@ inline result<> require_elements(const char* function, const copy_end& range,
 template <memory_range_attribute Attribute>
 using memory_range_attribute_t = typename detail::memory_range_attribute_value<Attribute>::type;
 
-/// One attribute of managed memory, in its own type:
+/// Returns one attribute of managed memory, in its own type:
 ///
 ///     gpu::attribute<gpu::memory_range_attribute::preferred_location>(buffer)
 ///
-/// What differs between the pages of `range` is no location, or not read mostly.
-/// `preferred_location` and `last_prefetch_location` tell devices and the host; NUMA nodes only as
-/// the attributes for type and number, which came with CUDA 12.2.
+/// If the pages of `of` differ, the answer is no location, or not read mostly. `preferred_location`
+/// and `last_prefetch_location` report only devices and the host; for NUMA nodes, use the
+/// attributes for type and id, which came with CUDA 12.2.
 /// **Errors**: `errc::invalid_argument` for an empty range; the driver's CUDA_ERROR_INVALID_VALUE
-/// for memory that is not managed. **Capture**: not affected. **Threads**: any.
-/// (cuMemRangeGetAttribute)
+/// for memory that is not managed.
+/// **Capture**: not affected. **Threads**: any. (cuMemRangeGetAttribute)
 template <memory_range_attribute Attribute, class Range>
   requires(device_range<Range> || host_range<Range>)
 result<memory_range_attribute_t<Attribute>> attribute(
@@ -146,9 +145,8 @@ result<memory_range_attribute_t<Attribute>> attribute(
   GPU_TRY(detail::require_elements("gpu::attribute", end, where));
   int answer[count] = {};
   GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attribute>(
-      where, static_cast<void*>(&answer[0]), sizeof answer,
-      static_cast<CUmem_range_attribute>(Attribute), end.device_address(),
-      end.count * sizeof(detail::element_t<Range>)));
+      where, answer, sizeof answer, static_cast<CUmem_range_attribute>(Attribute),
+      end.device_address(), end.count * sizeof(detail::element_t<Range>)));
   if constexpr (detail::same<value, memory_location_list>) {
     return memory_location_list::from_native(answer, count);
   } else if constexpr (detail::same<value, memory_location>) {
@@ -160,15 +158,15 @@ result<memory_range_attribute_t<Attribute>> attribute(
   }
 }
 
-/// All that the driver keeps about a range of managed memory.
+/// All attributes of a range of managed memory.
 struct memory_range_attributes {
   bool read_mostly = false;
-  memory_location preferred_location;      ///< none where it was not set, or differs
-  memory_location last_prefetch_location;  ///< none where it was not prefetched, or differs
+  memory_location preferred_location;      ///< none if it was not set, or if pages differ
+  memory_location last_prefetch_location;  ///< none if there was no prefetch, or if pages differ
   memory_location_list accessed_by;
 
-  /// Asks for everything with one call, NUMA nodes included.
-  /// **Errors**: as `attribute`; also CUDA_ERROR_INVALID_VALUE of a driver older than CUDA 12.2.
+  /// Queries all attributes with one call, including NUMA nodes.
+  /// **Errors**: as `attribute`; also CUDA_ERROR_INVALID_VALUE from a driver older than CUDA 12.2.
   /// **Capture**: not affected. **Threads**: any. (cuMemRangeGetAttributes)
   template <class Range>
     requires(device_range<Range> || host_range<Range>)
@@ -177,7 +175,7 @@ struct memory_range_attributes {
     const detail::copy_end end = detail::copy_end_of(range);
     GPU_TRY(detail::require_elements("gpu::memory_range_attributes::of", end, where));
     int read_mostly = 0, ids[memory_location_list::capacity] = {};
-    int preferred[2] = {}, prefetched[2] = {};  // type and number
+    int preferred[2] = {}, prefetched[2] = {};  // type and id
     void* values[] = {&read_mostly,   &preferred[0],  &preferred[1],
                       &prefetched[0], &prefetched[1], &ids[0]};
     std::size_t sizes[] = {sizeof(int), sizeof(int), sizeof(int),
@@ -189,8 +187,8 @@ struct memory_range_attributes {
                                       CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
                                       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
     GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attributes>(
-        where, &values[0], &sizes[0], &wanted[0], sizeof wanted / sizeof wanted[0],
-        end.device_address(), end.count * sizeof(detail::element_t<Range>)));
+        where, values, sizes, wanted, sizeof wanted / sizeof wanted[0], end.device_address(),
+        end.count * sizeof(detail::element_t<Range>)));
     memory_range_attributes found;
     found.read_mostly = read_mostly != 0;
     found.preferred_location = location_of(preferred);

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// `peer_memory`: a span that says which context its memory belongs to, for copies between devices
-/// that say which way they go.
+/// `peer_memory`: a span that knows the context of its memory, for copies between devices.
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
@@ -20,10 +19,10 @@ concept device_view = requires(const Span& span) {
 
 }  // namespace detail
 
-/// Names memory and the context it belongs to; made by `gpu::peer`. Copy it freely. It is a device
-/// range or a box wherever `Span` is one: `copy`, `fill` and copies of a batch then know the
-/// device, and copies between two contexts go from device to device where these reach each other
-/// (see `can_access_peer`), through the host where not.
+/// A view of memory, with the context that it belongs to; made by `gpu::peer`. Copy it freely.
+/// `copy`, `fill` and batches of copies accept it like `Span` itself. Copies between two contexts
+/// go from device to device if these can reach each other (see `can_access_peer`), and otherwise
+/// through the host.
 template <detail::device_view Span> class peer_memory {
  public:
   using span_type = Span;
@@ -42,17 +41,17 @@ template <detail::device_view Span> class peer_memory {
   context_ref context_;
 };
 
-/// Says that `memory`, a `device_span` or a `pitched_span`, belongs to a context, and finds out
-/// whether that is so:
+/// Adds its context to `memory`, a `device_span` or a `pitched_span`, and checks that it belongs to
+/// that context:
 ///
 ///     const auto from = GPU_TRY(gpu::peer(first, a.span()));
 ///     const auto to = GPU_TRY(gpu::peer(second, b.span()));
 ///     GPU_TRY(gpu::copy(stream, from, to));
 ///
-/// Buffers know their context, and are passed to `copy` as they are. Memory of a pool belongs to
-/// all contexts of its device.
-/// **Errors**: `errc::empty_handle`; `errc::wrong_context` with both devices where the memory is
-/// another context's; `errc::invalid_argument` for memory that the driver does not know.
+/// Buffers know their context and need no `peer`. Memory of a pool belongs to all contexts of its
+/// device.
+/// **Errors**: `errc::empty_handle`; `errc::wrong_context` with both devices if the memory belongs
+/// to another context; `errc::invalid_argument` for memory that the driver does not know.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
 template <detail::device_view Span>
 result<peer_memory<Span>> peer(context_or_device on, Span memory,

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `physical_memory`: memory of a device that has no address until it is mapped to one.
+/// `physical_memory`: memory that has no address until it is mapped to one.
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/device_attribute.hpp>
@@ -11,13 +11,13 @@
 
 namespace gpu::inline v0 {
 
-/// Which unit of physical memory is asked for; converts to `CUmemAllocationGranularity_flags`.
+/// Selects a unit of physical memory; converts to `CUmemAllocationGranularity_flags` by cast.
 enum class granularity : int {
-  minimum = CU_MEM_ALLOC_GRANULARITY_MINIMUM,          ///< what sizes have to be multiples of
-  recommended = CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,  ///< what is fastest
+  minimum = CU_MEM_ALLOC_GRANULARITY_MINIMUM,          ///< sizes must be multiples of it
+  recommended = CU_MEM_ALLOC_GRANULARITY_RECOMMENDED,  ///< sizes for the best performance
 };
 
-/// The enumerator, such as "minimum"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "minimum"; null for an unknown value.
 constexpr const char* name_of(granularity which) noexcept {
   switch (which) {
     case granularity::minimum:
@@ -29,17 +29,17 @@ constexpr const char* name_of(granularity which) noexcept {
 }
 
 struct physical_memory_options {
-  /// How the memory can be handed to other processes.
+  /// How the memory can be shared with other processes.
   shareable_handle_types handle_types = shareable_handle_types::none;
-  /// Whether the device may keep it compressed.
+  /// Lets the device compress the memory.
   bool compressible = false;
-  /// Whether other PCI devices are to reach it.
+  /// Lets other PCI devices access the memory.
   bool gpu_direct_rdma = false;
-  /// Whether it is for arrays (`map_array`) in place of addresses.
+  /// Makes memory for arrays (`map_array`), not for addresses.
   bool tile_pool = false;
 };
 
-/// What physical memory is.
+/// The properties of physical memory.
 struct physical_memory_properties {
   memory_location location;
   physical_memory_options options;
@@ -60,15 +60,14 @@ inline CUmemAllocationProp native_properties(memory_location at,
   return wanted;
 }
 
-/// Sets `unit` to what sizes of physical memory at `at` are multiples of.
-/// (cuMemGetAllocationGranularity)
+/// Sets `unit` to the granularity of physical memory at `at`. (cuMemGetAllocationGranularity)
 inline result<> get_granularity(memory_location at, granularity which, const char* function,
                                 std::size_t& unit, source_location where) noexcept {
   GPU_TRY(require_enumerator(which, "granularity", function, where));
   if (!at.is_device() && at.type() != memory_location_type::host_numa) {
     text_builder out;
-    out << "physical memory cannot be at " << at
-        << ". Pass a device, or gpu::memory_location::host_numa(node).";
+    out << "physical memory has to be on a device or on a NUMA node of the host, got " << at
+        << ". Pass a device or gpu::memory_location::host_numa(node).";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const CUmemAllocationProp wanted = native_properties(at, {});
@@ -78,23 +77,22 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
       at, where);
 }
 
-/// Refuses a number of bytes that is no multiple of the unit, or none at all.
+/// Fails unless `bytes` is a multiple of `unit`, and not 0.
 inline result<> check_units(std::size_t bytes, std::size_t unit, const char* what,
                             const char* function, source_location where) noexcept {
   if (bytes != 0 && bytes % unit == 0) return {};
   text_builder out;
-  out << what << " of " << bytes << " bytes is no multiple of " << unit
-      << ", the unit of physical memory there. ";
+  out << what << " of " << bytes << " bytes is not a multiple of the granularity of " << unit
+      << " bytes";
   if (bytes > ~std::size_t{0} - unit) {
-    out << "There is no such multiple.";
+    out << ", and a size_t cannot hold the next multiple. Use a smaller one.";
   } else {
-    out << "Use " << (bytes / unit + 1) * unit << '.';
+    out << ". Use " << (bytes / unit + 1) * unit << '.';
   }
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bytes, unit));
 }
 
-/// Has an error of the driver say how much was asked for, and of a device how much there is, where
-/// it is that there was none left.
+/// Adds to an out-of-memory error how much was requested and, for a device, how much it has.
 inline cuda_error explain_no_physical_memory(cuda_error error, const memory_location& at,
                                              std::size_t bytes) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_OUT_OF_MEMORY)
@@ -109,7 +107,7 @@ inline cuda_error explain_no_physical_memory(cuda_error error, const memory_loca
   return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
 }
 
-/// Physical memory as the driver names it, and how much it is, which the driver does not tell.
+/// The driver's handle of physical memory, and its size, which the driver does not report.
 struct physical_allocation {
   CUmemGenericAllocationHandle native = 0;
   std::size_t bytes = 0;
@@ -126,9 +124,10 @@ struct release_physical_memory {
 
 }  // namespace detail
 
-/// What sizes of physical memory, of reservations and of their parts are multiples of: 2 MiB on
-/// devices of today. **Errors**: `errc::invalid_argument` for a location that has none, or
-/// for a unit that is no `granularity`; `errc::index_out_of_range` for a device that there is not.
+/// Returns the granularity of physical memory at a location: sizes of memory, of address
+/// reservations and of their parts are multiples of it. It is 2 MiB on current devices.
+/// **Errors**: `errc::invalid_argument` for a location that cannot have physical memory, or an
+/// invalid `granularity`; `errc::index_out_of_range` for a device that does not exist.
 /// **Capture**: not affected. **Threads**: any. (cuMemGetAllocationGranularity)
 inline result<std::size_t> granularity_of(
     memory_location at, granularity which = granularity::minimum,
@@ -138,16 +137,17 @@ inline result<std::size_t> granularity_of(
   return unit;
 }
 
-/// Owns memory that can be mapped to addresses, several ones too, by `memory_mapping`. Move-only;
-/// empty after a move. What is mapped stays until it is unmapped, also when this is gone.
+/// Owns memory that a `memory_mapping` maps to addresses, several times if needed. Move-only; empty
+/// after a move. Mapped memory stays allocated until it is unmapped, even after this object is
+/// destroyed.
 /// **Capture**: not affected. **Threads**: any thread may call any member.
 class physical_memory {
  public:
-  /// `bytes` of memory, a multiple of `granularity_of(at)`, that nothing can reach yet.
+  /// Allocates `bytes` of memory, a multiple of `granularity_of(at)`, that has no address yet.
   /// (cuMemGetAllocationGranularity, cuMemCreate, cuMemRelease)
-  /// **Errors**: `errc::invalid_argument` for a size or a location that cannot be;
-  /// `errc::index_out_of_range` for a device that there is not; the driver's
-  /// CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, and those free and total on a device,
+  /// **Errors**: `errc::invalid_argument` for an invalid size or location;
+  /// `errc::index_out_of_range` for a device that does not exist; the driver's
+  /// CUDA_ERROR_OUT_OF_MEMORY with the bytes requested and, for a device, free and total;
   /// CUDA_ERROR_NOT_SUPPORTED.
   static result<physical_memory> create(
       memory_location at, std::size_t bytes, physical_memory_options options = {},
@@ -160,8 +160,8 @@ class physical_memory {
     GPU_TRY(detail::check_units(bytes, unit, "physical memory", function, where));
     const CUmemAllocationProp wanted = detail::native_properties(at, options);
     CUmemGenericAllocationHandle native = 0;
-    result<> made = driver::call<&driver::entry_points::mem_create>(
-        where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+    result<> made =
+        driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
     if (!made.has_value()) {
       result<> located = detail::explain_location(detail::move(made), at, where);
       return detail::fail(
@@ -170,11 +170,12 @@ class physical_memory {
     return physical_memory::adopt(native, bytes);
   }
 
-  /// Memory that another process, or another part of this one, exported with `export_memory`. The
-  /// descriptor may be closed afterwards. `bytes` is the size that the memory was created with: the
-  /// driver does not tell, and maps memory as a whole only. (cuMemImportFromShareableHandle)
+  /// Opens memory that another process, or another part of this one, exported with `export_memory`.
+  /// The descriptor may be closed afterwards. `bytes` is the size that the memory was created with:
+  /// the driver does not report it, and maps only all of the memory.
+  /// (cuMemImportFromShareableHandle)
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;
-  /// the driver's for one of something else.
+  /// the driver's for a descriptor of something else.
   static result<physical_memory> open(const file_descriptor& from, std::size_t bytes,
                                       source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require_open(from, "gpu::physical_memory::open", where));
@@ -189,35 +190,35 @@ class physical_memory {
     return physical_memory::adopt(native, bytes);
   }
 
-  /// Takes over memory that cuMemCreate made.
+  /// Takes over memory from cuMemCreate.
   static physical_memory adopt(CUmemGenericAllocationHandle native, std::size_t bytes) noexcept {
     return physical_memory{{native, bytes}};
   }
-  /// Gives the memory up; the caller releases it.
+  /// Releases ownership; the caller releases the memory.
   [[nodiscard]] CUmemGenericAllocationHandle release() noexcept { return memory_.release().native; }
 
   CUmemGenericAllocationHandle native() const noexcept { return memory_.get().native; }
   std::size_t size_bytes() const noexcept { return memory_.get().bytes; }
   explicit operator bool() const noexcept { return static_cast<bool>(memory_); }
 
-  /// Where the memory is and what it was created for, but for `tile_pool`, which the driver does
-  /// not tell; of imported memory, the handle types are none. **Errors**: `errc::empty_handle`.
-  /// (cuMemGetAllocationPropertiesFromHandle)
+  /// Returns the location and the options of the memory, except `tile_pool`, which the driver does
+  /// not report. Imported memory has no handle types.
+  /// **Errors**: `errc::empty_handle`. (cuMemGetAllocationPropertiesFromHandle)
   result<physical_memory_properties> properties(
       source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::physical_memory::properties", where));
     CUmemAllocationProp found{};
     GPU_TRY(driver::call<&driver::entry_points::mem_get_allocation_properties_from_handle>(
         where, &found, native()));
-    physical_memory_properties told;
-    told.location = memory_location::from_native(found.location);
-    told.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
-    told.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
-    told.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
-    return told;
+    physical_memory_properties answer;
+    answer.location = memory_location::from_native(found.location);
+    answer.options.handle_types = static_cast<shareable_handle_types>(found.requestedHandleTypes);
+    answer.options.compressible = found.allocFlags.compressionType != CU_MEM_ALLOCATION_COMP_NONE;
+    answer.options.gpu_direct_rdma = found.allocFlags.gpuDirectRDMACapable != 0;
+    return answer;
   }
 
-  /// `errc::empty_handle` where there is no memory.
+  /// Fails with `errc::empty_handle` if there is no memory.
   result<> require(const char* function, source_location where) const noexcept {
     if (memory_) return {};
     return detail::fail(detail::empty_handle_error(function, "physical memory", where));
@@ -229,24 +230,23 @@ class physical_memory {
   unique_handle<detail::physical_allocation, detail::release_physical_memory> memory_;
 };
 
-/// Makes a descriptor of physical memory for other processes on this machine, who open it with
-/// `physical_memory::open` and have to be told its size. The memory has to be created with
+/// Makes a descriptor of physical memory for other processes on this machine. They open it with
+/// `physical_memory::open`, for which they also need its size. The memory must be created with
 /// `{.handle_types = shareable_handle_types::posix_file_descriptor}`.
-/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE, with a sentence, for
-/// memory that was created for this process alone, or imported. **Capture**: not affected.
-/// **Threads**: any. (cuMemExportToShareableHandle)
+/// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE, with an explanation,
+/// for memory that was created without that option, or imported.
+/// **Capture**: not affected. **Threads**: any. (cuMemExportToShareableHandle)
 inline result<file_descriptor> export_memory(
     const physical_memory& memory, source_location where = source_location::current()) noexcept {
   GPU_TRY(memory.require("gpu::export_memory", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
-      where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-      static_cast<unsigned long long>(0));
+      where, &native, memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (done.has_value()) return file_descriptor::adopt(native);
-  return detail::fail(
-      detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-                           "memory can be exported that was created with .handle_types = "
-                           "gpu::shareable_handle_types::posix_file_descriptor, and not imported"));
+  return detail::fail(detail::explain_code(
+      detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+      "only memory that was created with .handle_types = "
+      "gpu::shareable_handle_types::posix_file_descriptor, and not imported, can be exported"));
 }
 
 }  // namespace gpu::inline v0

@@ -1,15 +1,15 @@
 #pragma once
 /// \file
-/// `pinned_span<T>`: a part of a `pinned_vector`, or other page-locked memory.
+/// `pinned_span<T>`: a view of a `pinned_vector`, or of other page-locked memory.
 
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {
 
-/// Names `size()` elements in page-locked host memory that something else keeps alive. Copy it
-/// freely. What sets it apart from a `std::span` is that asynchronous copies take it.
-/// **Errors**: `first`, `last` and `subspan` end the program where they would go past the end, with
-/// a message on the error reporter.
+/// A view of `size()` elements in page-locked host memory, which something else keeps alive. Copy
+/// it freely. Unlike a `std::span`, it can be passed to asynchronous copies.
+/// **Errors**: `first`, `last` and `subspan` end the program if they would go past the end, with a
+/// message to the error reporter.
 template <class T> class pinned_span {
  public:
   using element_type = T;
@@ -25,7 +25,7 @@ template <class T> class pinned_span {
     requires detail::convertible<U (*)[], T (*)[]>
   constexpr pinned_span(pinned_span<U> other) noexcept : data_{other.data()}, size_{other.size()} {}
 
-  /// Memory that the caller knows to be page-locked, by cuMemHostAlloc or cuMemHostRegister.
+  /// Makes a span of memory that is page-locked by cuMemHostAlloc or cuMemHostRegister.
   static constexpr pinned_span from_native(T* data, std::size_t count) noexcept {
     pinned_span span;
     span.data_ = data;
@@ -43,17 +43,17 @@ template <class T> class pinned_span {
   constexpr T& front() const noexcept { return data_[0]; }
   constexpr T& back() const noexcept { return data_[size_ - 1]; }
 
-  /// The first `count` elements.
+  /// Returns the first `count` elements.
   constexpr pinned_span first(std::size_t count,
                               source_location where = source_location::current()) const noexcept {
     return part("gpu::pinned_span::first", 0, count, where);
   }
-  /// The last `count` elements.
+  /// Returns the last `count` elements.
   constexpr pinned_span last(std::size_t count,
                              source_location where = source_location::current()) const noexcept {
     return part("gpu::pinned_span::last", size_ < count ? 0 : size_ - count, count, where);
   }
-  /// `count` elements from `offset` on; all that are left where no count is given.
+  /// Returns `count` elements from `offset` on, or all that are left without a count.
   constexpr pinned_span subspan(std::size_t offset, std::size_t count = dynamic_extent,
                                 source_location where = source_location::current()) const noexcept {
     return part("gpu::pinned_span::subspan", offset,

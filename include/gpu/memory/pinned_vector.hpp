@@ -1,38 +1,27 @@
 #pragma once
 /// \file
-/// `pinned_vector<T>`: a vector in page-locked host memory, which the device reads and writes at
-/// full speed and without the host's help.
+/// `pinned_vector<T>`: a vector in page-locked host memory, which devices read and write at full
+/// speed and asynchronously.
 
 #include <gpu/memory/detail/element_source.hpp>
 #include <gpu/memory/detail/pinned_elements.hpp>
+#include <gpu/memory/detail/reverse_iterator.hpp>
 
 #include <initializer_list>
 #include <new>
 
-// `std::reverse_iterator` is part of the interface, and <iterator> costs more than all of this. Who
-// goes through a vector backwards has it, for <vector>, <string> and <algorithm> bring it along.
-#if defined(__GLIBCXX__)
-namespace std {
-_GLIBCXX_BEGIN_NAMESPACE_VERSION
-template <class Iterator> class reverse_iterator;
-_GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace std
-#else
-#  include <iterator>
-#endif
-
 namespace gpu::inline v0 {
 
-/// As `std::vector`, for trivially copyable elements, with these differences: it is made by
-/// `create`, since page-locked memory comes from a driver; what can need memory returns a `result`,
-/// and leaves the vector as it was where there is none; it is not copied implicitly. It has no
-/// `at`, which could only throw, and no `emplace_back`, which would not know the place of the call:
-/// `push_back({x, y})` does as much. What an iterator throws passes through: the vector has the
-/// elements that it had, of which `assign` may have replaced some. Move-only; a moved-from vector
-/// has no elements, and can only be assigned to or destroyed. Getting page-locked memory takes
-/// about a millisecond, so keep vectors and reuse them.
-/// **Ordering**: asynchronous copies read and write the elements later; until they are done the
-/// elements must be left alone, and neither growth nor destruction may take the memory away.
+/// A `std::vector` for trivially copyable elements, with these differences: `create` makes it,
+/// because the driver allocates page-locked memory; functions that may allocate return a `result`,
+/// and leave the vector unchanged if they fail; it is not copied implicitly. It has no `at`, which
+/// could only throw, and no `emplace_back`, which could not record the source location of the call:
+/// use `push_back({x, y})`. Exceptions of iterators pass through; the vector then has its old
+/// elements, of which `assign` may have replaced some. Move-only; a moved-from vector has no
+/// elements, and can only be assigned to or destroyed. Allocating page-locked memory takes about a
+/// millisecond, so keep vectors and reuse them.
+/// **Ordering**: asynchronous copies read and write the elements later; until they are done,
+/// neither access the elements nor let the vector grow or be destroyed.
 /// **Threads**: as `std::vector`.
 template <class T> class pinned_vector : public detail::pinned_elements<T> {
  public:
@@ -43,24 +32,24 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   using detail::pinned_elements<T>::end;
   using detail::pinned_elements<T>::span;
 
-  using reverse_iterator = std::reverse_iterator<iterator>;
-  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+  using reverse_iterator = detail::reverse_iterator<T>;
+  using const_reverse_iterator = detail::reverse_iterator<const T>;
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
-                "the device copies bytes: the elements have to be trivially copyable");
+                "a copy moves bytes, which only trivially copyable elements allow");
 
-  /// No elements yet, for use with a device.
-  /// **Errors**: `errc::invalid_argument` for flags that there are not.
+  /// Makes an empty vector for use with a device.
+  /// **Errors**: `errc::invalid_argument` for unknown flags.
   static result<pinned_vector> create(context_or_device on, pinned_flags flags = pinned_flags::none,
                                       source_location where = source_location::current()) noexcept {
     const context_ref in = GPU_TRY(on.resolve("gpu::pinned_vector::create", where));
     GPU_TRY(detail::check_pinned_flags(flags, "gpu::pinned_vector::create", where));
     return pinned_vector{in, flags};
   }
-  /// `count` elements, each `T{}`. Neither this nor growing is allowed while a stream is captured.
-  /// (cuMemHostAlloc)
+  /// Makes a vector of `count` elements, each `T{}`.
+  /// **Capture**: not allowed, and neither is growing. (cuMemHostAlloc)
   /// **Errors**: as above; `errc::size_overflow`; the driver's CUDA_ERROR_OUT_OF_MEMORY with the
-  /// bytes asked.
+  /// bytes requested.
   static result<pinned_vector> create(
       context_or_device on, std::size_t count, pinned_flags flags = pinned_flags::none,
       source_location where =
@@ -72,7 +61,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     return made;
   }
 
-  /// Takes over memory of cuMemHostAlloc.
+  /// Takes over memory from cuMemHostAlloc.
   static pinned_vector adopt(context_ref in, pinned_span<T> elements,
                              pinned_flags flags = pinned_flags::none) noexcept {
     pinned_vector made{in, flags};
@@ -80,7 +69,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     made.size_ = made.capacity_ = elements.size();
     return made;
   }
-  /// Gives the memory up; the caller frees it. The vector is empty, and can be filled again.
+  /// Releases ownership; the caller frees the memory. The vector is empty afterwards, and can be
+  /// filled again.
   [[nodiscard]] pinned_span<T> release() noexcept {
     capacity_ = 0;
     return pinned_span<T>::from_native(static_cast<T*>(memory_.release().address),
@@ -109,7 +99,6 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   std::size_t capacity() const noexcept { return capacity_; }
   static constexpr std::size_t max_size() noexcept { return ~std::size_t{0} / 2 / sizeof(T); }
 
-  /// Backwards. Include <iterator>, if no other header did.
   reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
   const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
   const_reverse_iterator crbegin() const noexcept { return rbegin(); }
@@ -122,7 +111,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   T& back() noexcept { return data()[size_ - 1]; }
   const T& back() const noexcept { return data()[size_ - 1]; }
 
-  /// The first `count` elements, for asynchronous copies.
+  /// Returns a span of the first `count` elements, for asynchronous copies.
   pinned_span<T> first(std::size_t count,
                        source_location where = source_location::current()) & noexcept {
     return span().first(count, where);
@@ -133,8 +122,9 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   }
   void first(std::size_t, source_location = {}) const&& = delete;
 
-  /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
-  /// **Errors**: `errc::invalid_argument` where the vector was made without `pinned_flags::mapped`.
+  /// Returns a span with which kernels access the elements in host memory, without a copy.
+  /// (cuMemHostGetDevicePointer)
+  /// **Errors**: `errc::invalid_argument` if the vector was made without `pinned_flags::mapped`.
   /// **Capture**: not affected.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) & noexcept {
@@ -146,12 +136,12 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   context_ref context() const noexcept { return context_; }
   pinned_flags flags() const noexcept { return flags_; }
 
-  /// Makes room for `capacity` elements in all, so that growth up to there cannot fail.
+  /// Makes room for `capacity` elements, so that growing up to there cannot fail.
   result<> reserve(std::size_t capacity,
                    source_location where = source_location::current()) noexcept {
     return capacity <= capacity_ ? result<>{} : move_to(capacity, where);
   }
-  /// Gives back room that is not used.
+  /// Frees unused capacity.
   result<> shrink_to_fit(source_location where = source_location::current()) noexcept {
     return capacity_ == size_ ? result<>{} : move_to(size_, where);
   }
@@ -188,8 +178,9 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     size_ = count;
     return {};
   }
-  /// From iterators that do not point into the vector. Where they cannot be subtracted, it grows
-  /// behind the elements that there were as by `push_back`, so `reserve` helps.
+  /// Assigns from iterators that do not point into the vector. If they cannot be subtracted, the
+  /// new elements are appended one by one, as by `push_back`, before the old ones are erased, so
+  /// `reserve` helps.
   template <detail::reads_as<T> Iterator>
   result<> assign(Iterator first, Iterator last,
                   source_location where =
@@ -211,7 +202,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     return assign(values.begin(), values.end(), where);
   }
 
-  /// Puts elements before `position`; yields where the first of them is now.
+  /// Inserts elements before `position`, and returns an iterator to the first of them.
   result<iterator> insert(const_iterator position, const T& value,
                           source_location where = source_location::current()) noexcept {
     return insert(position, 1, value, where);
@@ -223,7 +214,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     construct(gap, count, copied);
     return gap;
   }
-  /// From iterators as `assign` takes them.
+  /// Inserts from iterators, with the requirements of `assign`.
   template <detail::reads_as<T> Iterator>
   result<iterator> insert(
       const_iterator position, Iterator first, Iterator last,
@@ -240,7 +231,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
       const std::ptrdiff_t offset = position - begin();
       const std::size_t before = size_;
       GPU_TRY(append(first, last, where));
-      // What came to the end changes places with what was behind the position.
+      // Rotates the appended elements in front of those that were after the position.
       reverse(begin() + offset, begin() + before);
       reverse(begin() + before, end());
       reverse(begin() + offset, end());
@@ -248,7 +239,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     }
   }
 
-  /// Takes elements out; yields where the next one is now.
+  /// Removes elements, and returns an iterator to the next one.
   iterator erase(const_iterator position) noexcept { return erase(position, position + 1); }
   iterator erase(const_iterator first, const_iterator last) noexcept {
     T* gap = begin() + (first - begin());
@@ -264,8 +255,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     }
     return true;
   }
-  /// The order of the first elements that differ, else of the sizes. Include <compare>, if no other
-  /// header did.
+  /// Compares lexicographically. Include <compare> if no other header does.
   friend auto operator<=>(const pinned_vector& a, const pinned_vector& b) noexcept
     requires requires(const T& element) { element <=> element; }
   {
@@ -289,13 +279,13 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   template <class Iterator> static void construct_from(T* to, Iterator first, Iterator last) {
     for (; first != last; ++first, ++to) ::new (to) T(static_cast<T>(*first));
   }
-  /// What came behind the elements of before goes again, unless `before` is set to the new size.
+  /// Removes the appended elements again, unless `before` is set to the new size.
   struct unfinished_end {
     std::size_t& size;
     std::size_t before = size;
     ~unfinished_end() { size = before; }
   };
-  /// The gap closes again, unless `count` is set to 0.
+  /// Closes the gap again, unless `count` is set to 0.
   struct unfilled_gap {
     pinned_vector& of;
     iterator at;
@@ -323,7 +313,7 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
     }
   }
 
-  /// At least doubles, so that pushing back n elements moves each about once.
+  /// At least doubles the capacity, so that pushing back n elements moves each about once.
   result<> grow_to(std::size_t count, source_location where) noexcept {
     if (count <= capacity_) return {};
     return move_to(count > max_size() || capacity_ > count / 2 ? doubled(count) : count, where);

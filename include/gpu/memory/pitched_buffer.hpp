@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `pitched_buffer<T>`: owns rows and planes of elements in device memory, with the pitch that the
-/// device likes best.
+/// `pitched_buffer<T>`: owns rows and planes of elements in device memory, with a pitch that gives
+/// fast access.
 
 #include <gpu/memory/detail/allocation.hpp>
 #include <gpu/memory/pitched_span.hpp>
@@ -13,13 +13,13 @@ namespace detail {
 inline cuda_error region_overflow_error(const char* function, const box_extent& size,
                                         std::size_t element, source_location where) noexcept {
   text_builder out;
-  out << "a box of " << size.width << " x " << size.height << " x " << size.depth << " elements of "
-      << element << " bytes has more bytes than a size_t can count. Make it smaller.";
+  out << size.width << " x " << size.height << " x " << size.depth << " elements of " << element
+      << " bytes are more bytes than a size_t can count. Request fewer elements.";
   return refusal(errc::size_overflow, function, out.finish(), where);
 }
 
-/// What the driver told of a box with rows of so many bytes: where they are longer than the device
-/// takes, both lengths. (cuDeviceGetAttribute)
+/// If cuMemAllocPitch failed because rows of `row` bytes are longer than the device allows, returns
+/// an error with both lengths; otherwise returns `error`. (cuDeviceGetAttribute)
 inline cuda_error explain_row(const char* function, cuda_error error, std::size_t row,
                               context_ref in) noexcept {
   int most = 0;
@@ -30,17 +30,16 @@ inline cuda_error explain_row(const char* function, cuda_error error, std::size_
       row <= static_cast<std::size_t>(most))
     return error;
   text_builder out;
-  out << "the rows are " << row << " bytes, and those of device " << in.device().native()
-      << " are at most " << most << ". Make them shorter, or allocate a device_buffer.";
+  out << "each row has " << row << " bytes, but device " << in.device().native()
+      << " allows at most " << most << ". Use shorter rows, or allocate a device_buffer.";
   return refusal(errc::invalid_argument, function, out.finish(), error.where(), row,
                  static_cast<std::uint64_t>(most));
 }
 
 }  // namespace detail
 
-/// Owns a box of elements, each row of which begins at an address that the device reads fast. What
-/// is in it is undefined until something is copied, filled or computed into it. Move-only; empty
-/// after a move.
+/// Owns rows and planes of elements. Each row begins at an address that is aligned for fast access.
+/// New elements have undefined values. Move-only; empty after a move.
 template <class T> class pitched_buffer {
  public:
   using value_type = T;
@@ -49,13 +48,13 @@ template <class T> class pitched_buffer {
                 "device memory holds trivially copyable objects: they are copied as bytes, and no "
                 "constructor or destructor runs");
   static_assert(alignof(T) <= detail::memory_alignment,
-                "memory of the driver begins at a multiple of 256 bytes: elements cannot be "
-                "aligned to more");
+                "the driver aligns memory to 256 bytes: elements cannot be aligned to more");
 
-  /// A box of that size, in elements; an empty one is fine. The destructor waits for the device.
-  /// Not allowed during capture. (cuMemAllocPitch, cuMemFree)
+  /// Allocates memory for `size`, in elements, which may be empty. The destructor waits for the
+  /// device.
+  /// **Capture**: not allowed. (cuMemAllocPitch, cuMemFree)
   /// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for rows that are longer than the
-  /// device takes; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes asked, free and total.
+  /// device allows; the driver's CUDA_ERROR_OUT_OF_MEMORY with the bytes requested, free and total.
   static result<pitched_buffer> create(
       context_or_device on, box_extent size,
       source_location where = source_location::current()) noexcept {
@@ -97,19 +96,20 @@ template <class T> class pitched_buffer {
   pitched_span<const T> span() const& noexcept {
     return pitched_span<const T>::from_native(data(), size_, pitch_);
   }
-  void span() const&& = delete;  // a name must not outlive its owner
+  void span() const&& = delete;  // a span must not outlive the owner
 
-  /// The device's pointer to the first element: good for passing on, not for following.
+  /// Returns the device's pointer to the first element. The host may pass it on, but not
+  /// dereference it.
   T* data() noexcept { return reinterpret_cast<T*>(static_cast<std::uintptr_t>(native())); }
   const T* data() const noexcept {
     return reinterpret_cast<const T*>(static_cast<std::uintptr_t>(native()));
   }
   CUdeviceptr native() const noexcept { return memory_.get().address; }
   box_extent size() const noexcept { return size_; }
-  /// The bytes from one row to the next.
+  /// Returns the number of bytes from one row to the next.
   std::size_t pitch() const noexcept { return pitch_; }
   bool empty() const noexcept { return size_.empty(); }
-  /// The context that the memory belongs to; empty after a move.
+  /// Returns the context that the memory belongs to; empty after a move.
   context_ref context() const noexcept { return memory_.get().stream.context(); }
   gpu::device device() const noexcept { return context().device(); }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `pitched_span<T>` and its counterparts on the host: rows and planes of elements, with a pitch
-/// between the rows.
+/// `pitched_span<T>` and its counterparts for host memory: views of rows and planes of elements,
+/// with a pitch between the rows.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/driver/error_reporter.hpp>
@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0 {
 
-/// How many elements there are in each direction; the counterpart of `cudaExtent`.
+/// The number of elements in each direction; the counterpart of `cudaExtent`.
 struct box_extent {
   std::size_t width = 0;  ///< elements, not bytes
   std::size_t height = 1;
@@ -24,10 +24,10 @@ struct box_extent {
   }
 };
 
-/// As a length of a part of a box: all that is left from where the part begins.
+/// As a length of a region: everything from the position of the region to the edge.
 inline constexpr std::size_t to_the_edge = ~std::size_t{0};
 
-/// Where in a box something begins, in elements; the counterpart of `cudaPos`.
+/// A position in a 2D or 3D region, in elements; the counterpart of `cudaPos`.
 struct box_position {
   std::size_t x = 0;
   std::size_t y = 0;
@@ -42,7 +42,8 @@ constexpr std::size_t length_of_part(std::size_t all, std::size_t begin,
   return begin < all ? all - begin : 0;
 }
 
-/// `size` with lengths in place of `to_the_edge`; 0 where a part begins past the edge.
+/// Returns `size` with `to_the_edge` replaced by lengths, which are 0 if the position is past the
+/// edge.
 constexpr box_extent part_of(const box_extent& whole, const box_position& at,
                              const box_extent& size) noexcept {
   return {length_of_part(whole.width, at.x, size.width),
@@ -52,23 +53,22 @@ constexpr box_extent part_of(const box_extent& whole, const box_position& at,
 
 }  // namespace detail
 
-/// Where the memory of a pitched view is.
+/// The kind of memory of a pitched view.
 enum class memory_side : unsigned char {
   device,
   pinned,  ///< page-locked host memory, or managed memory
   host,
 };
 
-/// Names a box of elements that something else keeps alive: `depth` planes of `height` rows of
-/// `width` elements. Copy it freely; it passes to kernels as it stands, 56 bytes.
+/// A view of a 2D or 3D region that something else keeps alive: `depth` planes of `height` rows of
+/// `width` elements. Copy it freely. As a kernel argument it passes by value, 56 bytes.
 template <class T, memory_side Side> class pitched_view {
  public:
   using element_type = T;
   static constexpr memory_side side = Side;
 
   static_assert(detail::trivially_copyable<T>,
-                "copies move bytes: the elements have to be "
-                "trivially copyable");
+                "a copy moves bytes, which only trivially copyable elements allow");
 
   constexpr pitched_view() noexcept = default;
   template <class U>
@@ -79,9 +79,9 @@ template <class T, memory_side Side> class pitched_view {
         size_{other.size()},
         rows_{other.plane_rows()} {}
 
-  /// A box that begins at `data`. `pitch` is the bytes from one row to the next, 0 where rows
-  /// follow each other at once; `plane_rows` the rows from one plane to the next, 0 where it is the
-  /// height. What does not fit is refused when the view is used.
+  /// Makes a view that begins at `data`. `pitch` is the number of bytes from one row to the next; 0
+  /// means rows without gaps. `plane_rows` is the number of rows from one plane to the next; 0
+  /// means the height. Functions that use the view check these values.
   static constexpr pitched_view from_native(T* data, box_extent size, std::size_t pitch = 0,
                                             std::size_t plane_rows = 0) noexcept {
     pitched_view view;
@@ -92,7 +92,8 @@ template <class T, memory_side Side> class pitched_view {
     return view;
   }
 
-  /// The address of the first element; on a device it is good for passing on, not for following.
+  /// Returns the address of the first element. The host may pass on a pointer to device memory, but
+  /// not dereference it.
   constexpr T* data() const noexcept { return data_; }
   CUdeviceptr native() const noexcept {
     return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(data_));
@@ -109,11 +110,11 @@ template <class T, memory_side Side> class pitched_view {
   std::size_t rows_ = 0;
 };
 
-/// A box in device memory.
+/// A 2D or 3D region of device memory.
 template <class T> using pitched_span = pitched_view<T, memory_side::device>;
-/// A box in page-locked host memory, which asynchronous copies need.
+/// A 2D or 3D region of page-locked host memory, which asynchronous copies need.
 template <class T> using pitched_pinned_span = pitched_view<T, memory_side::pinned>;
-/// A box in any host memory.
+/// A 2D or 3D region of any host memory.
 template <class T> using pitched_host_span = pitched_view<T, memory_side::host>;
 
 }  // namespace gpu::inline v0

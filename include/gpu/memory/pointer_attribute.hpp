@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `pointer_attribute` and `pointer_info`: what the driver knows about an address.
+/// `pointer_attribute` and `pointer_info`: query the driver about an address.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/device_attribute.hpp>
@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0 {
 
-/// Where an address points; converts to `CUmemorytype` by cast.
+/// The kind of memory that an address is in; converts to `CUmemorytype` by cast.
 enum class memory_type : unsigned {
   unregistered = 0,  ///< memory that the driver does not know
   host = CU_MEMORYTYPE_HOST,
@@ -18,7 +18,7 @@ enum class memory_type : unsigned {
   unified = CU_MEMORYTYPE_UNIFIED,
 };
 
-/// The enumerator, such as "host"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "host"; null for an unknown value.
 constexpr const char* name_of(memory_type type) noexcept {
   switch (type) {
     case memory_type::unregistered:
@@ -35,13 +35,13 @@ constexpr const char* name_of(memory_type type) noexcept {
   return nullptr;
 }
 
-/// What an address can be asked for; converts to `CUpointer_attribute` and back by cast.
+/// The attributes of an address; converts to `CUpointer_attribute` and back by cast.
 enum class pointer_attribute : int {
 #define GPU_POINTER_ATTRIBUTE(name, native, ...) name = CU_POINTER_ATTRIBUTE_##native,
 #include <gpu/memory/detail/pointer_attribute.inc>
 };
 
-/// The enumerator, such as "is_managed"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "is_managed"; null for an unknown value.
 constexpr const char* name_of(pointer_attribute attribute) noexcept {
   switch (attribute) {
 #define GPU_POINTER_ATTRIBUTE(name, ...) \
@@ -65,7 +65,7 @@ inline CUdeviceptr address_of(const volatile void* pointer) noexcept {
   return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(pointer));
 }
 
-/// An answer as the driver wrote it, which may be in fewer bytes than there are.
+/// Reads an answer from the bytes that the driver wrote, which may be fewer than 16.
 template <class T> T attribute_value(const unsigned char (&bytes)[16]) noexcept {
   if constexpr (same<T, bool>) {
     unsigned flag = 0;  // the driver's boolean
@@ -84,15 +84,16 @@ template <class T> T attribute_value(const unsigned char (&bytes)[16]) noexcept 
 template <pointer_attribute Attribute>
 using pointer_attribute_t = typename detail::pointer_attribute_value<Attribute>::type;
 
-/// One attribute of an address, in its own type:
+/// Returns one attribute of an address, in its own type:
 ///
 ///     gpu::attribute<gpu::pointer_attribute::is_managed>(pointer)
 ///
-/// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` is answered for
-/// the current context, or for some context where none is current. It tells whether kernels there
-/// reach the memory; `access_flags` does not: plain and pool memory is `read_write` to all.
-/// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for what
-/// memory of that kind does not have: `pointer_info::of` tells without an error.
+/// The address may be anywhere in the memory; sizes are in bytes. `device_pointer` is for the
+/// current context, or for some context if none is current; it is available only if kernels there
+/// can access the memory. `access_flags` does not show that: it is `read_write` for all plain and
+/// pool memory.
+/// **Errors**: the driver's CUDA_ERROR_INVALID_VALUE for memory that it does not know, and for
+/// attributes that memory of that kind does not have. `pointer_info::of` does not fail for these.
 /// **Capture**: not affected. **Threads**: any. (cuPointerGetAttribute)
 template <pointer_attribute Attribute>
 result<pointer_attribute_t<Attribute>> attribute(
@@ -100,39 +101,39 @@ result<pointer_attribute_t<Attribute>> attribute(
   alignas(16) unsigned char answer[16] = {};
   static_assert(sizeof(pointer_attribute_t<Attribute>) <= sizeof answer);
   GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attribute>(
-      where, static_cast<void*>(&answer[0]), static_cast<CUpointer_attribute>(Attribute),
-      detail::address_of(of)));
+      where, answer, static_cast<CUpointer_attribute>(Attribute), detail::address_of(of)));
   return detail::attribute_value<pointer_attribute_t<Attribute>>(answer);
 }
 
-/// Makes blocking copies and fills of the memory wait until they are done on the device, or lets
-/// them return earlier again. (cuPointerSetAttribute)
+/// Sets whether blocking copies and fills of the memory always wait until they are done on the
+/// device. (cuPointerSetAttribute)
 /// **Errors**: as `attribute`. **Capture**: not allowed. **Threads**: any.
 inline result<void> set_sync_memops(const volatile void* of, bool on,
                                     source_location where = source_location::current()) noexcept {
   const unsigned value = on ? 1 : 0;
   return driver::call_in_any<&driver::entry_points::pointer_set_attribute>(
-      where, static_cast<const void*>(&value), CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
-      detail::address_of(of));
+      where, &value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, detail::address_of(of));
 }
 
-/// What an address is, in one call: the counterpart of `cudaPointerAttributes`.
+/// The most important attributes of an address, from one call: the counterpart of
+/// `cudaPointerAttributes`.
 struct pointer_info {
   memory_type type = memory_type::unregistered;
   bool is_managed = false;
-  /// Of the memory, or of the context that page-locked memory was made in; meaningless where the
-  /// memory is `unregistered`.
+  /// The device of the memory, or of the context that page-locked memory was allocated in. Has no
+  /// meaning if `type` is `unregistered`.
   gpu::device device = gpu::device::from_native(0);
-  /// The address for kernels of the current context, or of some context where none is current; 0
-  /// where they cannot reach it, as memory of another device without access to the peer.
+  /// The address for kernels of the current context, or of some context if none is current; 0 if
+  /// they cannot access the memory, for example memory of another device without peer access.
   CUdeviceptr device_pointer = 0;
-  void* host_pointer = nullptr;      ///< the address for the host; null where it cannot reach it
-  CUdeviceptr range_start = 0;       ///< of the whole allocation
-  std::size_t range_bytes = 0;       ///< of the whole allocation
+  void* host_pointer = nullptr;  ///< the address for the host; null if it cannot access the memory
+  CUdeviceptr range_start = 0;   ///< of the whole allocation
+  std::size_t range_bytes = 0;   ///< of the whole allocation
   unsigned long long buffer_id = 0;  ///< never used twice in a process
 
-  /// Any address, also one that the driver does not know. **Errors**: the driver's, for other
-  /// reasons than that. **Capture**: not affected. **Threads**: any. (cuPointerGetAttributes)
+  /// Queries any address, also one that the driver does not know, which is not an error.
+  /// **Errors**: the driver's. **Capture**: not affected. **Threads**: any.
+  /// (cuPointerGetAttributes)
   static result<pointer_info> of(const volatile void* pointer,
                                  source_location where = source_location::current()) noexcept {
     pointer_info found;
@@ -154,7 +155,7 @@ struct pointer_info {
     constexpr unsigned count = sizeof wanted / sizeof wanted[0];
     static_assert(count == sizeof values / sizeof values[0]);
     GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attributes>(
-        where, count, &wanted[0], &values[0], detail::address_of(pointer)));
+        where, count, wanted, values, detail::address_of(pointer)));
     found.type = static_cast<memory_type>(type);
     found.is_managed = managed != 0;
     found.device = gpu::device::from_native(ordinal < 0 ? 0 : ordinal);

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `prefetch`, `advise` and `attach`: where managed memory should be, and who is going to use it.
+/// `prefetch`, `advise` and `attach`: control where managed memory is, and what may access it.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/queued_call.hpp>
@@ -11,9 +11,9 @@
 
 namespace gpu::inline v0 {
 
-/// What can be said about a range of managed memory; converts to `CUmem_advise` by cast.
+/// The kinds of advice for a range of managed memory; converts to `CUmem_advise` by cast.
 enum class memory_advice : int {
-  set_read_mostly = CU_MEM_ADVISE_SET_READ_MOSTLY,  ///< readers get copies of their own
+  set_read_mostly = CU_MEM_ADVISE_SET_READ_MOSTLY,  ///< each reader gets its own copy
   unset_read_mostly = CU_MEM_ADVISE_UNSET_READ_MOSTLY,
   set_preferred_location = CU_MEM_ADVISE_SET_PREFERRED_LOCATION,  ///< pages stay there if they can
   unset_preferred_location = CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
@@ -21,7 +21,7 @@ enum class memory_advice : int {
   unset_accessed_by = CU_MEM_ADVISE_UNSET_ACCESSED_BY,
 };
 
-/// The enumerator, such as "set_read_mostly"; null for a value that this library does not know.
+/// Returns the enumerator's name, such as "set_read_mostly"; null for an unknown value.
 constexpr const char* name_of(memory_advice advice) noexcept {
   switch (advice) {
     case memory_advice::set_read_mostly:
@@ -42,24 +42,24 @@ constexpr const char* name_of(memory_advice advice) noexcept {
 
 namespace detail {
 
-/// `errc::invalid_argument` where advice and location do not go together.
+/// Fails with `errc::invalid_argument` if the advice does not go with the location.
 inline result<> check_advice(memory_advice advice, const memory_location& location,
                              source_location where) noexcept {
-  const bool about_a_place = advice == memory_advice::set_preferred_location ||
-                             advice == memory_advice::set_accessed_by ||
-                             advice == memory_advice::unset_accessed_by;
+  const bool needs_location = advice == memory_advice::set_preferred_location ||
+                              advice == memory_advice::set_accessed_by ||
+                              advice == memory_advice::unset_accessed_by;
   GPU_TRY(require_enumerator(advice, "memory_advice", "gpu::advise", where));
   const char* name = name_of(advice);
   text_builder out;
-  if (about_a_place && !location) {
+  if (needs_location && !location) {
     out << name << " needs a location. Pass a device or gpu::memory_location::host().";
-  } else if (about_a_place && advice != memory_advice::set_preferred_location &&
+  } else if (needs_location && advice != memory_advice::set_preferred_location &&
              location.type() != memory_location_type::device &&
              location.type() != memory_location_type::host) {
     out << name << " takes a device or the host as a whole, but " << location
         << " was given. Pass gpu::memory_location::host().";
-  } else if (!about_a_place && location) {
-    out << name << " takes no location, but " << location << " was given. Leave it out.";
+  } else if (!needs_location && location) {
+    out << name << " does not take a location, but " << location << " was given. Leave it out.";
   } else {
     return {};
   }
@@ -70,11 +70,9 @@ inline result<> check_advice(memory_advice advice, const memory_location& locati
 inline constexpr launch_label prefetch_label{"a prefetch", -1};
 inline constexpr launch_label attach_label{"an attachment of managed memory", -1};
 
-/// Writes what keeps a range from being managed memory, after its name, which `write_name` writes.
-/// False where nothing does, as far as can be found out. (cuPointerGetAttributes)
-template <class Builder, class WriteName>
-bool write_range_fault(Builder& out, CUdeviceptr address, std::size_t bytes,
-                       WriteName write_name) noexcept {
+/// Returns why a range is not managed memory, in a sentence that begins with `name`. Empty if no
+/// reason can be found. (cuPointerGetAttributes)
+inline text find_range_fault(const char* name, CUdeviceptr address, std::size_t bytes) noexcept {
   unsigned managed = 0;
   CUdeviceptr start = 0;
   std::size_t size = 0;
@@ -82,36 +80,32 @@ bool write_range_fault(Builder& out, CUdeviceptr address, std::size_t bytes,
                                   CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                   CU_POINTER_ATTRIBUTE_RANGE_SIZE};
   void* values[] = {&managed, &start, &size};
-  const auto asked = driver::call<&driver::entry_points::pointer_get_attributes>(
-      source_location{}, 3u, &wanted[0], &values[0], address);
-  if (!asked.has_value()) return false;
+  const result<> asked = driver::call<&driver::entry_points::pointer_get_attributes>(
+      source_location{}, 3, wanted, values, address);
+  if (!asked.has_value()) return {};
   const auto left = static_cast<std::size_t>(start + size - address);
-  if (managed != 0 && bytes <= left) return false;
-  write_name(out);
+  text_builder out;
   if (managed == 0) {
-    out << " is not managed memory. Take it from a gpu::managed_buffer.";
-  } else {
-    out << " has " << bytes << " bytes, but only " << left
-        << " are left of its allocation. Take a part of it.";
+    out << name << " is not managed memory. Take it from a gpu::managed_buffer.";
+  } else if (bytes > left) {
+    out << name << " has " << bytes << " bytes, but its allocation ends after " << left
+        << ". Pass a range inside one allocation.";
   }
-  return true;
+  return out.finish();
 }
 
-/// What the driver told of a range that is to be at `at`: where one of the two cannot be, why.
-inline result<> explain_range(result<> told, const copy_end& range, std::size_t bytes,
+/// Adds to the error of a call that names a range and a location which of the two is wrong.
+inline result<> explain_range(result<> failed, const copy_end& range, std::size_t bytes,
                               const memory_location& at, source_location where) noexcept {
-  // Not assigned to what was told: nvcc's front end dies of that.
-  result<> located = explain_location(detail::move(told), at, where);
+  // A new variable, because nvcc's front end crashes on an assignment to `failed`.
+  result<> located = explain_location(detail::move(failed), at, where);
   if (located.error().domain() != error_domain::driver ||
       located.error().code() != CUDA_ERROR_INVALID_VALUE) {
     return located;
   }
-  text_builder out;
-  if (!write_range_fault(out, range.device_address(), bytes,
-                         [](text_builder& to) { to << "the range"; })) {
-    return located;
-  }
-  return fail(noted_error(detail::move(located).error().with_details(out.finish())));
+  text fault = find_range_fault("the range", range.device_address(), bytes);
+  if (fault.empty()) return located;
+  return fail(noted_error(detail::move(located).error().with_details(detail::move(fault))));
 }
 
 inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,
@@ -119,7 +113,7 @@ inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std
   GPU_TRY(require(stream, "gpu::prefetch", where));
   if (!to) {
     text_builder out;
-    out << "there is no location to prefetch to. Pass a device or gpu::memory_location::host().";
+    out << "the location to prefetch to is empty. Pass a device or gpu::memory_location::host().";
     return fail(refusal(errc::invalid_argument, "gpu::prefetch", out.finish(), where));
   }
   GPU_TRY(require_owner("gpu::prefetch", "range", range, where));
@@ -138,16 +132,16 @@ inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std
 
 }  // namespace detail
 
-/// Queues moving the pages of `range` to a location, so that what is queued after it finds them
-/// there. `range` is managed memory, or a part of it: a `managed_buffer` or a `device_span`; where
-/// the device reaches all host memory (`device_attribute::pageable_memory_access`), any host range.
-/// No elements are fine.
-/// **Ordering**: after what was queued on `stream`, before what will be. The host may go on
-/// reading.
-/// **Errors**: `errc::invalid_argument` without a location; `errc::index_out_of_range` for a device
-/// that there is not; the driver's CUDA_ERROR_INVALID_VALUE for memory that is not managed, or not
-/// as much, with a sentence that says so, and CUDA_ERROR_INVALID_DEVICE for a device without
-/// `concurrent_managed_access`; `errc::capture_prohibited` in a capture, which goes on unharmed.
+/// Queues moving the pages of `range` to a location, so that work queued later finds them there.
+/// `range` is managed memory: a `managed_buffer`, or a `device_span` of a part of it. If the device
+/// can access all host memory (`device_attribute::pageable_memory_access`), it may be any host
+/// range. It may be empty.
+/// **Ordering**: after the work already queued on `stream`, before work queued later. The host may
+/// continue to read the range.
+/// **Errors**: `errc::invalid_argument` for an empty location; `errc::index_out_of_range` for a
+/// device that does not exist; the driver's CUDA_ERROR_INVALID_VALUE, with an explanation, for a
+/// range that is not managed or goes past its allocation; CUDA_ERROR_INVALID_DEVICE for a device
+/// without `concurrent_managed_access`; `errc::capture_prohibited` in a capture, which stays valid.
 /// (cuStreamIsCapturing, cuMemPrefetchAsync)
 template <class Range>
   requires(device_range<Range> || host_range<Range>)
@@ -157,12 +151,12 @@ result<> prefetch(stream_ref stream, Range&& range, memory_location to,
   return detail::prefetch_on(stream, end, end.count * sizeof(detail::element_t<Range>), to, where);
 }
 
-/// Tells the driver how `range` is going to be used; takes effect at once, for the pages that the
-/// range touches. `location` goes with `set_preferred_location`, `set_accessed_by` and
-/// `unset_accessed_by`, and only with them.
-/// **Errors**: `errc::invalid_argument` where it is missing or too much; others as `prefetch`.
-/// **Capture**: not allowed.
-/// (cuMemAdvise)
+/// Advises the driver how `range` will be used. Takes effect at once, for all pages that the range
+/// touches. `location` is required for `set_preferred_location`, `set_accessed_by` and
+/// `unset_accessed_by`, and not allowed for others.
+/// **Errors**: `errc::invalid_argument` if the location is missing or not allowed; others as
+/// `prefetch`.
+/// **Capture**: not allowed. (cuMemAdvise)
 template <class Range>
   requires(device_range<Range> || host_range<Range>)
 result<> advise(Range&& range, memory_advice advice, memory_location location = {},
@@ -171,7 +165,7 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   const detail::copy_end end = detail::copy_end_of(range);
   GPU_TRY(detail::require_owner("gpu::advise", "range", end, where));
   if (end.count == 0) return {};
-  // What takes no location ignores it, but the driver wants a valid one all the same.
+  // Advice without a location ignores it, but the driver still requires a valid one.
   if (!location) location = memory_location::host();
   const std::size_t bytes = end.count * sizeof(detail::element_t<Range>);
   result<> advised = driver::call_in_any<&driver::entry_points::mem_advise>(
@@ -180,13 +174,13 @@ result<> advise(Range&& range, memory_advice advice, memory_location location = 
   return detail::explain_range(detail::move(advised), end, bytes, location, where);
 }
 
-/// Queues a change of who may touch all of `buffer`: with `single`, as it is by default, kernels of
-/// this stream alone, so that the host may touch it whenever this stream is idle, whatever else
-/// runs. Of use on devices without `concurrent_managed_access`.
+/// Queues a change of the streams that may access `buffer`. With `single`, the default, only work
+/// of this stream may, so that the host may access it whenever this stream is idle, even if other
+/// streams run work. Useful on devices without `concurrent_managed_access`.
 /// **Ordering**: takes effect when the work queued on `stream` before it has finished.
 /// **Errors**: `errc::invalid_argument` for `single` on a default stream; `errc::wrong_context`;
-/// `errc::capture_prohibited` in a capture, which goes on unharmed.
-/// (cuStreamIsCapturing, cuStreamAttachMemAsync)
+/// `errc::capture_prohibited` in a capture, which stays valid. (cuStreamIsCapturing,
+/// cuStreamAttachMemAsync)
 template <class T>
 result<> attach(stream_ref stream, managed_buffer<T>& buffer,
                 memory_attach attach = memory_attach::single,
@@ -198,7 +192,7 @@ result<> attach(stream_ref stream, managed_buffer<T>& buffer,
   if (attach == memory_attach::single && detail::is_default_stream(stream.native())) {
     return detail::fail(
         detail::refusal(errc::invalid_argument, "gpu::attach",
-                        text("memory cannot be attached to a default stream alone. Create a "
+                        text("memory cannot be attached to a default stream only. Create a "
                              "gpu::stream for it, or attach it as global."),
                         where, static_cast<unsigned>(attach)));
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Where a range of elements lives, as concepts: `host_range`, `pinned_range` and `device_range`.
-/// They ask no more than `data()` and `size()`, so that no `<ranges>` or `<span>` is included.
+/// Concepts for the memory that a range of elements is in: `host_range` and `pinned_range`. They
+/// require only `data()` and `size()`, so that <ranges> and <span> are not included.
 
 #include <gpu/core/detail/traits.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0 {
 
-/// Specialise as `true` for a type whose elements all lie in page-locked host memory.
+/// Specialize as `true` for a type whose elements are all in page-locked host memory.
 template <class Range> inline constexpr bool enable_pinned_range = false;
 
 namespace detail {
@@ -24,14 +24,14 @@ constexpr auto size_of(Range& range) noexcept -> decltype(std::size_t{range.size
   return range.size();
 }
 
-/// The type of a host range's elements, const where they cannot be written.
+/// The type of a host range's elements; const if they cannot be written.
 template <class Range>
 using host_element_t = remove_pointer_t<decltype(detail::data_of(declval<Range&>()))>;
 
 }  // namespace detail
 
 /// Contiguous elements in host memory: an array, a `std::vector`, a `std::span`, a `pinned_vector`.
-/// What lives on a device has no `begin`.
+/// Ranges in device memory have no `begin` and do not match.
 template <class Range>
 concept host_range = requires(detail::remove_reference_t<Range>& range) {
   requires detail::is_pointer<decltype(detail::data_of(range))>;
@@ -40,7 +40,7 @@ concept host_range = requires(detail::remove_reference_t<Range>& range) {
 };
 
 /// A host range in page-locked memory, which asynchronous copies need: a view, or an lvalue of an
-/// owner, for a temporary's memory would be gone before the copy runs.
+/// owner. A temporary owner does not match, because its memory would be gone before the copy runs.
 template <class Range>
 concept pinned_range = host_range<Range> && enable_pinned_range<detail::remove_cvref_t<Range>> &&
                        (detail::is_lvalue_reference<Range> ||

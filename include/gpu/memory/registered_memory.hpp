@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `registered_memory<T>`: page-locks host memory that is there already.
+/// `registered_memory<T>`: page-locks existing host memory.
 
 #include <gpu/core/flags.hpp>
 #include <gpu/driver/device_ability.hpp>
@@ -10,19 +10,19 @@
 
 namespace gpu::inline v0 {
 
-/// What registered memory can do beyond being copied fast; combine with `|`.
+/// Properties of registered memory; combine them with `|`.
 enum class registration_flags : unsigned {
   none = 0,
-  portable = CU_MEMHOSTREGISTER_PORTABLE,   ///< page-locked for all contexts, not just its own
-  mapped = CU_MEMHOSTREGISTER_DEVICEMAP,    ///< kernels can use it where it is: `mapped_span`
-  io_memory = CU_MEMHOSTREGISTER_IOMEMORY,  ///< of another PCI device, mapped into the process
+  portable = CU_MEMHOSTREGISTER_PORTABLE,  ///< page-locked for all contexts, not only its own
+  mapped = CU_MEMHOSTREGISTER_DEVICEMAP,   ///< kernels can access it in host memory: `mapped_span`
+  io_memory =
+      CU_MEMHOSTREGISTER_IOMEMORY,  ///< memory of another PCI device, mapped into the process
   read_only =
-      CU_MEMHOSTREGISTER_READ_ONLY,  ///< devices only read it; needed where the host may not write
+      CU_MEMHOSTREGISTER_READ_ONLY,  ///< devices only read it; required if the host may not write
 };
 template <> inline constexpr bool is_flag_set<registration_flags> = true;
 
-/// The enumerator, such as "read_only"; null for several flags, or one that this library does not
-/// know.
+/// Returns the enumerator's name, such as "read_only"; null for several flags, or an unknown one.
 constexpr const char* name_of(registration_flags flag) noexcept {
   switch (flag) {
     case registration_flags::none:
@@ -47,7 +47,7 @@ struct unregister_memory {
   }
 };
 
-/// Refuses what the driver would, with a sentence.
+/// Checks what the driver would reject without an explanation.
 inline result<> check_registration(context_ref context, registration_flags flags, bool writes,
                                    source_location where) noexcept {
   constexpr const char* function = "gpu::registered_memory::create";
@@ -55,11 +55,11 @@ inline result<> check_registration(context_ref context, registration_flags flags
                              CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
   GPU_TRY(require_flags(flags, known, "registration_flags", function, where));
   if (has(flags, registration_flags::read_only) && writes) {
-    return fail(refusal(errc::invalid_argument, function,
-                        text("memory that devices only read was given as a range that they could "
-                             "write. Pass it as const, with std::as_const, or leave read_only "
-                             "out."),
-                        where, static_cast<unsigned>(flags)));
+    return fail(
+        refusal(errc::invalid_argument, function,
+                text("with gpu::registration_flags::read_only, the elements must be const. Pass "
+                     "the range with std::as_const, or leave out read_only."),
+                where, static_cast<unsigned>(flags)));
   }
   GPU_TRY(require_ability(function, context.device(), CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED,
                           "use registered host memory. Copy into a gpu::pinned_vector instead.",
@@ -67,29 +67,28 @@ inline result<> check_registration(context_ref context, registration_flags flags
   if (!has(flags, registration_flags::read_only)) return {};
   return require_ability(function, context.device(),
                          CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED,
-                         "use host memory that it may only read. Leave read_only out.", where);
+                         "use host memory that it may only read. Leave out read_only.", where);
 }
 
 }  // namespace detail
 
-/// Page-locks memory that something else owns, for as long as this object lives, so that
-/// asynchronous copies take it and devices reach it. It locks whole pages; the memory may start and
-/// end anywhere in them. Locking takes a while, so keep it. `T` is const where the host's range is.
-/// Move-only; empty after a move.
-/// **Ordering**: the destructor waits for work that uses the memory. The memory has to live, and to
-/// stay where it is, until then.
+/// Keeps memory of another owner page-locked, so that asynchronous copies and devices can use it.
+/// Whole pages are locked; the memory may start and end anywhere in them. Locking is slow, so keep
+/// the object. `T` is const if the elements of the range are. Move-only; empty after a move.
+/// **Ordering**: the destructor waits for work that uses the memory. The memory must stay alive, at
+/// the same address, until then.
 template <class T> class registered_memory {
  public:
   using element_type = T;
 
   static_assert(detail::trivially_copyable<T>,
-                "the device copies bytes: the elements have to be trivially copyable");
+                "a copy moves bytes, which only trivially copyable elements allow");
 
-  /// Registers a contiguous range in pageable memory; an empty one is fine. Not allowed during
-  /// capture. (cuDeviceGetAttribute, cuMemHostRegister, cuMemHostUnregister)
+  /// Registers a contiguous range in pageable memory, which may be empty.
+  /// **Capture**: not allowed. (cuDeviceGetAttribute, cuMemHostRegister, cuMemHostUnregister)
   /// **Errors**: `errc::invalid_argument` for `read_only` with elements that are not const;
-  /// `errc::not_supported`; the driver's CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED where any of it
-  /// is registered, and CUDA_ERROR_INVALID_VALUE where it is the driver's own already.
+  /// `errc::not_supported`; the driver's CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if any of it is
+  /// registered, and CUDA_ERROR_INVALID_VALUE if the driver allocated it.
   template <host_range Range>
     requires(detail::is_lvalue_reference<Range &&> &&
              detail::convertible<detail::host_element_t<Range> (*)[], T (*)[]>)
@@ -103,7 +102,7 @@ template <class T> class registered_memory {
     registered_memory made{pinned_span<T>::from_native(data, count), in, flags};
     if (count == 0) return made;
     void* const address = const_cast<void*>(static_cast<const void*>(data));
-    // Where only leaving the context fails, the memory is registered all the same.
+    // If only restoring the previous context fails, the memory is registered nevertheless.
     bool registered = false;
     result<> done = driver::in_context(in.native(), where, [&] {
       result<> tried = driver::call<&driver::entry_points::mem_host_register>(
@@ -134,9 +133,9 @@ template <class T> class registered_memory {
     return *this;
   }
 
-  /// Gives the pages free now and returns the error that the destructor could only report; empty
-  /// afterwards. Where a capture forbids it, or the context cannot be made current, all stays, for
-  /// another try. (cuMemHostUnregister)
+  /// Unregisters the memory now, and returns the error that the destructor could only report. The
+  /// object is empty afterwards. If a capture forbids it, or the context cannot be made current,
+  /// nothing changes, so that the caller can try again. (cuMemHostUnregister)
   result<> unregister(source_location where = source_location::current()) noexcept {
     if (!memory_) return {};
     const detail::pinned_allocation owned = memory_.get();
@@ -151,9 +150,9 @@ template <class T> class registered_memory {
     });
   }
 
-  /// The elements, for asynchronous copies.
+  /// Returns a span of the elements, for asynchronous copies.
   pinned_span<T> span() const& noexcept { return elements_; }
-  void span() const&& = delete;  // a name must not outlive its owner
+  void span() const&& = delete;  // a span must not outlive the owner
   operator pinned_span<T>() const& noexcept { return elements_; }
   operator pinned_span<T>() const&& = delete;
 
@@ -164,9 +163,11 @@ template <class T> class registered_memory {
   T* end() const noexcept { return elements_.end(); }
   T& operator[](std::size_t index) const noexcept { return elements_[index]; }
 
-  /// The elements as kernels see them, across the bus, without a copy. (cuMemHostGetDevicePointer)
-  /// **Errors**: `errc::invalid_argument` where it was registered without
-  /// `registration_flags::mapped`. **Capture**: not affected.
+  /// Returns a span with which kernels access the elements in host memory, without a copy.
+  /// (cuMemHostGetDevicePointer)
+  /// **Errors**: `errc::invalid_argument` if it was registered without
+  /// `registration_flags::mapped`.
+  /// **Capture**: not affected.
   result<device_span<T>> mapped_span(
       source_location where = source_location::current()) const& noexcept {
     if (!has(flags_, registration_flags::mapped)) {
@@ -179,7 +180,7 @@ template <class T> class registered_memory {
     CUdeviceptr mapped = 0;
     if (empty()) return device_span<T>::from_native(mapped, 0);
     GPU_TRY(driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
-        context_.native(), where, &mapped, memory_.get().address, 0u));
+        context_.native(), where, &mapped, memory_.get().address, 0));
     return device_span<T>::from_native(mapped, size());
   }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// Streams that wait for a value in memory, and write one: `memory_operation` says what, `perform`
-/// queues it.
+/// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
 #include <gpu/driver/device_ability.hpp>
 #include <gpu/memory/copy.hpp>
@@ -10,16 +9,16 @@
 
 namespace gpu::inline v0 {
 
-/// When a wait is over, of the word in memory and the value that is waited for.
+/// The condition on the word in memory and the given value that ends a wait.
 enum class wait_condition : unsigned {
-  /// word - value, as a signed number, is not negative: also right for counters that wrap around
+  /// word - value, as a signed number, is not negative; also works for counters that wrap around
   greater_or_equal = CU_STREAM_WAIT_VALUE_GEQ,
   equal = CU_STREAM_WAIT_VALUE_EQ,
   bitwise_and = CU_STREAM_WAIT_VALUE_AND,  ///< (word & value) != 0
   bitwise_nor = CU_STREAM_WAIT_VALUE_NOR,  ///< ~(word | value) != 0
 };
 
-/// The condition's name, such as "equal"; null for a value that is none.
+/// Returns the enumerator's name, such as "equal"; null for an unknown value.
 constexpr const char* name_of(wait_condition condition) noexcept {
   switch (condition) {
     case wait_condition::greater_or_equal:
@@ -34,13 +33,13 @@ constexpr const char* name_of(wait_condition condition) noexcept {
   return nullptr;
 }
 
-/// Who sees what was written before a barrier before what is written after it.
+/// The observers for which a barrier orders the writes before it and after it.
 enum class memory_barrier_scope : unsigned {
   system = CU_STREAM_MEMORY_BARRIER_TYPE_SYS,
   device = CU_STREAM_MEMORY_BARRIER_TYPE_GPU,
 };
 
-/// The scope's name, such as "system"; null for a value that is none.
+/// Returns the enumerator's name, such as "system"; null for an unknown value.
 constexpr const char* name_of(memory_barrier_scope scope) noexcept {
   switch (scope) {
     case memory_barrier_scope::system:
@@ -51,17 +50,17 @@ constexpr const char* name_of(memory_barrier_scope scope) noexcept {
   return nullptr;
 }
 
-/// One thing that a stream does with a word of memory. The word is the first element of a range:
-/// of page-locked memory, or of device memory that does not come from a pool; an integer of 4 or 8
-/// bytes.
+/// An operation of a stream on a word of memory. The word is the first element of a range in
+/// page-locked memory, or in device memory that does not come from a pool. It is an integer of 4 or
+/// 8 bytes.
 ///
 ///     gpu::perform(stream, gpu::memory_operation::wait(flag, 1u));
 ///
-/// The range has to live until the stream got that far.
+/// The range must stay alive until the operation has run.
 class memory_operation {
  public:
-  /// Waits until the word and `value` meet the condition; who writes the word says so to nobody.
-  /// What comes after in the stream sees all that the writer wrote before.
+  /// Waits until the word and `value` meet the condition. Work that follows in the stream sees
+  /// everything that was written before the word was.
   template <class Range>
     requires(device_range<Range> || pinned_range<Range>)
   static memory_operation wait(
@@ -71,7 +70,7 @@ class memory_operation {
     made.native_.waitValue.flags = static_cast<unsigned>(condition);
     return made;
   }
-  /// Writes `value` to the word, after all that the stream wrote before.
+  /// Writes `value` to the word, after all earlier writes of the stream.
   template <class Range>
     requires(device_range<Range> || pinned_range<Range>)
   static memory_operation write(Range&& word,
@@ -79,7 +78,7 @@ class memory_operation {
     static_assert(!detail::is_const<detail::element_t<Range>>, "the word is const");
     return about(word, value, CU_STREAM_MEM_OP_WRITE_VALUE_32);
   }
-  /// Orders writes before it and after it.
+  /// Orders the writes before it and after it.
   static memory_operation barrier(
       memory_barrier_scope scope = memory_barrier_scope::system) noexcept {
     memory_operation made;
@@ -87,8 +86,8 @@ class memory_operation {
     made.native_.memoryBarrier.flags = static_cast<unsigned>(scope);
     return made;
   }
-  /// Makes writes visible that other devices of the bus made before what was waited for last; where
-  /// the device has `can_flush_remote_writes`.
+  /// Makes remote writes of other devices on the bus visible that came before the value of the last
+  /// wait. The device needs `device_attribute::can_flush_remote_writes`.
   static memory_operation flush_remote_writes() noexcept {
     memory_operation made;
     made.native_.flushRemoteWrites.operation = CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES;
@@ -96,23 +95,23 @@ class memory_operation {
   }
 
   const CUstreamBatchMemOpParams& native() const noexcept { return native_; }
-  /// Of the word; empty where it is not known.
+  /// Returns the context of the word; empty if it is not known.
   context_ref context() const noexcept { return context_; }
 
  private:
   memory_operation() noexcept = default;
 
-  /// The operations on 64 bits have the numbers of those on 32, plus 3.
+  /// The 64-bit operations have the numbers of the 32-bit ones, plus 3.
   template <class Range, class T>
   static memory_operation about(Range& word, T value, CUstreamBatchMemOpType narrow) noexcept {
     static_assert(detail::is_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8),
-                  "a stream waits for, and writes, integers of 4 or 8 bytes");
+                  "a stream waits for and writes integers of 4 or 8 bytes");
     static_assert(CU_STREAM_MEM_OP_WAIT_VALUE_64 == CU_STREAM_MEM_OP_WAIT_VALUE_32 + 3 &&
                   CU_STREAM_MEM_OP_WRITE_VALUE_64 == CU_STREAM_MEM_OP_WRITE_VALUE_32 + 3);
     const detail::copy_end end = detail::copy_end_of(word);
     memory_operation made;
     made.context_ = end.context;
-    // Waits and writes have one layout; flags are 0 for both.
+    // Waits and writes have the same layout; flags are 0 for both.
     made.native_.writeValue.operation =
         static_cast<CUstreamBatchMemOpType>(narrow + (sizeof(T) == 8 ? 3 : 0));
     made.native_.writeValue.address = end.count == 0 ? 0 : end.device_address();
@@ -151,10 +150,10 @@ inline result<> check_memory_operation(const char* function, const memory_operat
   if (address == 0 || address % bytes != 0) {
     text_builder out;
     if (address == 0) {
-      out << "the range has no word to use. Give a range of at least one element.";
+      out << "the range of the word is empty. Pass a range of at least one element.";
     } else {
-      out << "a word of " << bytes << " bytes begins " << address % bytes
-          << " bytes past a multiple of " << bytes << ". Align it to its size.";
+      out << "a word of " << bytes << " bytes has to be aligned to its size, but begins "
+          << address % bytes << " bytes past a multiple of " << bytes << ". Align it.";
     }
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, address, bytes));
   }
@@ -169,14 +168,12 @@ inline result<> check_memory_operation(const char* function, const memory_operat
   if (wide) {
     GPU_TRY(require_ability(function, in.device(),
                             CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS,
-                            "use words of 8 bytes in streams. Use 4.", where));
+                            "use words of 8 bytes in streams. Use words of 4 bytes.", where));
   }
   if (waits && native.waitValue.flags == CU_STREAM_WAIT_VALUE_NOR) {
-    GPU_TRY(require_ability(function, in.device(),
-                            CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
-                            "wait for bitwise_nor. Invert the meaning of the bits, and wait "
-                            "for bitwise_and.",
-                            where));
+    GPU_TRY(require_ability(
+        function, in.device(), CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR,
+        "wait for bitwise_nor. Invert the meaning of the bits, and use bitwise_and.", where));
   }
   return {};
 }
@@ -187,7 +184,7 @@ inline result<> check_memory_operations(const char* function, const memory_opera
   if (count > most_memory_operations) {
     text_builder out;
     out << count << " operations are more than the limit of " << most_memory_operations
-        << " at once. Give them in parts.";
+        << " in one call. Use several calls.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, count,
                         most_memory_operations));
   }
@@ -196,14 +193,14 @@ inline result<> check_memory_operations(const char* function, const memory_opera
   return {};
 }
 
-/// Says which memory the driver does not take.
+/// Adds to the driver's error which memory it does not accept.
 inline cuda_error explain_word(cuda_error error) noexcept {
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_VALUE)
     return error;
   text_builder out;
-  out << "A stream uses words in page-locked memory and in device memory of its context that was "
-         "allocated for itself; not in managed memory, nor in that of a pool, such as a "
-         "device_buffer made on a stream.";
+  out << "The word has to be in page-locked memory, or in device memory of the stream's context; "
+         "not in managed memory, and not in memory of a pool, such as a device_buffer that was "
+         "created with a stream.";
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 
@@ -249,12 +246,12 @@ inline result<> perform_on(const stream_ref& stream, const memory_operation* ope
 }  // namespace detail
 
 /// Queues an operation on `stream`, and returns.
-/// **Ordering**: after what was queued on `stream`, before what will be. Order between streams that
-/// comes about in this way is not known to the driver: work that nobody else sets going, because it
-/// waits behind the wait itself, keeps the stream waiting for ever. Where events do, use events.
-/// **Errors**: `errc::invalid_argument` for an empty range, a word that is not aligned and values
-/// that are no enumerators; `errc::wrong_context`; `errc::not_supported` where the device cannot;
-/// the driver's CUDA_ERROR_INVALID_VALUE for managed memory and memory of a pool.
+/// **Ordering**: after the work already queued on `stream`, before work queued later. The driver
+/// does not know about the order that this creates between streams: if the work that writes the
+/// word is queued behind the wait, the stream waits forever. Use events if they are sufficient.
+/// **Errors**: `errc::invalid_argument` for an empty range, a word that is not aligned and invalid
+/// enumerators; `errc::wrong_context`; `errc::not_supported` if the device cannot do it; the
+/// driver's CUDA_ERROR_INVALID_VALUE for managed memory and memory of a pool.
 /// **Capture**: allowed, as a node of the kind `batch_memory_operation`. **Threads**: any.
 /// (cuStreamWaitValue32, cuStreamWaitValue64, cuStreamWriteValue32, cuStreamWriteValue64,
 /// cuStreamBatchMemOp; cuDeviceGetAttribute for words of 8 bytes, `bitwise_nor` and flushes)
@@ -267,7 +264,7 @@ inline result<> perform(stream_ref stream, std::initializer_list<memory_operatio
                         source_location where = source_location::current()) noexcept {
   return detail::perform_on(stream, operations.begin(), operations.size(), where);
 }
-/// The same for any contiguous range of operations.
+/// Does the same for any contiguous range of operations.
 template <host_range Operations>
 result<> perform(stream_ref stream, const Operations& operations,
                  source_location where = source_location::current()) noexcept {

@@ -1,18 +1,17 @@
 #pragma once
 /// \file
-/// `strided_span<T, Rank>`: elements of device memory in several dimensions.
+/// `strided_span<T, Rank>`: a view of device memory in several dimensions.
 
 #include <gpu/core/result.hpp>
 #include <gpu/memory/device_span.hpp>
 
 namespace gpu::inline v0 {
 
-/// Names elements in device memory that something else keeps alive, by as many indices as there are
-/// dimensions: `(i, j)` is `stride(0) * i + stride(1) * j` elements behind the first. Strides count
-/// elements; they may be negative, and 0 where all indices of a dimension mean one element. Copy it
-/// freely. It is a kernel argument as it stands: the pointer, the extents, the strides. Device code
-/// has a type of the same name in `<gpu/device.hpp>`, which reads and writes elements by
-/// `view(i, j)`.
+/// A view of elements in device memory that something else keeps alive, with one index for each
+/// dimension: `(i, j)` is `stride(0) * i + stride(1) * j` elements after the first. Strides count
+/// elements; they may be negative, and a stride of 0 repeats one element along a dimension. Copy it
+/// freely. As a kernel argument it passes by value: the pointer, the extents, the strides. Device
+/// code has a type of the same name in `<gpu/device.hpp>`, which accesses elements as `view(i, j)`.
 template <class T, int Rank> class strided_span {
   static_assert(Rank > 0, "a strided_span has at least one dimension");
 
@@ -20,10 +19,10 @@ template <class T, int Rank> class strided_span {
   using element_type = T;
   static constexpr int rank = Rank;
 
-  /// No elements.
+  /// Makes an empty view.
   constexpr strided_span() noexcept = default;
 
-  /// A view of the same elements that may only be read.
+  /// Converts to a view of const elements.
   template <class U>
     requires(detail::convertible<U (*)[], T (*)[]>)
   constexpr strided_span(const strided_span<U, Rank>& other) noexcept : data_{other.data()} {
@@ -33,9 +32,10 @@ template <class T, int Rank> class strided_span {
     }
   }
 
-  /// All elements of `elements` in rows, the last index running fastest.
-  /// **Errors**: `errc::size_mismatch` where the extents do not multiply to the number of elements.
-  static result<strided_span> row_major(device_span<T> elements, const std::size_t (&extents)[Rank],
+  /// Makes a view of all `elements` in row-major order: the last index is contiguous.
+  /// **Errors**: `errc::size_mismatch` if the product of the extents is not the number of elements.
+  static result<strided_span> row_major(device_span<T> elements,
+                                        const std::size_t (&extents)[std::size_t{Rank}],
                                         source_location where = source_location::current()) {
     strided_span view;
     view.data_ = elements.data();
@@ -50,15 +50,16 @@ template <class T, int Rank> class strided_span {
     if (empty ? elements.empty() : !overflows && product == elements.size()) return view;
     detail::text_builder out;
     for (int axis = 0; axis < Rank; ++axis) out << (axis == 0 ? "" : " x ") << extents[axis];
-    out << " elements are not the " << elements.size()
-        << " of the span. Pass extents that multiply to its size, or a part of it.";
+    out << " elements do not match the span, which has " << elements.size()
+        << ". Pass extents whose product is the number of elements, or a part of the span.";
     return detail::fail(detail::refusal(errc::size_mismatch, "gpu::strided_span::row_major",
                                         out.finish(), where, product, elements.size()));
   }
 
-  /// Elements at an address that the driver gave.
-  static strided_span from_native(CUdeviceptr address, const std::size_t (&extents)[Rank],
-                                  const std::ptrdiff_t (&strides)[Rank]) noexcept {
+  /// Makes a view of elements at an address from the driver.
+  static strided_span from_native(CUdeviceptr address,
+                                  const std::size_t (&extents)[std::size_t{Rank}],
+                                  const std::ptrdiff_t (&strides)[std::size_t{Rank}]) noexcept {
     strided_span view;
     view.data_ = reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
     for (int axis = 0; axis < Rank; ++axis) {
@@ -68,14 +69,15 @@ template <class T, int Rank> class strided_span {
     return view;
   }
 
-  /// The device's pointer to the element of all indices 0: good for passing on, not for following.
+  /// Returns the device's pointer to the element with all indices 0. The host may pass it on, but
+  /// not dereference it.
   constexpr T* data() const noexcept { return data_; }
   CUdeviceptr native() const noexcept {
     return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(data_));
   }
   constexpr std::size_t extent(int axis) const noexcept { return extents_[axis]; }
   constexpr std::ptrdiff_t stride(int axis) const noexcept { return strides_[axis]; }
-  /// How many elements there are in all dimensions together.
+  /// Returns the number of elements: the product of the extents.
   constexpr std::size_t size() const noexcept {
     std::size_t product = 1;
     for (const std::size_t extent : extents_) product *= extent;
@@ -84,11 +86,11 @@ template <class T, int Rank> class strided_span {
 
  private:
   T* data_ = nullptr;
-  std::size_t extents_[Rank] = {};
-  std::ptrdiff_t strides_[Rank] = {};
+  std::size_t extents_[std::size_t{Rank}] = {};
+  std::ptrdiff_t strides_[std::size_t{Rank}] = {};
 };
 
-// Device code lays it out so.
+// The device's type of the same name has this layout.
 static_assert(sizeof(strided_span<char, 3>) == 56 && alignof(strided_span<char, 3>) == 8);
 
 }  // namespace gpu::inline v0

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Addresses without memory, and memory at addresses: `address_reservation` and `memory_mapping`.
+/// `address_reservation` and `memory_mapping`: reserve addresses, and map physical memory to them.
 
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/device_span.hpp>
@@ -10,9 +10,9 @@
 namespace gpu::inline v0 {
 
 struct address_reservation_options {
-  /// What the first address is a multiple of, a power of two; 0 is the granularity.
+  /// The alignment of the first address, a power of two; 0 means the granularity.
   std::size_t alignment = 0;
-  /// The address to have if it is free; 0 is any.
+  /// The address to use if it is free; 0 means any address.
   CUdeviceptr wish = 0;
 };
 
@@ -22,7 +22,7 @@ namespace detail {
 struct address_range {
   CUdeviceptr begin = 0;
   std::size_t bytes = 0;
-  std::size_t unit = 0;  // the granularity of the memory that it is for
+  std::size_t unit = 0;  // the granularity of the memory
   friend bool operator==(const address_range& a, const address_range& b) noexcept {
     return a.begin == b.begin;
   }
@@ -40,28 +40,27 @@ struct unmap_addresses {
   }
 };
 
-/// Lets a place do that with what is mapped in a range. (cuMemSetAccess)
+/// Sets the access of a location to the memory mapped in a range. (cuMemSetAccess)
 inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location by,
                            memory_access access, source_location where) noexcept {
   CUmemAccessDesc wanted{};
   wanted.location = by.native();
   wanted.flags = static_cast<CUmemAccess_flags>(access);
-  return driver::call<&driver::entry_points::mem_set_access>(
-      where, begin, bytes, static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1});
+  return driver::call<&driver::entry_points::mem_set_access>(where, begin, bytes, &wanted, 1);
 }
 
 }  // namespace detail
 
-/// Owns a range of addresses that stand for no memory yet; a `memory_mapping` puts some there.
-/// Move-only; empty after a move. It has to live until the mappings in it are gone.
+/// Owns a range of addresses without memory; a `memory_mapping` maps memory to them. Move-only;
+/// empty after a move. It must outlive the mappings in it.
 /// **Capture**: not affected. **Threads**: any thread may call any member.
 class address_reservation {
  public:
-  /// `bytes` of addresses for memory at `memory_at`, a multiple of `granularity_of(memory_at)`. As
-  /// many as one likes: they cost no memory. (cuMemGetAllocationGranularity, cuMemAddressReserve,
-  /// cuMemAddressFree)
-  /// **Errors**: `errc::invalid_argument` for a size, an alignment or a wish that cannot be; the
-  /// driver's CUDA_ERROR_OUT_OF_MEMORY where there are no such addresses.
+  /// Reserves `bytes` of addresses for memory at `memory_at`, a multiple of
+  /// `granularity_of(memory_at)`. Addresses cost no memory. (cuMemGetAllocationGranularity,
+  /// cuMemAddressReserve, cuMemAddressFree)
+  /// **Errors**: `errc::invalid_argument` for an invalid size, alignment or wish; the driver's
+  /// CUDA_ERROR_OUT_OF_MEMORY if there are no such addresses.
   static result<address_reservation> create(
       memory_location memory_at, std::size_t bytes, address_reservation_options options = {},
       source_location where = source_location::current()) noexcept {
@@ -73,26 +72,25 @@ class address_reservation {
     if ((options.alignment & (options.alignment - 1)) != 0 || !wish_fits) {
       detail::text_builder out;
       if (!wish_fits) {
-        out << "the address " << std::uint64_t{options.wish} << " is no multiple of " << made.unit
-            << ", the unit of physical memory there. Wish for one that is, or leave wish out.";
+        out << "the address " << std::uint64_t{options.wish} << " in wish is not a multiple of "
+            << "the granularity of " << made.unit << " bytes. Pass one that is, or leave out wish.";
       } else {
         out << "the alignment of " << options.alignment
-            << " bytes is no power of two. Ask for one, or leave alignment out.";
+            << " bytes is not a power of two. Pass one that is, or leave out alignment.";
       }
       return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
                                           wish_fits ? options.alignment : options.wish, made.unit));
     }
     made.bytes = bytes;
     GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
-        where, &made.begin, bytes, options.alignment, options.wish,
-        static_cast<unsigned long long>(0)));
+        where, &made.begin, bytes, options.alignment, options.wish, 0));
     return address_reservation{made};
   }
 
-  /// The first address.
+  /// Returns the first address.
   CUdeviceptr native() const noexcept { return range_.get().begin; }
   std::size_t size_bytes() const noexcept { return range_.get().bytes; }
-  /// What parts of it are multiples of.
+  /// Returns the granularity, of which sizes and offsets of mappings are multiples.
   std::size_t granularity() const noexcept { return range_.get().unit; }
   explicit operator bool() const noexcept { return static_cast<bool>(range_); }
 
@@ -102,19 +100,19 @@ class address_reservation {
   unique_handle<detail::address_range, detail::free_addresses> range_;
 };
 
-/// Owns the presence of physical memory at reserved addresses. Move-only; empty after a move.
-/// **Ordering**: neither the destructor nor `unmap` waits for work that uses the memory, which
-/// would fault: synchronize first. **Capture**: not affected. **Threads**: any thread may call any
-/// member.
+/// Owns a mapping of physical memory to reserved addresses. Move-only; empty after a move.
+/// **Ordering**: neither the destructor nor `unmap` waits for work that uses the memory; such work
+/// would fault: synchronize first.
+/// **Capture**: not affected. **Threads**: any thread may call any member.
 class memory_mapping {
  public:
-  /// Puts all of `memory` at `offset` bytes from the beginning of `at`, where nobody can touch it
+  /// Maps all of `memory` at `offset` bytes from the beginning of `at`. No device can access it
   /// until `set_access` is called. The same memory may be mapped several times. (cuMemMap,
   /// cuMemUnmap)
-  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an offset that is no multiple
-  /// of the granularity; `errc::index_out_of_range` where the memory does not fit; the driver's
-  /// CUDA_ERROR_INVALID_VALUE, with a sentence, where something is mapped already,
-  /// CUDA_ERROR_NOT_SUPPORTED where the size of imported memory is another.
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an offset that is not a
+  /// multiple of the granularity; `errc::index_out_of_range` if the memory does not fit; the
+  /// driver's CUDA_ERROR_INVALID_VALUE, with an explanation, if memory is already mapped there;
+  /// CUDA_ERROR_NOT_SUPPORTED if imported memory has another size.
   static result<memory_mapping> create(
       const address_reservation& at, std::size_t offset, const physical_memory& memory,
       source_location where = source_location::current()) noexcept {
@@ -127,29 +125,30 @@ class memory_mapping {
       GPU_TRY(detail::check_units(offset, at.granularity(), "an offset", function, where));
     if (offset > room || bytes > room - offset) {
       detail::text_builder out;
-      out << bytes << " bytes of memory at offset " << offset << " go past the end of the " << room
-          << " bytes of addresses. Reserve more.";
+      out << bytes << " bytes of memory at offset " << offset
+          << " go past the end of the reservation, which has " << room
+          << " bytes. Reserve more addresses.";
       return detail::fail(detail::refusal(errc::index_out_of_range, function, out.finish(), where,
                                           offset + bytes, room));
     }
     const detail::address_range made{at.native() + offset, bytes, at.granularity()};
-    result<> mapped = driver::call<&driver::entry_points::mem_map>(
-        where, made.begin, bytes, std::size_t{0}, memory.native(),
-        static_cast<unsigned long long>(0));
+    result<> mapped = driver::call<&driver::entry_points::mem_map>(where, made.begin, bytes, 0,
+                                                                   memory.native(), 0);
     if (!mapped.has_value()) {
       return detail::fail(detail::explain_code(
           detail::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,
-          "something may be mapped there already. Unmap it first, or choose another offset; memory "
-          "with tile_pool is for arrays alone"));
+          "memory may already be mapped at this offset: unmap it first, or use another offset. "
+          "Memory with tile_pool can only be mapped to arrays"));
     }
     return memory_mapping{made};
   }
 
-  /// Lets a device touch the memory, or the host, which reaches memory of its own NUMA nodes alone;
-  /// no peer access has to be enabled. (cuMemSetAccess)
-  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a value that is no
-  /// `memory_access`, and for no location; `errc::index_out_of_range` for a device that there is
-  /// not; the driver's CUDA_ERROR_INVALID_VALUE for one that is no peer, CUDA_ERROR_NOT_SUPPORTED.
+  /// Sets the access of a device to the memory, or of the host, which can access only memory of its
+  /// own NUMA nodes. Peer access need not be enabled. (cuMemSetAccess)
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an invalid `memory_access`, and
+  /// for an empty location; `errc::index_out_of_range` for a device that does not exist; the
+  /// driver's CUDA_ERROR_INVALID_VALUE for a device that cannot access the memory;
+  /// CUDA_ERROR_NOT_SUPPORTED.
   result<> set_access(memory_location by, memory_access access,
                       source_location where = source_location::current()) const noexcept {
     constexpr const char* function = "gpu::memory_mapping::set_access";
@@ -160,9 +159,9 @@ class memory_mapping {
         detail::set_access(range_.get().begin, range_.get().bytes, by, access, where), by, where);
   }
 
-  /// What a place may do with the memory; at first nothing. (cuMemGetAccess)
-  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for no location;
-  /// `errc::index_out_of_range` for a device that there is not; the driver's.
+  /// Returns the access of a location to the memory; at first `none`. (cuMemGetAccess)
+  /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for an empty location;
+  /// `errc::index_out_of_range` for a device that does not exist; the driver's.
   result<memory_access> access(memory_location by,
                                source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::memory_mapping::access", where));
@@ -175,7 +174,7 @@ class memory_mapping {
     return static_cast<memory_access>(flags);
   }
 
-  /// Another owner of the memory that is mapped. (cuMemRetainAllocationHandle)
+  /// Returns another owner of the mapped memory. (cuMemRetainAllocationHandle)
   result<physical_memory> memory(
       source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::memory_mapping::memory", where));
@@ -186,19 +185,19 @@ class memory_mapping {
     return physical_memory::adopt(native, range_.get().bytes);
   }
 
-  /// Takes the memory away from its addresses now, and returns the error that the destructor could
-  /// only report. (cuMemUnmap)
+  /// Unmaps the memory now, and returns the error that the destructor could only report.
+  /// (cuMemUnmap)
   result<> unmap(source_location where = source_location::current()) noexcept {
     if (!range_) return {};
     const detail::address_range range = range_.release();
     return driver::call<&driver::entry_points::mem_unmap>(where, range.begin, range.bytes);
   }
 
-  /// As many elements as fit.
+  /// Returns a span of as many elements as fit.
   template <class T> device_span<T> span() const& noexcept {
     return device_span<T>::from_native(native(), size_bytes() / sizeof(T));
   }
-  template <class T> void span() const&& = delete;  // a name must not outlive its owner
+  template <class T> void span() const&& = delete;  // a span must not outlive the owner
 
   CUdeviceptr native() const noexcept { return range_.get().begin; }
   std::size_t size_bytes() const noexcept { return range_.get().bytes; }
@@ -214,11 +213,9 @@ class memory_mapping {
   static result<> require_location(memory_location by, const char* function,
                                    source_location where) noexcept {
     if (by) return {};
-    return detail::fail(
-        detail::refusal(errc::invalid_argument, function,
-                        text("there is no location whose access is meant. Pass a device or "
-                             "gpu::memory_location::host()."),
-                        where));
+    return detail::fail(detail::refusal(
+        errc::invalid_argument, function,
+        text("the location is empty. Pass a device or gpu::memory_location::host()."), where));
   }
 
   unique_handle<detail::address_range, detail::unmap_addresses> range_;

@@ -2,7 +2,10 @@
 /// \file
 /// `process_wide`: state that all shared libraries of a process have in common.
 
-#include <gpu/system/operating_system.hpp>
+#include <gpu/core/version.hpp>
+#include <gpu/system/named_memory.hpp>
+#include <gpu/system/process_hooks.hpp>
+#include <gpu/system/shared_library.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -27,7 +30,9 @@ template <class State> class process_wide {
   /// for ever.
   [[gnu::noinline]] static State& find() noexcept {
     static State private_state;  // zeroed, since it is static
-    State* const shared = process_wide_state<State>(State::name);
+    char name[64];
+    format_into(name, sizeof name, "gpu-abi-%d-%s-%zu", abi_number, State::name, sizeof(State));
+    auto* const shared = static_cast<State*>(named_memory(name, sizeof(State)));
     State* const found = shared != nullptr ? shared : &private_state;
     pin_library_of(&in_forked_child);
     on_fork_in_child(&in_forked_child);

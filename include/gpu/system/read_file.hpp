@@ -2,14 +2,15 @@
 /// \file
 /// Reads a whole file, for images and sources.
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/driver/detail/refusals.hpp>
-#include <gpu/system/operating_system.hpp>
-
-#include <sys/stat.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace gpu::inline v0::detail {
 
@@ -28,7 +29,7 @@ inline int read_whole(int file, const struct stat& about, text& contents) noexce
   text_builder pieces;
   char block[4096];  // of a stack that may be small
   for (std::uint64_t total = 0;;) {
-    const ssize_t got = gpu_c_read(file, block, sizeof block);
+    const ssize_t got = ::read(file, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
     if (got == 0) break;
@@ -54,10 +55,10 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
                           source_location where) noexcept {
   const text name = path.to_text();
   if (name.lost()) return fail(out_of_host_memory_error(function, path.size(), where));
-  const int file = gpu_c_open(name.c_str(), open_read_only | open_close_on_exec);
+  const int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
   text read;
   const int failure = file < 0 ? errno : read_whole(file, read);
-  if (file >= 0) gpu_c_close(file);
+  if (file >= 0) ::close(file);
   if (failure == 0) {
     contents = detail::move(read);
     return {};
@@ -74,7 +75,7 @@ inline result<> read_file(const char* function, string_ref path, text& contents,
     code = errc::out_of_host_memory;
     cure = ". Free host memory.";
   } else {
-    out << gpu_c_strerror(failure);
+    out << std::strerror(failure);
   }
   out << cure;
   return fail(refusal(code, function, out.finish(), where));

@@ -1,9 +1,10 @@
 #pragma once
 /// \file
-/// What an element of a CUDA array is: `array_format` for one channel, `texel_format` for all of
-/// them, and the C++ types that stand for them.
+/// Element types of CUDA arrays: `array_format` for one channel, `texel_format` for a whole texel,
+/// and the C++ types that correspond to them.
 
 #include <gpu/core/detail/traits.hpp>
+#include <gpu/core/text.hpp>
 
 #include <cuda.h>
 
@@ -12,8 +13,8 @@
 
 namespace gpu::inline v0 {
 
-/// What a channel of an array holds; converts to `CUarray_format` by cast. From `nv12` on, a format
-/// is of all channels, or of several planes.
+/// The type of one channel of an array; converts to `CUarray_format` by cast. The formats from
+/// `nv12` on describe all channels at once, or several planes.
 enum class array_format : int {
 #define GPU_ARRAY_FORMAT(name, native) name = CU_AD_FORMAT_##native,
 #include <gpu/texture/detail/array_format.inc>
@@ -30,14 +31,14 @@ constexpr const char* name_of(array_format format) noexcept {
   return nullptr;
 }
 
-/// The bits of an IEEE half: for host code, where C++ has no such type.
+/// The bits of an IEEE half-precision float, for host code, since C++20 has no such type.
 enum class half_bits : std::uint16_t {};
 
-/// `Count` channels of type `T`, laid out as CUDA's vector types (`float4`) are, which need a
-/// header of the runtime.
+/// `Count` channels of type `T`, with the layout of CUDA's vector types such as `float4`, which
+/// are declared in a header of the runtime.
 template <class T, int Count>
 struct alignas((Count & (Count - 1)) == 0 ? sizeof(T) * Count : alignof(T)) channels {
-  T values[Count];
+  T values[static_cast<std::size_t>(Count)];
 
   constexpr T& operator[](int channel) noexcept { return values[channel]; }
   constexpr const T& operator[](int channel) const noexcept { return values[channel]; }
@@ -49,10 +50,10 @@ struct alignas((Count & (Count - 1)) == 0 ? sizeof(T) * Count : alignof(T)) chan
   }
 };
 
-/// What an element of an array, a texel, is: the counterpart of `cudaChannelFormatDesc`.
+/// The format of a texel, an element of an array: the counterpart of `cudaChannelFormatDesc`.
 struct texel_format {
   array_format format{};
-  int channels = 1;  ///< 1, 2 or 4; what the driver says for a format that is of all channels
+  int channels = 1;  ///< 1, 2 or 4; the driver's own number for formats that imply their channels
 
   friend constexpr bool operator==(texel_format a, texel_format b) noexcept {
     return a.format == b.format && a.channels == b.channels;
@@ -75,7 +76,7 @@ template <class T, int Count> struct channels_of<gpu::channels<T, Count>> {
 
 template <class T> using member_x = remove_cvref_t<decltype(declval<T&>().x)>;
 
-/// How many of the members x, y, z, w a type has, all of one type; 0 where they differ.
+/// Returns how many of the members x, y, z, w a type has; 0 if their types differ.
 template <class T> constexpr int count_members() noexcept {
   using x = member_x<T>;
   int count = 1;
@@ -88,7 +89,7 @@ template <class T> constexpr int count_members() noexcept {
   return count;
 }
 
-/// CUDA's vector types, known by their members.
+/// CUDA's vector types, recognized by their members.
 template <class T>
   requires(requires(T& v) { v.x; } && sizeof(T) == sizeof(member_x<T>) * count_members<T>())
 struct channels_of<T> {
@@ -127,22 +128,23 @@ template <class T> constexpr texel_format deduce_format() noexcept {
 
 }  // namespace detail
 
-/// The format that a C++ type stands for: integers of up to 32 bits, `float`, `half_bits`, and two
-/// or four of them as CUDA's vector types or as `channels`. Others have no channels, unless they
-/// specialise it:
+/// The texel format of a C++ type: integers of up to 32 bits, `float`, `half_bits`, and two or four
+/// of them as CUDA's vector types or as `channels`. It has 0 channels for all other types. You can
+/// specialize it for your own types:
 ///
 ///     template <> inline constexpr gpu::texel_format gpu::texel_format_of<__half> = {
 ///         gpu::array_format::half, 1};
 template <class T>
 inline constexpr texel_format texel_format_of = detail::deduce_format<detail::remove_cv_t<T>>();
 
-/// A type that elements of arrays, textures and surfaces can have.
+/// A type that can be the element type of arrays, textures and surfaces.
 template <class T>
 concept texel = texel_format_of<T>.channels != 0 && detail::trivially_copyable<T>;
 
 namespace detail {
 
-/// The bytes of one channel; 0 where the format is of more than one, or not known.
+/// Returns the size of one channel in bytes; 0 if the format describes more than one channel, or is
+/// not known.
 constexpr std::size_t channel_bytes(array_format format) noexcept {
   switch (format) {
     case array_format::unsigned_int8:
@@ -161,9 +163,9 @@ constexpr std::size_t channel_bytes(array_format format) noexcept {
   }
 }
 
-/// How many channels a format has by its definition, as `unorm_int8x4` has; 0 where it has any
-/// number.
-constexpr int stated_channels(array_format format) noexcept {
+/// Returns the number of channels that a format such as `unorm_int8x4` implies; 0 if it implies
+/// none.
+constexpr int implied_channels(array_format format) noexcept {
   switch (format) {
     case array_format::unorm_int8x1:
     case array_format::snorm_int8x1:
@@ -186,11 +188,12 @@ constexpr int stated_channels(array_format format) noexcept {
   }
 }
 
-/// The bytes of a texel; 0 where texels are compressed in blocks or spread over planes.
+/// Returns the size of a texel in bytes; 0 if texels are compressed in blocks or spread over
+/// planes.
 constexpr std::size_t texel_bytes(texel_format texel) noexcept {
   const auto count = static_cast<std::size_t>(texel.channels);
   if (texel.format == array_format::unorm_int_101010_2) return 4;
-  if (stated_channels(texel.format) == 0) return channel_bytes(texel.format) * count;
+  if (implied_channels(texel.format) == 0) return channel_bytes(texel.format) * count;
   const bool wide =
       texel.format == array_format::unorm_int16x1 || texel.format == array_format::unorm_int16x2 ||
       texel.format == array_format::unorm_int16x4 || texel.format == array_format::snorm_int16x1 ||
@@ -198,14 +201,14 @@ constexpr std::size_t texel_bytes(texel_format texel) noexcept {
   return (wide ? 2 : 1) * count;
 }
 
-/// Whether the channels are integers that a texture can hand out as they are.
+/// Returns whether the channels are integers that a texture can return without conversion.
 constexpr bool is_integer_format(array_format format) noexcept {
   return channel_bytes(format) != 0 && format != array_format::half &&
          format != array_format::float_;
 }
 
-/// Writes `4 channels of unsigned_int8`.
-template <class Out> void write_format(Out& out, texel_format texel) noexcept {
+/// Writes "4 channels of unsigned_int8".
+inline void write_format(text_builder& out, texel_format texel) noexcept {
   const char* name = name_of(texel.format);
   out << texel.channels << (texel.channels == 1 ? " channel of " : " channels of ");
   if (name != nullptr) {

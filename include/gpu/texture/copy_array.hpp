@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `copy` to, from and between CUDA arrays: whole or a box of them, with memory of any layout at
-/// the other end.
+/// `copy` to, from and between CUDA arrays: all of them or a region, from and to memory of any
+/// layout.
 
 #include <gpu/texture/detail/array_copy_end.hpp>
 
@@ -9,18 +9,18 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// What every copy with an array asks of its types, with a message for what is missing.
+/// Checks the types of a copy with an array, with a message for each mistake.
 template <class Source, class Destination> constexpr void check_array_copy() noexcept {
   constexpr bool live = !(is_array_owner<remove_cvref_t<Source>> && !array_end<Source>) &&
                         !(is_array_owner<remove_cvref_t<Destination>> && !array_end<Destination>);
-  static_assert(live, "a temporary cuda_array is gone before the copy runs");
+  static_assert(live, "a temporary cuda_array is destroyed before the copy runs");
   constexpr bool ends =
       (array_end<Source> || pitched_range<Source> || host_range<Source> || device_range<Source>) &&
       (array_end<Destination> || pitched_range<Destination> || host_range<Destination> ||
        device_range<Destination>);
   static_assert(!live || ends,
-                "the other end of the copy is neither an array, nor a pitched view, nor a device "
-                "range, nor a contiguous range in host memory");
+                "the other end of the copy must be an array, a pitched view, a device range or a "
+                "contiguous range in host memory");
   if constexpr (live && ends) {
     using from = typename end_element<Source>::type;
     using to = typename end_element<Destination>::type;
@@ -30,8 +30,8 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
       constexpr texel_format format = texel_format_of<conditional_t<array_end<Source>, from, to>>;
       static_assert(
           texel_part_of<from>().count_in(format) != 0 && texel_part_of<to>().count_in(format) != 0,
-          "the elements are neither texels of the array's format, nor their channels, "
-          "nor std::byte: a copy moves bytes and converts nothing");
+          "the elements must be texels of the array's format, their channels, or std::byte: a copy "
+          "does not convert");
     }
   }
 }
@@ -46,17 +46,17 @@ template <class A> constexpr bool is_asynchronous_end() noexcept {
 
 }  // namespace detail
 
-/// Queues a copy to, from or between arrays on `stream`, and returns. The other end is an array, a
-/// `pitched_buffer` or pitched view, or a device or pinned range without gaps; its elements are
+/// Queues a copy to, from or between arrays on `stream`; does not block. The other end is an array,
+/// a `pitched_buffer` or pitched view, or a device or pinned range without gaps. Its elements are
 /// texels of the array's format, their channels, or `std::byte`. Layers and faces are planes along
 /// z.
 ///
 ///     GPU_TRY(gpu::copy(stream, pixels, image));
 ///
-/// **Ordering**: after what was queued on `stream`, before what will be; both ends live until then.
-/// Between devices it goes directly where they can.
-/// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` where formats
-/// differ that are known at run time only; `errc::wrong_context`. Allowed in a capture.
+/// **Ordering**: the copy runs in stream order; both ends must live until it has finished. Between
+/// devices it goes directly if they are peers.
+/// **Errors**: `errc::size_mismatch` with both lengths; `errc::invalid_argument` if formats that
+/// are known only at run time differ; `errc::wrong_context`. **Capture**: allowed.
 /// (cuMemcpy3DAsync, cuMemcpy3DPeerAsync)
 template <class Source, class Destination>
   requires detail::copies_array<Source, Destination>
@@ -66,8 +66,8 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination,
               copy_region{}, where);
 }
 
-/// The same for a part of them, in texels. A range without a pitch is that part.
-/// **Errors**: also `errc::index_out_of_range` where the part is not inside both.
+/// Queues a copy of a region, in texels. A range without a pitch has exactly the extent of the
+/// region. **Errors**: also `errc::index_out_of_range` if the region is not inside both ends.
 template <class Source, class Destination>
   requires detail::copies_array<Source, Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination, copy_region region,
@@ -82,10 +82,10 @@ result<> copy(stream_ref stream, Source&& source, Destination&& destination, cop
   return detail::copy_region_on(stream, from, to, region, where);
 }
 
-/// Copies to, from or between arrays, and returns when all has arrived. The other end may be in any
-/// host memory.
-/// **Ordering**: waits for all work of the context that the array belongs to.
-/// **Errors**: as above; also those of earlier asynchronous work. Not allowed in a capture.
+/// Copies to, from or between arrays; blocks until the copy has finished. The other end may be in
+/// any host memory.
+/// **Ordering**: waits for all work in the context of the array.
+/// **Errors**: as above; also those of earlier asynchronous work. **Capture**: not allowed.
 /// (cuCtxSynchronize, cuMemcpy3D, cuMemcpy3DPeer)
 template <class Source, class Destination>
   requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
@@ -95,7 +95,7 @@ result<> copy(Source&& source, Destination&& destination,
               where);
 }
 
-/// The same for a part of them, in texels. A range without a pitch is that part.
+/// Copies a region, in texels. A range without a pitch has exactly the extent of the region.
 template <class Source, class Destination>
   requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
 result<> copy(Source&& source, Destination&& destination, copy_region region,

@@ -1,20 +1,20 @@
 #pragma once
 /// \file
-/// Batches of copies with CUDA arrays: many queued by one call, each with hints of its own.
+/// `array_copy`: a copy with a CUDA array, for batches that one call queues.
 
 #include <gpu/memory/copy_batch.hpp>
 #include <gpu/texture/copy_array.hpp>
 
 namespace gpu::inline v0 {
 
-/// One copy of a batch to, from or between arrays, as `gpu::copy` takes them:
+/// A copy to, from or between arrays, as an element of a batch:
 ///
 ///     GPU_TRY(gpu::copy(stream, {gpu::array_copy(pixels, atlas, {.destination = {64, 0}}),
 ///                                gpu::array_copy(mask, stencil)}));
 ///
-/// Such a batch is queued as one of boxes is, by the same `copy`. **Errors**: those of copies with
-/// arrays; also `errc::invalid_argument` where a pitch is no whole number of texels, which a batch
-/// counts in. Hints of locations are for the ends that are no arrays.
+/// The same `copy` queues such a batch as a batch of 2D and 3D copies. **Errors**: those of copies
+/// with arrays; also `errc::invalid_argument` if a pitch is not a whole number of texels, which a
+/// batch requires. Location hints apply to the ends that are not arrays.
 class array_copy {
  public:
   template <class Source, class Destination>
@@ -30,7 +30,8 @@ class array_copy {
     check_destination<Destination>();
   }
 
-  /// A copy that has read its source, which may be any host memory, when the call returns.
+  /// Makes a copy whose source may be any host memory: the call that queues the batch reads it
+  /// before it returns.
   template <class Source, class Destination>
     requires detail::copies_array<Source, Destination>
   static array_copy read_now(Source&& source, Destination&& destination, copy_region region = {},
@@ -63,12 +64,11 @@ class array_copy {
 
   static result<> require_texel_pitch(const char* what, const detail::region_side& side,
                                       source_location where) noexcept {
-    if (side.array != nullptr || side.pitch % side.element == 0) [[likely]]
-      return {};
+    if (side.array != nullptr || side.pitch % side.element == 0) return {};
     detail::text_builder out;
     out << "the " << what << " has a pitch of " << side.pitch
-        << " bytes, but a batch counts in texels of " << side.element
-        << " bytes. Give a pitch that is a multiple of that, or copy this one by itself.";
+        << " bytes, but in a batch it must be a multiple of the texel size of " << side.element
+        << " bytes. Use such a pitch, or queue this copy on its own.";
     return detail::fail(detail::refusal(errc::invalid_argument, "gpu::copy", out.finish(), where,
                                         side.pitch, side.element));
   }

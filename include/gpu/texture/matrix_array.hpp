@@ -1,18 +1,19 @@
 #pragma once
 /// \file
-/// Arrays made from matrices in host memory, in the order of C or of Fortran.
+/// `array_from_matrix`: creates a CUDA array from a matrix in host memory, in row-major or
+/// column-major order.
 
 #include <gpu/texture/copy_array.hpp>
 
 namespace gpu::inline v0 {
 
-/// Which index of a matrix runs fastest in memory.
+/// The order of a matrix in memory.
 enum class matrix_order : unsigned char {
-  row_major,     ///< the column, as in C
-  column_major,  ///< the row, as in Fortran
+  row_major,     ///< rows are contiguous, as in C
+  column_major,  ///< columns are contiguous, as in Fortran
 };
 
-/// The order's name, such as "row_major"; null for a value that is none.
+/// The enumerator, such as "row_major"; null for a value that this library does not know.
 constexpr const char* name_of(matrix_order order) noexcept {
   switch (order) {
     case matrix_order::row_major:
@@ -23,7 +24,7 @@ constexpr const char* name_of(matrix_order order) noexcept {
   return nullptr;
 }
 
-/// A matrix: how many rows and columns, and in which order.
+/// The number of rows and columns of a matrix, and its order in memory.
 struct matrix_shape {
   std::size_t rows = 0;
   std::size_t columns = 0;
@@ -32,36 +33,32 @@ struct matrix_shape {
 
 namespace detail {
 
-/// Refuses a matrix without rows or columns, of which the driver would make a line, or nothing.
+/// Returns an error for a matrix without rows or columns, since an array of height 0 would be 1D.
 inline result<> require_elements(const char* function, const matrix_shape& shape,
                                  std::size_t elements, source_location where) noexcept {
-  if (shape.rows != 0 && shape.columns != 0) [[likely]]
-    return {};
+  if (shape.rows != 0 && shape.columns != 0) return {};
   text_builder out;
-  out << "a matrix of " << shape.rows << " rows and " << shape.columns
-      << " columns has no elements, and " << elements
-      << " were passed. Give at least one row and one column.";
+  out << "a matrix of " << shape.rows << " rows and " << shape.columns << " columns is empty, but "
+      << elements << " elements were passed. Pass at least one row and one column.";
   return fail(refusal(elements == 0 ? errc::invalid_argument : errc::size_mismatch, function,
                       out.finish(), where, elements, 0));
 }
 
 }  // namespace detail
 
-/// A new array of two dimensions with the elements of a matrix in contiguous host memory, and
-/// returns when they have arrived. x runs along what is contiguous: the width is the number of
-/// columns of a row-major matrix, and of rows of a column-major one, which is not transposed. The
-/// elements are texels, or their channels one after the other:
+/// Creates a 2D array from a matrix in contiguous host memory; blocks until the copy has finished.
+/// x is the contiguous direction: the width is the number of columns of a row-major matrix, and the
+/// number of rows of a column-major one, which is not transposed. The elements are texels, or the
+/// channels of texels one after the other:
 ///
 ///     std::vector<float> matrix(rows * columns), image(height * width * 4);
 ///     auto a = GPU_TRY(gpu::array_from_matrix<float>(device, matrix, {rows, columns}));
 ///     using rgba = gpu::channels<float, 4>;
 ///     auto b = GPU_TRY(gpu::array_from_matrix<rgba>(device, image, {height, width}));
 ///
-/// `flags` is what the array is for.
-/// **Errors**: `errc::size_mismatch` with the elements there are and the elements that the shape
-/// has; `errc::invalid_argument` for an order that is none, and for no elements at all; those of
-/// `cuda_array::create`. Not allowed during capture. (cuArray3DCreate, cuCtxSynchronize,
-/// cuMemcpy3D)
+/// **Errors**: `errc::size_mismatch` with the number of elements passed and the number that the
+/// shape needs; `errc::invalid_argument` for an invalid order and an empty matrix; those of
+/// `cuda_array::create`. **Capture**: not allowed. (cuArray3DCreate, cuCtxSynchronize, cuMemcpy3D)
 template <class T, host_range Range>
 result<cuda_array<T>> array_from_matrix(
     device on, const Range& elements, matrix_shape shape, array_flags flags = array_flags::none,

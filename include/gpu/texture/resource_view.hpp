@@ -1,13 +1,14 @@
 #pragma once
 /// \file
-/// `resource_view`: which levels and layers of an array a texture sees, and as what.
+/// `resource_view`: the levels and layers of an array that a texture sees, and their format.
 
 #include <gpu/driver/detail/refusals.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu::inline v0 {
 
-/// What the texels of an array are taken for; converts to `CUresourceViewFormat` by cast.
+/// The format in which a texture sees the texels of an array; converts to `CUresourceViewFormat` by
+/// cast.
 enum class resource_view_format : int {
 #define GPU_RESOURCE_VIEW_FORMAT(name, native) name = CU_RES_VIEW_FORMAT_##native,
 #include <gpu/texture/detail/resource_view_format.inc>
@@ -24,17 +25,17 @@ constexpr const char* name_of(resource_view_format format) noexcept {
   return nullptr;
 }
 
-/// The counterpart of `cudaResourceViewDesc`. As it stands it is all of an array as it is; extents
-/// follow from the array, those of block-compressed formats too.
+/// The counterpart of `cudaResourceViewDesc`. A default-constructed view is the whole array in its
+/// own format. The extents follow from the array, also for block-compressed formats.
 struct resource_view {
-  /// `none` is the array's own. Another has texels of the same size; the block-compressed ones see
-  /// blocks of 4 x 4 texels in an array of `unsigned_int32`, with 2 channels for bc1 and bc4, whose
-  /// blocks are 8 bytes, and 4 for the others.
+  /// `none` is the array's own format. Any other format must have texels of the same size. The
+  /// block-compressed formats see blocks of 4 x 4 texels in an array of `unsigned_int32`: with 2
+  /// channels for bc1 and bc4, whose blocks have 8 bytes, and 4 channels for the others.
   resource_view_format format = resource_view_format::none;
   unsigned first_level = 0;
-  unsigned last_level = ~0u;  ///< the array's last where it has not as many
+  unsigned last_level = ~0u;  ///< inclusive; clamped to the array's last level
   unsigned first_layer = 0;
-  unsigned last_layer = ~0u;  ///< the array's last where it has not as many; faces are layers
+  unsigned last_layer = ~0u;  ///< inclusive; clamped to the array's last layer; faces are layers
 
   friend constexpr bool operator==(const resource_view& a, const resource_view& b) noexcept {
     return a.format == b.format && a.first_level == b.first_level && a.last_level == b.last_level &&
@@ -44,7 +45,7 @@ struct resource_view {
 
 namespace detail {
 
-/// The view format that is an array's own; `none` where there is none.
+/// Returns the view format that matches an array's format; `none` if there is none.
 constexpr resource_view_format view_format_of(texel_format format) noexcept {
   constexpr resource_view_format none = resource_view_format::none;
   const int steps = format.channels == 1 ? 0 : format.channels == 2 ? 1 : 2;
@@ -77,7 +78,7 @@ constexpr bool is_compressed(resource_view_format format) noexcept {
   return format >= resource_view_format::unsigned_bc1;
 }
 
-/// The texels that a view of some format hands out, for what the options ask of them.
+/// Returns the format of the texels that a texture reads through a view.
 constexpr texel_format viewed_format(resource_view_format format, texel_format own) noexcept {
   if (format == resource_view_format::none) return own;
   if (is_compressed(format)) return {array_format::float_, 4};
@@ -89,7 +90,7 @@ constexpr texel_format viewed_format(resource_view_format format, texel_format o
   return {channels[index / 3], 1 << (index % 3)};
 }
 
-/// What the texels of an array have to be for a view of blocks.
+/// Returns the array format that a view of a block-compressed format requires.
 constexpr texel_format blocks_of(resource_view_format format) noexcept {
   const bool half = format == resource_view_format::unsigned_bc1 ||
                     format == resource_view_format::unsigned_bc4 ||
@@ -97,32 +98,32 @@ constexpr texel_format blocks_of(resource_view_format format) noexcept {
   return {array_format::unsigned_int32, half ? 2 : 4};
 }
 
-/// Refuses a view of texels of another size, and one of blocks where the array holds none.
+/// Returns `errc::invalid_argument` for a view whose texels have another size than those of the
+/// array, and for a block-compressed view of an array that cannot hold the blocks.
 inline result<> check_view_format(const char* function, resource_view_format seen, texel_format own,
                                   source_location where) noexcept {
   const std::size_t size = texel_bytes(own);
   const std::size_t wanted = texel_bytes(viewed_format(seen, own));
   const bool blocks = is_compressed(seen);
-  // Of formats without a size of their own nothing is known.
-  if (size == 0 || (blocks ? own == blocks_of(seen) : wanted == size)) [[likely]]
-    return {};
+  // Formats without a texel size are left to the driver.
+  if (size == 0 || (blocks ? own == blocks_of(seen) : wanted == size)) return {};
   text_builder out;
   if (blocks) {
-    out << "a view of " << name_of(seen) << " sees blocks in an array with ";
+    out << "a view of " << name_of(seen) << " needs an array with ";
     write_format(out, blocks_of(seen));
-    out << ", and this one has ";
+    out << ", but this one has ";
     write_format(out, own);
-    out << ". Make an array of those, with a texel for each block.";
+    out << ". Create an array of that format, with one texel for each block.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   out << "a view of " << name_of(seen) << " has texels of " << wanted
-      << " bytes, and those of the array, with ";
+      << " bytes, but those of the array, with ";
   write_format(out, own);
-  out << ", have " << size << ". Name a format of the same size.";
+  out << ", have " << size << ". Use a format of the same size.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, wanted, size));
 }
 
-/// Sets `native` to a view of an array, or refuses it.
+/// Sets `native` to a view of an array, or returns what is wrong with it.
 inline result<> make_view(const char* function, const resource_view& view, const array_shape& shape,
                           texel_format format, unsigned levels, CUDA_RESOURCE_VIEW_DESC& native,
                           source_location where) noexcept {
@@ -133,8 +134,8 @@ inline result<> make_view(const char* function, const resource_view& view, const
   const unsigned last_layer = clamp(view.last_layer, layers);
   const auto refuse = [&](const char* what, unsigned first, unsigned last, unsigned count) {
     text_builder out;
-    out << "the view is of " << what << ' ' << first << " to " << last << " of an array with "
-        << count << ". Begin below that, and end no earlier than you begin.";
+    out << "the view has " << what << ' ' << first << " to " << last << ", but the array has "
+        << count << ". The first must be less than that, and at most the last.";
     return fail(refusal(errc::index_out_of_range, function, out.finish(), where, first, count));
   };
   if (view.first_level > last_level) return refuse("levels", view.first_level, last_level, levels);
@@ -146,7 +147,7 @@ inline result<> make_view(const char* function, const resource_view& view, const
     text_builder out;
     out << "an array with ";
     write_format(out, format);
-    out << " has no gpu::resource_view_format of its own. Name one.";
+    out << " has no matching gpu::resource_view_format. Set the format of the view.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   GPU_TRY(check_view_format(function, seen, format, where));

@@ -1,23 +1,23 @@
 #pragma once
 /// \file
-/// Surfaces, arrays that kernels read and write: `surface` owns one, `surface_ref` names one in a
-/// kernel's parameters.
+/// Surfaces, arrays that kernels read and write: `surface` owns one, `surface_ref` refers to one in
+/// a kernel's parameters.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/texture/detail/image_object.hpp>
 
 namespace gpu::inline v0 {
 
-/// Names a surface in a kernel's parameters, 8 bytes: state it where the kernel has a
-/// `cudaSurfaceObject_t`, and a texture, or a surface of other texels, is refused. `T` is the type
-/// of the texels; a `surface_ref<>` takes any. Copy it freely; it does not keep the surface alive.
-template <class T = void> class surface_ref : public detail::image_name<surface_ref<T>> {
+/// Refers to a surface without owning it; 8 bytes. Use it in a kernel's signature for a parameter
+/// of type `cudaSurfaceObject_t`: then textures, and surfaces of other texels, are rejected at
+/// compile time. `T` is the type of the texels; a `surface_ref<>` accepts any.
+template <class T = void> class surface_ref : public detail::image_ref_base<surface_ref<T>> {
  public:
   constexpr surface_ref() noexcept = default;
   template <class U>
     requires(detail::untyped_texel<T> && !detail::untyped_texel<U>)
   constexpr surface_ref(surface_ref<U> other) noexcept
-      : detail::image_name<surface_ref>{other.native()} {}
+      : detail::image_ref_base<surface_ref>{other.native()} {}
 };
 
 namespace detail {
@@ -28,12 +28,11 @@ using surface_owner = image_owner<surface_ref<T>, unique_handle<cuda_array_ref<T
 
 }  // namespace detail
 
-/// Owns a surface, and the array that it writes where that was moved into it. Move-only; empty
-/// after a move. `T` is the type of the texels, or `void` where it is known at run time only. It
-/// passes to kernels where the parameter is a `cudaSurfaceObject_t` or a `surface_ref`; there,
-/// coordinates along x count bytes.
-/// **Ordering**: the surface and its array have to live until the work that uses it has finished.
-/// What a kernel writes is seen by textures in the kernels after it.
+/// Owns a surface, and its array if that was moved into it. Move-only; empty after a move. `T` is
+/// the type of the texels, or `void` if it is known only at run time. It can be passed to kernels
+/// as a `cudaSurfaceObject_t` or a `surface_ref`. In device code the x coordinate is in bytes.
+/// **Ordering**: the surface and its array must live until the work that uses them has finished.
+/// Textures see what a kernel wrote only in later kernels.
 /// **Threads**: any thread may call any member.
 template <class T = void> class surface : public detail::surface_owner<T> {
   static_assert(detail::texel_check<T>::passed);
@@ -42,11 +41,11 @@ template <class T = void> class surface : public detail::surface_owner<T> {
  public:
   using value_type = T;
 
-  /// A surface of an array of `array_flags::surface_load_store`, or of a level of such a mipmapped
-  /// array. It has to live as long, or is moved into it.
-  /// Not allowed while a stream is captured. (cuSurfObjectCreate, cuSurfObjectDestroy)
-  /// **Errors**: `errc::invalid_argument` for an array without the flag, which the driver would let
-  /// through; `errc::empty_handle`.
+  /// Creates a surface of an array with `array_flags::surface_load_store`, or of a level of such a
+  /// mipmapped array. The array must outlive the surface, unless it is moved into it.
+  /// **Errors**: `errc::invalid_argument` for an array without the flag, which the driver would
+  /// accept; `errc::empty_handle`. **Capture**: not allowed.
+  /// (cuSurfObjectCreate, cuSurfObjectDestroy)
   static result<surface> create(const cuda_array_ref<T>& array,
                                 source_location where = source_location::current()) noexcept {
     constexpr const char* function = "gpu::surface::create";
@@ -71,12 +70,13 @@ template <class T = void> class surface : public detail::surface_owner<T> {
     return made;
   }
 
-  /// Takes over a surface that cuSurfObjectCreate made in that context.
+  /// Takes ownership of a surface that cuSurfObjectCreate created in that context.
   static surface adopt(surface_ref<T> owned, context_ref context) noexcept {
     return surface{{owned.native(), context}};
   }
 
-  /// What it writes. **Capture**: not affected. (cuSurfObjectGetResourceDesc)
+  /// Returns the array that it reads and writes. **Capture**: not affected.
+  /// (cuSurfObjectGetResourceDesc)
   result<texture_resource> resource(
       source_location where = source_location::current()) const noexcept {
     CUDA_RESOURCE_DESC native{};
@@ -93,7 +93,7 @@ template <class T> struct kernel_argument<surface<T>> {
   static surface_ref<T> value(const surface<T>& surface) noexcept { return surface; }
   static void value(const surface<T>&&) = delete;
   static context_ref context(const surface<T>& surface) noexcept { return surface.context(); }
-  static constexpr bool any_context = true;  // no question tells what other devices reach
+  static constexpr bool any_context = true;  // the driver cannot say which devices can access it
 };
 
 }  // namespace gpu::inline v0

@@ -1,4 +1,4 @@
-// Options as text that say what members say otherwise: the architecture.
+// Options as text: those that name the architecture.
 
 #include <gpu/compiler/compile.hpp>
 
@@ -27,8 +27,7 @@ TEST_CASE("an option may name the architecture", "[compiler][options]") {
   CHECK(target_of("-arch=compute_90a") == gpu::architecture::compute(90, 'a'));
 }
 
-TEST_CASE("an option that names no architecture, or a second one, is refused",
-          "[compiler][options]") {
+TEST_CASE("an invalid or second architecture is rejected", "[compiler][options]") {
   for (const char* value : {"sm_", "compute_", "sm_a", "sm_90ab", "sm90", "90", "native"}) {
     const gpu::cuda_error error = error_of(compile_with({std::string("-arch=") + value}));
     CHECK(error == gpu::errc::invalid_argument);
@@ -40,7 +39,7 @@ TEST_CASE("an option that names no architecture, or a second one, is refused",
              "compile_options::extra"));
 }
 
-TEST_CASE("an empty word in the environment's options is refused", "[compiler][options]") {
+TEST_CASE("an empty word in the environment's options is rejected", "[compiler][options]") {
   ::setenv("GPU_COMPILE_OPTIONS", "-lineinfo ''", 1);
   const auto made = compile_with({});
   ::unsetenv("GPU_COMPILE_OPTIONS");

@@ -1,4 +1,4 @@
-// Libraries that are too old or lack a function, and what is said of calls that they do not have.
+// Libraries that are too old or lack a function, and the errors of calls that they do not have.
 
 #include <gpu/compiler.hpp>
 
@@ -23,7 +23,7 @@ namespace {
 
 using test::says;
 
-/// A library of this test's own. libm is what is opened: any file will do, for `find_function`
+/// A library of this test's own. It opens libm: any file will do, because `find_function`
 /// does not look into it.
 struct imagined {
   struct table {
@@ -95,7 +95,7 @@ TEST_CASE("a library is called when it has all that is needed", "[compiler][libr
   CHECK(std::string(refused.call()) == "imaginedFirst");
 }
 
-TEST_CASE("a library that lacks a function is told with its name", "[compiler][library]") {
+TEST_CASE("an error names the function that a library lacks", "[compiler][library]") {
   const gpu::cuda_error second = test::error_of(call_first("imaginedSecond", true));
   CHECK(second == gpu::errc::nvrtc_too_old);
   CHECK(says(second, "imagined 12.0 or newer", "the library has no imaginedSecond",
@@ -112,8 +112,8 @@ TEST_CASE("a library that lacks a function is told with its name", "[compiler][l
   CHECK(says(third, "this imagined has no imaginedThird", "newer CUDA toolkit"));
 }
 
-/// What a forked child is told, whose parent has another thread in the library: 0 for what is
-/// right.
+/// Forks while another thread is in the library. Returns 0 if the child's calls fail as they
+/// should.
 int forked_while_in_use(int code) {
   imagined::is_in = imagined::let_go = false;
   std::thread other([code] { static_cast<void>(call_first("", true, code)); });
@@ -132,7 +132,7 @@ int forked_while_in_use(int code) {
   return seen;
 }
 
-TEST_CASE("a child that was forked while a thread was in a library is told so",
+TEST_CASE("in a child that was forked while a thread was in a library, calls fail",
           "[compiler][library][threads]") {
   CHECK(forked_while_in_use(imagined::stays) == 0);
   imagined::stays_in_load = true;
@@ -140,7 +140,7 @@ TEST_CASE("a child that was forked while a thread was in a library is told so",
   imagined::stays_in_load = false;
 }
 
-TEST_CASE("a child that was forked while no thread was in a library goes on with it",
+TEST_CASE("a child that was forked while no thread was in a library can use it",
           "[compiler][library]") {
   const auto called = [] {
     return gpu::detail::library_call<&imagined::table::first>({}, 0).has_value() ? 0 : 1;
@@ -211,7 +211,7 @@ TEST_CASE("child: ends while another thread is in a library", "[.child]") {
   std::exit(0);
 }
 
-TEST_CASE("exit waits for a thread that is in a library, and others are refused",
+TEST_CASE("exit waits for a thread that is in a library, and rejects others",
           "[compiler][library][threads]") {
   const test::program_outcome outcome =
       test::run_child("child: ends while another thread is in a library");
@@ -266,7 +266,7 @@ TEST_CASE("a process may end while it compiles, and compile while it ends",
   }
 }
 
-TEST_CASE("a library is known by its build, or else by its file", "[compiler][library]") {
+TEST_CASE("a library is identified by its build, or else by its file", "[compiler][library]") {
   const int local = 0;
   CHECK(gpu::detail::library_identity("imagined", 1, 2, &local) == "imagined 1.2, build unknown");
   const gpu::text identity = gpu::detail::library_identity(
@@ -335,7 +335,7 @@ struct old_nvrtc {
   gpu::nvrtc::scoped_entry_points scope{table};
 };
 
-TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][bad-input]") {
+TEST_CASE("an error names the option that NVRTC is too old for", "[compiler][bad-input]") {
   const auto target = gpu::architecture::compute(90);
   const auto refusal = [&](const char* unknown, const gpu::compile_options& options) {
     const old_nvrtc scope(unknown);
@@ -357,7 +357,7 @@ TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][b
   {
     const gpu::compile_options for_90{.architecture = gpu::architecture::sm(90)};
     const old_nvrtc scope("--no-cache");
-    // New every time: what the real one finds in the driver's cache has no figures.
+    // New every time: code that the real one finds in the driver's cache has no figures.
     const std::string name = "f" + std::to_string(::time(nullptr)) + std::to_string(::getpid());
     const std::string kernel = "__global__ void " + name + "() {}";
     const auto made = test::value_of(gpu::compile(kernel.c_str(), for_90));
@@ -368,7 +368,7 @@ TEST_CASE("an option that NVRTC is too old for is told with both", "[compiler][b
   CHECK(gpu::compile("__device__ int x;", {.architecture = target}).has_value());
 }
 
-TEST_CASE("what NVRTC finds in the driver's cache, without figures, is compiled once more",
+TEST_CASE("code from the driver's cache, without figures, is compiled once more",
           "[compiler][resources]") {
   static const gpu::nvrtc::entry_points* real;
   static int compiled;
@@ -405,7 +405,7 @@ TEST_CASE("what NVRTC finds in the driver's cache, without figures, is compiled 
   CHECK(made.resources("f<int>").has_value());
 }
 
-TEST_CASE("an NVRTC without a function does all that needs none of it", "[compiler][bad-input]") {
+TEST_CASE("an NVRTC that lacks a function does everything else", "[compiler][bad-input]") {
   gpu::nvrtc::entry_points table = gpu::nvrtc::current_entry_points();
   table.get_lto_ir_size = nullptr;
   const gpu::nvrtc::scoped_entry_points in_force(table);

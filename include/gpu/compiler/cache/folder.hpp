@@ -8,6 +8,7 @@
 #include <gpu/core/string_ref.hpp>
 #include <gpu/memory/file_descriptor.hpp>
 #include <gpu/system/file_size_signal.hpp>
+#include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/options/recent_request.hpp>
-#include <gpu/system/fork_mutex.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -48,7 +48,7 @@ template <class Builder = text_builder> class basic_program_memory {
       ++found->owners;
       while (!found->ready && !found->dropped) {
         waited = true;
-        mutex_.wait();
+        changed_.wait(mutex_);
       }
       if (found->ready) {
         found->last_use = ++uses_;
@@ -74,7 +74,7 @@ template <class Builder = text_builder> class basic_program_memory {
                     state.log.size() + state.ptxas_log.size() + 2048;
     filled->ready = true;
     filled->last_use = ++uses_;
-    mutex_.notify();
+    changed_.notify_all();
     if (!filled->dropped) bytes_ += filled->bytes;
     while (bytes_ > limit) {
       entry* oldest = nullptr;
@@ -122,7 +122,7 @@ template <class Builder = text_builder> class basic_program_memory {
   void drop(entry* stale) noexcept {
     const guard lock(*this);
     if (!stale->dropped) forget(stale);
-    mutex_.notify();
+    changed_.notify_all();
   }
   void release(entry* used) noexcept {
     const guard lock(*this);
@@ -150,7 +150,9 @@ template <class Builder = text_builder> class basic_program_memory {
    public:
     /// In a forked child the table starts empty, and the other is left where it is.
     explicit guard(basic_program_memory& memory) noexcept : memory_{memory} {
-      if (!memory.mutex_.lock()) return;
+      memory.mutex_.lock();
+      if (memory.forks_ == fork_count()) return;
+      memory.forks_ = fork_count();
       ::new (static_cast<void*>(&memory.entries_)) sequence<entry*>;
       ::new (static_cast<void*>(&memory.quick_)) sequence<quick_slot>;
       ::new (static_cast<void*>(&memory.quick_index_)) sequence<std::size_t>;
@@ -202,7 +204,9 @@ template <class Builder = text_builder> class basic_program_memory {
     remembered_request said;
   };
 
-  fork_mutex mutex_;
+  mutex mutex_;
+  condition changed_;
+  std::uint32_t forks_ = 0;  // `fork_count` when the lock was last taken
   sequence<entry*> entries_;
   sequence<quick_slot> quick_;
   sequence<std::size_t> quick_index_;  // by hash, a position in quick_, from 1; 0 is free

@@ -3,7 +3,7 @@
 /// `work_queue`: runs work on a few threads, which start when there is work and end when there is
 /// none.
 
-#include <gpu/system/fork_mutex.hpp>
+#include <gpu/system/mutex.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct queued_work {
   void (*run)(queued_work& work) noexcept;
   void (*destroy)(queued_work& work) noexcept;
   queued_work* next = nullptr;
-  std::uint64_t forks = 0;  ///< the queue's count of forks when the work was added
+  std::uint32_t forks = 0;  ///< the queue's count of forks when the work was added
   bool done = false;
 };
 
@@ -26,8 +26,7 @@ class work_queue {
  public:
   /// Queues work. If no thread can be started for it, runs it before returning.
   void add(queued_work& work) noexcept {
-    pin_library_of(
-        reinterpret_cast<void (*)()>(&run_thread));  // a thread may outlast the last work
+    pin_library_of(&run_thread);  // a thread may outlast the last work
     lock();
     work.forks = forks_;
     (last_ != nullptr ? last_->next : first_) = &work;
@@ -58,7 +57,7 @@ class work_queue {
   bool wait(const queued_work& work) noexcept {
     const no_cancellation whole;
     lock();
-    while (!work.done && work.forks == forks_) mutex_.wait();
+    while (!work.done && work.forks == forks_) changed_.wait(mutex_);
     const bool done = work.done;
     mutex_.unlock();
     return done;
@@ -71,10 +70,11 @@ class work_queue {
   }
 
   void lock() noexcept {
-    if (!mutex_.lock()) return;
-    first_ = last_ = nullptr;  // the child has none of the threads
+    mutex_.lock();
+    if (forks_ == fork_count()) return;
+    forks_ = fork_count();
+    first_ = last_ = nullptr;  // a forked child has none of the threads
     threads_ = 0;
-    ++forks_;
   }
 
   static void* run_thread(void* queue) noexcept {
@@ -95,16 +95,17 @@ class work_queue {
       work->run(*work);
       lock();
       work->done = true;
-      mutex_.notify();
+      changed_.notify_all();
     }
     --threads_;
   }
 
-  fork_mutex mutex_;
+  mutex mutex_;
+  condition changed_;
   queued_work* first_ = nullptr;
   queued_work* last_ = nullptr;
   long threads_ = 0;
-  std::uint64_t forks_ = 0;
+  std::uint32_t forks_ = 0;  // `fork_count` when the lock was last taken
 };
 
 /// Returns the queue of compilations. It is never destroyed, for a thread may outlive main.

@@ -3,7 +3,7 @@
 /// Learns from NVRTC which files a compilation opened.
 
 #include <gpu/core/string_ref.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/output.hpp>
 
 #include <sys/mman.h>
 #include <unistd.h>

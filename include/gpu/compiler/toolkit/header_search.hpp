@@ -6,8 +6,9 @@
 #include <gpu/core/detail/string_scan.hpp>
 #include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
+#include <gpu/system/environment.hpp>
 #include <gpu/system/made_once.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/output.hpp>
 #include <gpu/system/read_file.hpp>
 
 #include <glob.h>

@@ -5,7 +5,9 @@
 
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/environment.hpp>
+#include <gpu/system/mutex.hpp>
+#include <gpu/system/output.hpp>
 #include <gpu/system/process_wide.hpp>
 
 #include <sys/syscall.h>
@@ -75,7 +77,7 @@ template <class Library> struct library_state {
   void after_fork() noexcept {
     if (users == 0) return;
     users = 0;
-    loading = {};
+    loading.reset();
     abandon(errc::process_forked);
   }
 

@@ -4,7 +4,8 @@
 /// NVIDIA's Python wheels.
 
 #include <gpu/core/text.hpp>
-#include <gpu/system/operating_system.hpp>
+#include <gpu/system/environment.hpp>
+#include <gpu/system/shared_library.hpp>
 
 #include <glob.h>
 

@@ -34,7 +34,10 @@ struct peer_holds {
 
   static peer_holds& of_process() noexcept { return process_wide<peer_holds>::get(); }
   /// Another thread of the parent may have been changing the list, and the child has no driver.
-  void after_fork() noexcept { *this = {}; }
+  void after_fork() noexcept {
+    changing.reset();
+    first = nullptr;
+  }
 
   /// Where the hold of `pair` is linked, or where it would be.
   peer_hold** find(const peer_pair& pair) noexcept {

@@ -5,7 +5,7 @@
 
 #include <gpu/driver/detail/entry_point_table.hpp>
 #include <gpu/driver/detail/launch_ring.hpp>
-#include <gpu/system/process_wide.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0 {
 
@@ -90,7 +90,7 @@ inline const driver::entry_points* put_in_force(process_state& state,
 /// usable driver, the child has none for the same reason; if the parent had not looked for one, the
 /// child may.
 inline void process_state::after_fork() noexcept {
-  loading = {};
+  loading.reset();
   const driver::entry_points* in_force = __atomic_load_n(&table, __ATOMIC_ACQUIRE);
   if (in_force == nullptr || (in_force == &unloaded && !is_loading)) return;
   if (in_force->unavailable != errc{} || in_force->start_failure != CUDA_SUCCESS) return;

@@ -19,7 +19,10 @@ struct live_events {
 
   static live_events& of_process() noexcept { return process_wide<live_events>::get(); }
   /// Empties the list, which another thread of the parent may have been changing.
-  void after_fork() noexcept { *this = {}; }
+  void after_fork() noexcept {
+    lock.reset();
+    first = nullptr;
+  }
 };
 
 /// An event, with one share for each graph that has it.

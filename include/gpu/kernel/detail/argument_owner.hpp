@@ -1,61 +1,42 @@
 #pragma once
 /// \file
-/// Arguments of a launch that know whose memory they stand for, and what is refused of them: memory
-/// that was moved away, and memory of a device that the kernel's cannot reach.
+/// Arguments of a launch that know the context of their memory. Rejects memory that was moved away,
+/// and memory of a device that the kernel's device cannot reach.
 
 #include <gpu/core/kernel_argument.hpp>
-#include <gpu/driver/stream.hpp>
+#include <gpu/driver/detail/current_context.hpp>
+#include <gpu/driver/detail/refusals.hpp>
+#include <gpu/kernel/detail/prepared_launch.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Such an argument, for those who look at it more closely.
-struct argument_owner {
-  context_ref context;  ///< empty where the memory was moved away
-  CUdeviceptr address;  ///< 0 where there are no elements, or any device reaches them
-  unsigned position;    ///< among the arguments, from 1
-};
-
-template <class... A> inline constexpr bool have_owners = (has_kernel_context<A> || ...);
-
-/// Whether it is known without a question that a kernel in this context can be given the argument.
+/// Returns whether a kernel in `context` can certainly use the argument. Asks the driver nothing.
 template <class A>
-[[gnu::always_inline]] inline bool is_at_home([[maybe_unused]] const A& argument,
-                                              [[maybe_unused]] CUcontext context) noexcept {
+inline bool belongs_to([[maybe_unused]] const A& argument,
+                       [[maybe_unused]] context_ref context) noexcept {
   if constexpr (!has_kernel_context<A>) {
     return true;
   } else if constexpr (reached_from_any_context<A>) {
     return kernel_argument_of<A>::context(argument).native() != nullptr;
   } else {
-    return kernel_argument_of<A>::context(argument).native() == context;
+    return kernel_argument_of<A>::context(argument).native() == context.native();
   }
 }
 
-/// What stands for an argument that is no owner where owners alone are passed on.
-struct no_owner {};
-
-/// The argument where it is an owner. Others are not asked for their addresses: they would have to
-/// have one on the launch path too.
-template <class A>
-[[gnu::always_inline]] inline decltype(auto) owner_only(const A& argument) noexcept {
-  if constexpr (has_kernel_context<A>) {
-    return static_cast<const A&>(argument);
-  } else {
-    return no_owner{};
-  }
-}
-
-/// Writes down those among so many arguments, and keeps what was written.
-template <std::size_t Count, class Owner = argument_owner> struct noted_owners {
-  Owner list[Count == 0 ? 1 : Count];
+/// Lists the arguments that know their context; `Count` is the number of all arguments.
+template <std::size_t Count> struct argument_owners {
+  argument_owner list[Count == 0 ? 1 : Count];
   std::size_t count = 0;
 
-  template <class... A> explicit noted_owners(const A&... arguments) noexcept {
+  template <class... A> explicit argument_owners(const A&... arguments) noexcept {
     unsigned position = 0;
-    (note(++position, arguments), ...);
+    (add(++position, arguments), ...);
   }
-  template <class A> void note(unsigned position, const A& argument) noexcept {
+
+ private:
+  template <class A> void add(unsigned position, const A& argument) noexcept {
     if constexpr (has_kernel_context<A>) {
-      Owner& next = list[count++];
+      argument_owner& next = list[count++];
       next.context = kernel_argument_of<A>::context(argument);
       next.position = position;
       next.address = 0;
@@ -65,21 +46,19 @@ template <std::size_t Count, class Owner = argument_owner> struct noted_owners {
   }
 };
 
-/// Refuses what a kernel on its stream could not use, on behalf of `function`. Contexts of one
-/// device reach each other's memory, so that another device is the reason to ask; what the driver
-/// does not know passes, since it may be memory of a graph. (cuPointerGetAttributes)
-template <class Launch>
-[[gnu::cold, gnu::noinline]] inline result<> check_owners(const Launch& launch,
-                                                          const char* function) noexcept {
-  const auto* const end = launch.owners + launch.owner_count;
-  for (auto* each = launch.owners; each != end; ++each) {
+/// Rejects, on behalf of `function`, arguments that a kernel on the stream could not use. All
+/// contexts of one device reach its memory, so only memory of another device is looked up. Memory
+/// that the driver does not know passes: it may be allocated by a graph. (cuPointerGetAttributes)
+inline result<> check_owners(const prepared_launch& launch, const char* function) noexcept {
+  const argument_owner* const end = launch.owners + launch.owner_count;
+  for (const argument_owner* each = launch.owners; each != end; ++each) {
     if (each->context) continue;
     text_builder out;
     out << "owner that is argument " << each->position << " of kernel " << launch.kernel->name;
     return fail(empty_handle_error(function, out.finish().c_str(), launch.where));
   }
   const int here = launch.stream.device().native();
-  for (auto* each = launch.owners; each != end; ++each) {
+  for (const argument_owner* each = launch.owners; each != end; ++each) {
     if (each->address == 0 || each->context.device().native() == here) continue;
     CUdeviceptr reached = 0;
     int there = 0;
@@ -95,8 +74,8 @@ template <class Launch>
     text_builder out;
     out << "kernel " << launch.kernel->name << ": argument " << each->position
         << " is memory of device " << there << ", which kernels on device " << here
-        << " cannot reach. Let them, with gpu::peer_access::enable or with set_access of the pool "
-           "that it is from, or copy it to device "
+        << " cannot reach. Enable access with gpu::peer_access::enable or with set_access of the "
+           "memory's pool, or copy the memory to device "
         << here << " first.";
     return fail(refusal(errc::wrong_context, function, out.finish(), launch.where,
                         static_cast<std::uint64_t>(there), static_cast<std::uint64_t>(here)));

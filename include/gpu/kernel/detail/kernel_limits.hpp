@@ -1,58 +1,78 @@
 #pragma once
 /// \file
-/// What each device allows a kernel: read once from the driver, and kept.
+/// The limits of a kernel on each device, read once from the driver and kept; and the test whether
+/// a launch is certainly within them.
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/detail/refusals.hpp>
-#include <gpu/kernel/detail/plain_launch.hpp>
+#include <gpu/kernel/launch_config.hpp>
 
 #include <new>
 
 namespace gpu::inline v0::detail {
 
-/// What one device allows a kernel, as things stand. Never changes and lives until the process
-/// ends, because records of launches point at its label when the module is gone.
+/// The limits of a kernel on a device. Never change, and live until the process ends, because the
+/// records of launches point at their label even after the module is gone.
 struct kernel_limits {
-  launch_label label;            ///< first, so that the launch path need not add to find it
-  plain_launch_limits plain;     ///< for the launch path
-  std::uint32_t kernel_threads;  ///< of a block, as the kernel's registers allow
-  std::uint32_t dynamic_shared;  ///< what may be asked for without preparation, in bytes
-  std::uint32_t static_shared;   ///< declared in the kernel, in bytes
-  std::uint32_t device_threads;  ///< of a block
-  std::uint32_t usual_shared;    ///< of a block, without asking for more
-  std::uint32_t opt_in_shared;   ///< of a block, for a kernel that asked
-  std::uint32_t multiprocessors;
-  std::uint32_t has_clusters;  ///< whether the device has clusters of more than one block
-  dims block;                  ///< largest extents
-  dims grid;
+  launch_label label;
+  dims grid;                      ///< largest extents
+  dims block;                     ///< largest extents
+  std::uint32_t kernel_threads;   ///< of a block, as the kernel's registers allow
+  std::uint32_t device_threads;   ///< of a block, as the device allows
+  std::uint32_t dynamic_shared;   ///< bytes of a block that need no opt-in, or had it
+  std::uint32_t static_shared;    ///< bytes that the kernel declares
+  std::uint32_t default_shared;   ///< bytes of a block without opt-in
+  std::uint32_t opt_in_shared;    ///< bytes of a block with opt-in
+  std::uint32_t multiprocessors;  ///< of the device
+  std::uint32_t has_clusters;     ///< whether the device has clusters of more than one block
 };
 
-/// What stands for the limits of a device where the kernel was not launched yet: nothing is
-/// allowed.
-inline constinit const kernel_limits no_limits{};
+/// Stands for the limits of a device on which the kernel was not launched yet: rejects every
+/// launch.
+inline constinit const kernel_limits no_limits{{}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0};
 
-/// Held while limits are read, raised and kept; never on the launch path. Doubled where several
-/// shared libraries have their own: each then guards its own modules.
+/// The largest number of attributes that a launch can have: more than there are to choose from.
+inline constexpr std::size_t most_launch_attributes = 31;
+
+/// Returns whether every extent is at least 1 and at most that of `largest`.
+inline bool is_within(const dims& extents, const dims& largest) noexcept {
+  return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
+}
+
+/// Returns whether the shape is certainly within the limits, whatever attributes the launch has.
+[[gnu::always_inline]] inline bool fits(const launch_config& config,
+                                        const kernel_limits& limits) noexcept {
+  const dims& block = config.block;
+  return is_within(config.grid, limits.grid) && is_within(block, limits.block) &&
+         block.x * block.y * block.z <= limits.kernel_threads &&
+         config.shared_bytes <= limits.dynamic_shared && config.cluster == dims{};
+}
+
+/// Returns whether a launch can be submitted at once: it fits, and it has no attributes.
+[[gnu::always_inline]] inline bool is_fast_path(const launch_config& config,
+                                                const kernel_limits& limits) noexcept {
+  return fits(config, limits) && config.attributes.size() == 0;
+}
+
+/// Held while limits are read, raised and kept; never on the launch path. Each shared library may
+/// have its own, which then guards its own modules.
 inline mutex& kernel_lock() noexcept {
   static mutex lock{};
   return lock;
 }
 
-/// The one copy of `limits` that is kept for all kernels called `name` with these limits, null
-/// where memory runs out. `limits.label` is filled here. To be called locked.
-template <class Limits>
-const Limits* keep_limits(Limits limits, const text& name, CUdevice device) noexcept {
+/// Returns the one copy of `limits` that is kept for all kernels called `name` with these limits,
+/// or null if memory runs out. Fills `limits.label`. The caller holds the lock.
+inline const kernel_limits* keep_limits(kernel_limits limits, const text& name,
+                                        CUdevice device) noexcept {
   struct node {
-    Limits limits;
+    kernel_limits limits;
     text name;
     node* next;
   };
   static node* first = nullptr;
-  // As things stand, for all that depends on them alone.
-  const bool usual = limits.block == usual_largest_block && limits.grid == usual_largest_grid;
-  limits.plain = make_plain_launch_limits(usual ? limits.kernel_threads : 0, limits.dynamic_shared);
   for (node* n = first; n != nullptr; n = n->next) {
-    const Limits& kept = n->limits;
+    const kernel_limits& kept = n->limits;
     if (kept.label.device == device && kept.kernel_threads == limits.kernel_threads &&
         kept.dynamic_shared == limits.dynamic_shared &&
         kept.static_shared == limits.static_shared &&
@@ -68,8 +88,8 @@ const Limits* keep_limits(Limits limits, const text& name, CUdevice device) noex
   return &made->limits;
 }
 
-/// Asks the driver what a device allows a kernel, on behalf of `function`. To be called locked, and
-/// where a context of the device is current.
+/// Reads the limits of a kernel on a device, on behalf of `function`. The caller holds the lock,
+/// and a context of the device is current.
 inline result<const kernel_limits*> read_limits(const char* function, CUkernel kernel,
                                                 const text& name, CUdevice device,
                                                 source_location where) noexcept {
@@ -88,7 +108,7 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
       {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, &limits.grid.z},
       {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &limits.multiprocessors},
       {CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, &limits.has_clusters},
-      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &limits.usual_shared},
+      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, &limits.default_shared},
       {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &limits.opt_in_shared}};
   struct kernel_attribute {
     CUfunction_attribute which;
@@ -110,8 +130,9 @@ inline result<const kernel_limits*> read_limits(const char* function, CUkernel k
         where, &value, attribute.which, kernel, device));
     *attribute.value = static_cast<std::uint32_t>(value);
   }
-  const std::uint32_t available =
-      limits.usual_shared > limits.static_shared ? limits.usual_shared - limits.static_shared : 0;
+  const std::uint32_t available = limits.default_shared > limits.static_shared
+                                      ? limits.default_shared - limits.static_shared
+                                      : 0;
   limits.dynamic_shared = raised > available ? raised : available;
   const kernel_limits* kept = keep_limits(limits, name, device);
   if (kept == nullptr)

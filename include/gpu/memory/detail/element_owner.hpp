@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What all owners of a fixed number of elements share, wherever the elements are: the memory and
-/// the count that move together, the range that the host sees, the way to a kernel.
+/// What all owners of elements share: the memory and the count that move together, the range for
+/// the host, and the way to pass them to kernels.
 
 #include <gpu/core/kernel_argument.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -11,11 +11,11 @@
 
 namespace gpu::inline v0::detail {
 
-/// What memory of the driver begins at a multiple of, on a device and on the host.
+/// The alignment of memory from the driver, on a device and on the host.
 inline constexpr std::size_t memory_alignment = 256;
 
-/// Sets `bytes` to `count * size`, or gives `errc::size_overflow`. `spare` bytes have to fit
-/// besides.
+/// Sets `bytes` to `count * size`. Fails with `errc::size_overflow` if that and `spare` bytes
+/// together are more than a size_t can count.
 inline result<> get_bytes(const char* function, std::size_t count, std::size_t size,
                           std::size_t& bytes, source_location where,
                           std::size_t spare = 0) noexcept {
@@ -26,19 +26,20 @@ inline result<> get_bytes(const char* function, std::size_t count, std::size_t s
   const std::size_t most = (~std::size_t{0} - spare) / size;
   text_builder out;
   out << count << " elements of " << size
-      << " bytes are more bytes than a size_t can count. At most " << most << " elements fit.";
+      << " bytes are more bytes than a size_t can count. Request at most " << most << " elements.";
   return fail(refusal(errc::size_overflow, function, out.finish(), where, count, most));
 }
 
-/// Refuses bytes from another process that are not one or more elements of `size` bytes.
+/// Fails with `errc::size_mismatch` unless `bytes`, from another process, are one or more elements
+/// of `size` bytes.
 inline result<> check_whole_elements(std::uint64_t bytes, std::size_t size, const char* function,
                                      source_location where) noexcept {
   const bool whole = bytes != 0 && bytes % size == 0;
   if (whole) return {};
   text_builder out;
-  out << "the handle stands for " << bytes << " bytes, which are not a whole number of "
-      << "elements of " << size
-      << " bytes. Import it as the type that it was exported as, and send all of its bytes.";
+  out << "the handle refers to " << bytes << " bytes, which is not a whole number of elements of "
+      << size
+      << " bytes. Import it with the element type of the export, and send all bytes of the handle.";
   return fail(refusal(errc::size_mismatch, function, out.finish(), where, bytes, size));
 }
 
@@ -47,7 +48,7 @@ inline void* as_pointer(CUdeviceptr address) noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
 }
 
-/// Makes buffers of memory, and takes the memory out of them again: for those who hand memory out.
+/// Lets allocators make a buffer from memory, and take the memory out of it again.
 struct buffer_maker {
   template <class Buffer, class Memory>
   static Buffer make(Memory memory, std::size_t size) noexcept {
@@ -72,7 +73,8 @@ template <class T, class Memory> class element_owner {
     return *this;
   }
 
-  /// The first element. Of memory on a device: good for passing on, not for following.
+  /// Returns a pointer to the first element. The host may pass on a pointer to device memory, but
+  /// not dereference it.
   T* data() noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
   const T* data() const noexcept { return static_cast<T*>(as_pointer(memory_.get().address)); }
   std::size_t size() const noexcept { return size_; }
@@ -90,7 +92,7 @@ template <class T, class Memory> class element_owner {
   std::size_t size_ = 0;
 };
 
-/// Adds to an owner what makes it a contiguous range, where the host can follow its pointers.
+/// Makes an owner of memory that the host can access a contiguous range.
 template <class Owner> class host_elements : public Owner {
  public:
   using size_type = std::size_t;
@@ -116,8 +118,8 @@ template <class Owner> class host_elements : public Owner {
   using Owner::Owner;
 };
 
-/// The `kernel_argument` of an owner: a pointer to its elements, or its span; never of a temporary,
-/// whose memory would be gone before the kernel runs.
+/// The `kernel_argument` of an owner: a pointer to its elements, or its span. A temporary is
+/// rejected, because its memory would be gone before the kernel runs.
 template <class Buffer> struct buffer_argument {
   static auto pointer(Buffer& buffer) noexcept { return buffer.data(); }
   static auto pointer(const Buffer& buffer) noexcept { return buffer.data(); }

@@ -67,9 +67,10 @@ template <pitched_range Range> region_side side_of(Range&& range) noexcept {
   return side;
 }
 
-/// Checks pitch, rows and size of pitched memory. **Errors**: `errc::empty_handle` for an owner
-/// that was moved from; `errc::invalid_argument` if rows or planes overlap; `errc::size_overflow`
-/// if the region has more bytes than a size_t can count.
+/// Checks pitch, rows and size of pitched memory.
+/// **Errors**: `errc::empty_handle` for an owner that was moved from; `errc::invalid_argument` if
+/// rows or planes overlap; `errc::size_overflow` if the region has more bytes than a size_t can
+/// count.
 inline result<> check_side(const char* function, const char* what, const region_side& side,
                            source_location where) noexcept {
   if (side.array != nullptr) return {};

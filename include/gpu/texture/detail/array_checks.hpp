@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// What is refused before a CUDA array is made: shapes that contradict themselves, formats that no
-/// array has, and extents beyond the device's limits.
+/// Checks before a CUDA array is created: that its shape is consistent, that its format is valid,
+/// and that its extents are within the device's limits.
 
 #include <gpu/driver/context.hpp>
 #include <gpu/texture/array_shape.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The attributes that limit one kind of array; 0 where the kind has no such extent.
+/// The device attributes that limit one kind of array; 0 if the kind has no such extent.
 struct array_limits {
   int width, height, planes;
 
@@ -17,7 +17,7 @@ struct array_limits {
 
 #define GPU_LIMIT(name) CU_DEVICE_ATTRIBUTE_MAXIMUM_##name
 
-/// The limits of arrays that textures sample.
+/// Returns the limits of arrays that textures sample.
 constexpr array_limits texture_limits(const array_shape& shape, bool mipmapped) noexcept {
   if (shape.cubemap) {
     if (shape.layers == 0) return {GPU_LIMIT(TEXTURECUBEMAP_WIDTH), 0, 0};
@@ -45,14 +45,14 @@ constexpr array_limits texture_limits(const array_shape& shape, bool mipmapped) 
   return {GPU_LIMIT(TEXTURE2D_WIDTH), GPU_LIMIT(TEXTURE2D_HEIGHT), 0};
 }
 
-/// A volume may have these extents in place of its first ones.
+/// Returns the second set of limits of 3D arrays: an array has to be within one of the two sets.
 constexpr array_limits alternate_limits(const array_shape& shape) noexcept {
   if (shape.depth == 0) return {0, 0, 0};
   return {GPU_LIMIT(TEXTURE3D_WIDTH_ALTERNATE), GPU_LIMIT(TEXTURE3D_HEIGHT_ALTERNATE),
           GPU_LIMIT(TEXTURE3D_DEPTH_ALTERNATE)};
 }
 
-/// The limits of arrays that surfaces read and write.
+/// Returns the limits of arrays that surfaces read and write.
 constexpr array_limits surface_limits(const array_shape& shape) noexcept {
   if (!has(shape.flags, array_flags::surface_load_store)) return {0, 0, 0};
   if (shape.cubemap) {
@@ -75,7 +75,8 @@ constexpr array_limits surface_limits(const array_shape& shape) noexcept {
 
 #undef GPU_LIMIT
 
-/// Sets `most` to the limits on a device, in texels and planes; what a kind has no extent of stays.
+/// Sets `most` to the limits of a device, in texels and planes. Leaves the extents that the kind
+/// does not have unchanged.
 inline result<> read_limits(const array_limits& limits, device on, box_extent& most,
                             source_location where) noexcept {
   const int attributes[] = {limits.width, limits.height, limits.planes};
@@ -90,16 +91,16 @@ inline result<> read_limits(const array_limits& limits, device on, box_extent& m
   return {};
 }
 
-template <class Out> void write_extent(Out& out, const box_extent& extent) noexcept {
+inline void write_extent(text_builder& out, const box_extent& extent) noexcept {
   out << extent.width << " x " << extent.height << " x " << extent.depth;
 }
 
-/// `errc::invalid_argument` where an array is larger than `limits`, unless it is within `others`.
+/// Returns `errc::invalid_argument` if an array exceeds both `limits` and `others`.
 inline result<> check_limits(const char* function, const char* user, const array_shape& shape,
                              const array_limits& limits, const array_limits& others, device on,
                              source_location where) noexcept {
   box_extent extent = shape.extent();
-  if (shape.cubemap) {  // its height is its width
+  if (shape.cubemap) {  // the faces are square: the width limits the height too
     extent.height = 1;
     if (shape.layers == 0) extent.depth = 1;
   }
@@ -119,8 +120,7 @@ inline result<> check_limits(const char* function, const char* user, const array
     out << "6 x " << (shape.layers == 0 ? 1 : shape.layers);
   else
     out << extent.depth;
-  out << " texels is too large for the " << user << " of device " << on.native()
-      << ", which go up to ";
+  out << " texels is too large: " << user << " on device " << on.native() << " have a limit of ";
   if (shape.cubemap) {
     out << most.width << " x " << most.width << " x " << (shape.layers == 0 ? 6 : most.depth);
   } else {
@@ -130,90 +130,89 @@ inline result<> check_limits(const char* function, const char* user, const array
     out << " or ";
     write_extent(out, alternate);
   }
-  out << " for this kind. Make it smaller, or divide it.";
+  out << " for this kind of array. Make the array smaller, or split it.";
   return fail(
       refusal(errc::invalid_argument, function, out.finish(), where, shape.width, most.width));
 }
 
-/// What is wrong with a shape by itself; null where nothing is.
-constexpr const char* fault_of(const array_shape& shape) noexcept {
+/// Returns what is wrong with a shape, apart from the device's limits; null if nothing is.
+constexpr const char* problem_with(const array_shape& shape) noexcept {
   constexpr array_flags known = array_flags::surface_load_store | array_flags::texture_gather |
                                 array_flags::depth_texture | array_flags::color_attachment |
                                 array_flags::sparse | array_flags::deferred_mapping |
                                 array_flags::video;
   if (!has(known, shape.flags)) {
-    return "the flags have bits that are no gpu::array_flags. Layers and cubemaps are said by the "
+    return "the flags have bits that are not in gpu::array_flags. For layers and cubemaps, set the "
            "members layers and cubemap.";
   }
-  if (shape.width == 0) return "the width is 0. Give at least one texel.";
+  if (shape.width == 0) return "the width is 0; it must be at least 1.";
   if (shape.height == 0 && shape.depth != 0) {
-    return "there is a depth but no height. Give all three extents for a volume, or layers for "
-           "lines one above the other.";
+    return "the depth is set, but the height is 0. Set all three extents for a 3D array, or use "
+           "layers for a stack of 1D arrays.";
   }
   if (shape.depth != 0 && shape.layers != 0) {
-    return "there is a depth and there are layers. A volume has no layers: leave one of the two "
-           "out.";
+    return "both depth and layers are set, but a 3D array cannot have layers. Set one of them to "
+           "0.";
   }
   if (shape.cubemap && shape.depth != 0) {
-    return "a cubemap has a depth. Leave it out: the six faces are implied.";
+    return "a cubemap cannot have a depth; its six faces are implied. Set depth to 0.";
   }
   if (shape.cubemap && shape.width != shape.height) {
-    return "the faces of a cubemap are not square. Give a height that is the width.";
+    return "the faces of a cubemap must be square. Set height to the width.";
   }
   if (has(shape.flags, array_flags::texture_gather) &&
       (shape.height == 0 || shape.depth != 0 || shape.layers != 0 || shape.cubemap)) {
-    return "texture_gather is for arrays of two dimensions without layers. Leave the flag out.";
+    return "texture_gather requires a 2D array without layers. Remove the flag.";
   }
   if ((shape.flags & (array_flags::depth_texture | array_flags::color_attachment)) !=
       array_flags::none) {
-    return "depth_texture and color_attachment are of arrays that another interface makes. Leave "
-           "them out.";
+    return "depth_texture and color_attachment are only for arrays that a graphics API creates. "
+           "Remove these flags.";
   }
   if (has(shape.flags, array_flags::sparse) && shape.height == 0) {
-    return "a sparse array has two or three dimensions. Give a height.";
+    return "a sparse array must be 2D or 3D. Set a height.";
   }
   if (has(shape.flags, array_flags::sparse) && shape.cubemap) {
-    return "a cubemap cannot be sparse. Give it 6 layers in place of faces, or leave the flag out.";
+    return "a cubemap cannot be sparse. Use 6 layers instead of faces, or remove the flag.";
   }
   if (has(shape.flags, array_flags::sparse | array_flags::surface_load_store)) {
-    return "surfaces cannot write a sparse array. Leave one of the flags out.";
+    return "surfaces cannot write to a sparse array. Remove sparse or surface_load_store.";
   }
   if (has(shape.flags, array_flags::sparse | array_flags::deferred_mapping)) {
-    return "sparse arrays are mapped tile by tile, those of deferred_mapping as a whole. Choose "
-           "one "
-           "of the flags.";
+    return "an array cannot be both sparse, which is mapped in tiles, and deferred_mapping, which "
+           "is mapped as a whole. Remove one of the two flags.";
   }
   return nullptr;
 }
 
-/// Refuses formats that no texel has.
+/// Returns `errc::invalid_argument` unless texels can have that format.
 inline result<> check_format(const char* function, texel_format format,
                              source_location where) noexcept {
   GPU_TRY(require_enumerator(format.format, "array_format", function, where));
   const int channels = format.channels;
-  const int stated = stated_channels(format.format);
-  const bool plain = channel_bytes(format.format) != 0;
-  const bool countable = channels == 1 || channels == 2 || channels == 4;
-  if ((countable || !plain) && (stated == 0 || stated == channels)) [[likely]]
-    return {};
+  const int implied = implied_channels(format.format);
+  const bool any_number = channel_bytes(format.format) != 0;
+  const bool valid_number = channels == 1 || channels == 2 || channels == 4;
+  if ((valid_number || !any_number) && (implied == 0 || implied == channels)) return {};
   text_builder out;
-  if (!countable && plain) {
+  if (!valid_number && any_number) {
     out << "a texel has 1, 2 or 4 channels, not " << channels
-        << ". Leave the fourth of 4 unused where there are 3.";
+        << ". For 3 channels, use 4 and leave the last one unused.";
   } else {
-    out << "texels of " << name_of(format.format) << " have " << stated << " channels, not "
-        << channels << ". Give that number: the format implies it.";
+    out << "texels of " << name_of(format.format) << " have " << implied << " channels, not "
+        << channels << ". Set the number of channels to " << implied << '.';
   }
   return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                       static_cast<std::uint64_t>(channels),
-                      static_cast<std::uint64_t>(stated != 0 ? stated : 4)));
+                      static_cast<std::uint64_t>(implied != 0 ? implied : 4)));
 }
 
-/// Refuses what the driver would only call an invalid value. (cuDeviceGetAttribute)
+/// Returns a precise error for arrays to which the driver would say only that a value is invalid.
+/// (cuDeviceGetAttribute)
 inline result<> check_array(const char* function, device on, const array_shape& shape,
                             texel_format format, bool mipmapped, source_location where) noexcept {
-  if (const char* why = fault_of(shape)) {
-    return fail(refusal(errc::invalid_argument, function, text(why), where));
+  if (const char* problem = problem_with(shape)) {
+    return fail(refusal(errc::invalid_argument, function, text(problem), where));
   }
   GPU_TRY(check_format(function, format, where));
   GPU_TRY(check_limits(function, "textures", shape, texture_limits(shape, mipmapped),

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// One end of a copy with an array: an array, a pitched view, or a range, once its type has done
-/// its part. What does not fit is found when both ends are known.
+/// One end of a copy with an array, in a form that does not depend on its type: an array, a pitched
+/// view, or a range; and the checks of both ends against each other.
 
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/copy_2d.hpp>
@@ -22,7 +22,7 @@ template <class A>
 concept array_end = requires(A&& a) { detail::array_ref_of(static_cast<A&&>(a)).native(); };
 template <class> inline constexpr bool is_array_owner = false;
 template <class T> inline constexpr bool is_array_owner<cuda_array<T>> = true;
-/// A temporary owner too, so that there is a word to say about it.
+/// Also accepts a temporary owner, so that a static_assert can explain why it is rejected.
 template <class A>
 concept any_array_end = array_end<A> || is_array_owner<remove_cvref_t<A>>;
 
@@ -41,13 +41,13 @@ struct end_element<A> {
   using type = element_t<A>;
 };
 
-/// What elements may be of texels: texels, channels of them, or their bytes.
+/// The elements of a range, as parts of texels: whole texels, channels, or bytes.
 struct texel_part {
-  texel_format format{array_format{}, 0};  // without channels where the elements are no texels
+  texel_format format{array_format{}, 0};  // has 0 channels if the elements are not texels
   std::size_t size = 0;
   bool bytes = false;
 
-  /// How many there are in a texel of that format; 0 where they are no part of it.
+  /// Returns how many elements make up a texel of that format; 0 if they cannot.
   constexpr std::size_t count_in(texel_format whole) const noexcept {
     if (bytes) return texel_bytes(whole);
     if (format.channels == 0 || format.format != whole.format) return 0;
@@ -61,11 +61,12 @@ template <class E> constexpr texel_part texel_part_of() noexcept {
 }
 
 struct array_copy_end {
+  enum class kind : unsigned char { array, pitched, range } kind = kind::range;
   texel_part elements{};
-  cuda_array_ref<> array{};  // one of three: this,
-  region_side box{};            // a pitched view, whose width is in elements,
-  copy_end range{};          // or a range
-  enum class kind : unsigned char { array, box, range } kind = kind::range;
+  // Only the member that `kind` names is set.
+  cuda_array_ref<> array{};
+  region_side pitched{};  // a pitched view; its width is in elements
+  copy_end range{};
 
   bool is_array() const noexcept { return kind == kind::array; }
 };
@@ -79,8 +80,8 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
   } else {
     made.elements = texel_part_of<element>();
     if constexpr (pitched_range<A&>) {
-      made.box = side_of(end);
-      made.kind = array_copy_end::kind::box;
+      made.pitched = side_of(end);
+      made.kind = array_copy_end::kind::pitched;
     } else {
       made.range = copy_end_of(end);
     }
@@ -88,18 +89,17 @@ template <class A> array_copy_end array_copy_end_of(A& end) noexcept {
   return made;
 }
 
-[[gnu::cold, gnu::noinline]] inline cuda_error wrong_elements(const char* what,
-                                                              const texel_part& mine,
-                                                              texel_format format,
-                                                              source_location where) noexcept {
+inline cuda_error wrong_elements(const char* what, const texel_part& elements, texel_format format,
+                                 source_location where) noexcept {
   text_builder out;
   out << "the array's texels have ";
   write_format(out, format);
   out << ", but the elements of the " << what << " are ";
-  if (mine.format.channels != 0) {
-    write_format(out, mine.format);
+  if (elements.format.channels != 0) {
+    write_format(out, elements.format);
   } else {
-    out << "no texels, of " << mine.size << (mine.size == 1 ? " byte" : " bytes");
+    out << "not texels, with " << elements.size << (elements.size == 1 ? " byte" : " bytes")
+        << " each";
   }
   out << ". Pass texels of that format, their channels, or std::byte.";
   return refusal(errc::invalid_argument, "gpu::copy", out.finish(), where);
@@ -111,22 +111,21 @@ inline result<> require_count(const char* what, std::size_t count, std::size_t p
   const bool overflows = __builtin_mul_overflow(extent.width, extent.height, &wanted) ||
                          __builtin_mul_overflow(wanted, extent.depth, &wanted) ||
                          __builtin_mul_overflow(wanted, per_texel, &wanted);
-  if (count == wanted && !overflows) [[likely]]
-    return {};
+  if (count == wanted && !overflows) return {};
   text_builder out;
-  out << "the " << what << " has " << count << " elements, but " << extent.width << " x "
-      << extent.height << " x " << extent.depth << " texels are copied, which are ";
+  out << "the " << what << " has " << count << " elements, but a copy of " << extent.width << " x "
+      << extent.height << " x " << extent.depth << " texels needs ";
   if (overflows) {
     wanted = ~std::size_t{0};
     out << "more than a size_t can count";
   } else {
     out << wanted;
   }
-  out << ". Pass as many, or say with a gpu::copy_region which part is copied.";
+  out << ". Pass that many elements, or pass a gpu::copy_region to copy a part.";
   return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, count, wanted));
 }
 
-/// The end as a box of texels of `format`. A range without a pitch is one of `extent`.
+/// Converts an end to a region of texels of `format`. A range without a pitch has exactly `extent`.
 inline result<> make_side(const array_copy_end& end, const char* what, texel_format format,
                           const box_extent& extent, region_side& side,
                           source_location where) noexcept {
@@ -134,8 +133,8 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
   if (end.is_array()) {
     GPU_TRY(require_array(end.array, "gpu::copy", what, where));
     if (!(end.array.format() == format)) {
-      const texel_part mine{end.array.format(), texel_bytes(end.array.format())};
-      return fail(wrong_elements(what, mine, format, where));
+      const texel_part elements{end.array.format(), texel_bytes(end.array.format())};
+      return fail(wrong_elements(what, elements, format, where));
     }
     side.size = end.array.shape().extent();
     side.on_device = true;
@@ -156,21 +155,22 @@ inline result<> make_side(const array_copy_end& end, const char* what, texel_for
     side.context = end.range.context;
     return {};
   }
-  const std::size_t width = end.box.size.width;
+  const std::size_t width = end.pitched.size.width;
   if (width % per_texel != 0) {
     text_builder out;
     out << "the rows of the " << what << " have " << width
-        << " elements, which are not whole texels of " << per_texel << ". Pass whole texels.";
+        << " elements, which is not a multiple of the " << per_texel
+        << " elements of a texel. Pass whole texels.";
     return fail(refusal(errc::size_mismatch, "gpu::copy", out.finish(), where, width, per_texel));
   }
   const std::size_t texel = side.element;
-  side = end.box;
+  side = end.pitched;
   side.size.width = width / per_texel;
   side.element = texel;
   return {};
 }
 
-/// Both ends as boxes of texels, where one of them is an array.
+/// Converts both ends, of which at least one is an array, to regions of texels.
 inline result<> make_sides(const array_copy_end& source, const array_copy_end& destination,
                            const copy_region& region, region_side& from, region_side& to,
                            source_location where) noexcept {
@@ -178,15 +178,16 @@ inline result<> make_sides(const array_copy_end& source, const array_copy_end& d
   const cuda_array_ref<>& array = reads ? source.array : destination.array;
   GPU_TRY(require_array(array, "gpu::copy", reads ? "source" : "destination", where));
   const texel_format format = array.format();
-  if (texel_bytes(format) == 0) [[unlikely]] {
+  if (texel_bytes(format) == 0) {
     text_builder out;
     out << "an array with ";
     write_format(out, format);
-    out << " has no texels of a size of their own. Copy its planes; for blocks, make an array of "
-           "unsigned_int32 and see them through a gpu::resource_view.";
+    out << " cannot be copied: its texels have no size of their own. Copy its planes; for "
+           "block-compressed data, create an array of unsigned_int32 and use a "
+           "gpu::resource_view.";
     return fail(refusal(errc::invalid_argument, "gpu::copy", out.finish(), where));
   }
-  // Where the other end is a range without pitch, which says nothing of extents.
+  // A range without a pitch has the extent of the copied part of the array.
   const box_extent extent =
       part_of(array.shape().extent(), reads ? region.source : region.destination, region.size);
   GPU_TRY(make_side(source, "source", format, extent, from, where));

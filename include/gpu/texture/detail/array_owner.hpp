@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// What arrays and mipmapped arrays have in common as handles: their names know what they are, and
-/// their owners destroy them.
+/// Base classes of the refs and owners of arrays and mipmapped arrays.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/context.hpp>
@@ -9,11 +8,11 @@
 
 namespace gpu::inline v0::detail {
 
-/// The T of arrays whose format is known at run time only.
+/// The T of arrays whose format is known only at run time.
 template <class T>
 concept untyped_texel = is_void<T>;
 
-/// Says what is wrong with a T that is no type of texels.
+/// Rejects at compile time a T that cannot be the type of texels.
 template <class T> struct texel_check {
   static_assert(
       untyped_texel<T> || (texel<T> && same<T, remove_cv_t<T>>),
@@ -22,21 +21,22 @@ template <class T> struct texel_check {
   static constexpr bool passed = true;
 };
 
-/// The driver's handle of an array, and what it stands for.
-template <class Native> class array_name {
+/// The base of `cuda_array_ref` and `mipmapped_array_ref`: the driver's handle and the properties
+/// of the array.
+template <class Native> class array_ref_base {
  public:
   constexpr Native native() const noexcept { return native_; }
   constexpr context_ref context() const noexcept { return context_; }
   constexpr gpu::device device() const noexcept { return context_.device(); }
-  /// Of the first level where there are several.
+  /// Returns the shape; of a mipmapped array, that of level 0.
   constexpr const array_shape& shape() const noexcept { return shape_; }
   constexpr texel_format format() const noexcept { return format_; }
   constexpr explicit operator bool() const noexcept { return native_ != nullptr; }
 
  protected:
-  constexpr array_name() noexcept = default;
-  constexpr array_name(Native native, context_ref context, const array_shape& shape,
-                       texel_format format) noexcept
+  constexpr array_ref_base() noexcept = default;
+  constexpr array_ref_base(Native native, context_ref context, const array_shape& shape,
+                           texel_format format) noexcept
       : native_{native}, context_{context}, shape_{shape}, format_{format} {}
 
  private:
@@ -46,26 +46,26 @@ template <class Native> class array_name {
   texel_format format_;
 };
 
-/// The owner `Self` of what a `Ref<T>` names.
+/// The base of the owner `Self` of an array that a `Ref<T>` refers to.
 template <class Self, template <class> class Ref, class T, class Destroy> class array_owner {
  public:
   using value_type = T;
 
-  /// Takes over an array that the driver made.
+  /// Takes ownership of an array that the driver created.
   static Self adopt(const Ref<T>& owned) noexcept { return Self{owned}; }
-  /// Gives the array up; the caller destroys it.
+  /// Gives up ownership; the caller destroys the array.
   [[nodiscard]] Ref<T> release() noexcept { return handle_.release(); }
 
   auto native() const noexcept { return handle_.get().native(); }
-  /// The context that the array belongs to; empty after a move.
+  /// Returns the context that the array belongs to; empty after a move.
   context_ref context() const noexcept { return handle_.get().context(); }
   gpu::device device() const noexcept { return handle_.get().device(); }
-  /// Of the first level where there are several.
+  /// Returns the shape; of a mipmapped array, that of level 0.
   const array_shape& shape() const noexcept { return handle_.get().shape(); }
   texel_format format() const noexcept { return handle_.get().format(); }
 
   operator Ref<T>() const& noexcept { return handle_.get(); }
-  operator Ref<T>() const&& = delete;  // a name must not outlive its owner
+  operator Ref<T>() const&& = delete;  // a ref must not outlive its owner
   operator Ref<void>() const& noexcept
     requires(!untyped_texel<T>)
   {
@@ -78,7 +78,7 @@ template <class Self, template <class> class Ref, class T, class Destroy> class 
  protected:
   explicit array_owner(const Ref<T>& owned) noexcept : handle_{owned} {}
 
-  const Ref<T>& name() const noexcept { return handle_.get(); }
+  const Ref<T>& ref() const noexcept { return handle_.get(); }
 
  private:
   unique_handle<Ref<T>, Destroy> handle_;

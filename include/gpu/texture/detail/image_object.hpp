@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// What textures and surfaces have in common: the driver's number in the parameters of kernels, and
-/// the owner of it, with what it reads or writes.
+/// Base classes of the refs and owners of textures and surfaces.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/calls.hpp>
@@ -10,8 +9,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// The name `Self` of a texture or a surface: the driver's number for it.
-template <class Self> class image_name {
+/// The base of `texture_ref` and `surface_ref`: the driver's 64-bit handle.
+template <class Self> class image_ref_base {
  public:
   static constexpr Self from_native(unsigned long long native) noexcept {
     Self made;
@@ -20,7 +19,7 @@ template <class Self> class image_name {
   }
   constexpr unsigned long long native() const noexcept { return native_; }
   constexpr explicit operator bool() const noexcept { return native_ != 0; }
-  /// To the parameter that device code has, and to no other number.
+  /// Converts to the type of a kernel's parameter, but not to other integer types.
   template <class U>
     requires same<U, unsigned long long>
   constexpr operator U() const noexcept {
@@ -29,8 +28,8 @@ template <class Self> class image_name {
   friend constexpr bool operator==(Self a, Self b) noexcept { return a.native() == b.native(); }
 
  protected:
-  constexpr image_name() noexcept = default;
-  constexpr explicit image_name(unsigned long long native) noexcept : native_{native} {}
+  constexpr image_ref_base() noexcept = default;
+  constexpr explicit image_ref_base(unsigned long long native) noexcept : native_{native} {}
 
  private:
   unsigned long long native_ = 0;
@@ -53,38 +52,37 @@ template <auto Member> struct destroy_image {
   }
 };
 
-/// The owner of an object that a `Ref` names, and, in a `Kept`, of the array behind it where that
-/// was moved into it.
+/// The base of `texture` and `surface`: owns an object that a `Ref` refers to and, in a `Kept`, the
+/// array behind it if that was moved into it.
 template <class Ref, class Kept, auto Destroy> class image_owner {
  public:
-  /// Gives the object up; the caller destroys it. An array that was moved into it stays, and goes
-  /// with this.
+  /// Gives up ownership of the object; the caller destroys it. An array that was moved into it
+  /// stays here, and is destroyed with this.
   [[nodiscard]] Ref release() noexcept { return Ref::from_native(handle_.release().native); }
 
   unsigned long long native() const noexcept { return handle_.get().native; }
-  /// The context that it belongs to; empty after a move.
+  /// Returns the context that the object belongs to; empty after a move.
   context_ref context() const noexcept { return handle_.get().context; }
   gpu::device device() const noexcept { return context().device(); }
 
   operator Ref() const& noexcept { return Ref::from_native(native()); }
-  operator Ref() const&& = delete;  // a name must not outlive its owner
+  operator Ref() const&& = delete;  // a ref must not outlive its owner
 
  protected:
   explicit image_owner(const image_object& owned) noexcept : handle_{owned} {}
   image_owner(image_owner&&) noexcept = default;
   image_owner& operator=(image_owner&& other) noexcept {
-    handle_ = detail::move(other.handle_);  // before what it reads or writes
+    handle_ = detail::move(other.handle_);  // destroys the object before the array behind it
     kept_ = detail::move(other.kept_);
     return *this;
   }
   ~image_owner() = default;
 
-  /// Asks the driver something about the object; `what` is what it is called.
+  /// Sets `native` to a descriptor of the object; `what` is its name in errors.
   template <auto Member, class Native>
   result<> get(const char* function, const char* what, source_location where,
                Native* native) const noexcept {
-    if (!handle_) [[unlikely]]
-      return fail(empty_handle_error(function, what, where));
+    if (!handle_) return fail(empty_handle_error(function, what, where));
     return driver::call_in<Member>(context().native(), where, native, this->native());
   }
 

@@ -213,7 +213,7 @@ TEST_CASE("block_arena: a map has so many lines, and says where there were more"
 
 TEST_CASE("block_arena: child that forks while a lock is held", "[.child]") {
   test::first_device();
-  gpu::detail::short_lock lock;
+  gpu::detail::mutex lock;
   lock.lock();
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -229,7 +229,7 @@ TEST_CASE("block_arena: child that forks while a lock is held", "[.child]") {
 
 TEST_CASE("block_arena: a lock is waited for, but in a child whose parent has it",
           "[memory][caching]") {
-  gpu::detail::short_lock lock;
+  gpu::detail::mutex lock;
   std::atomic<bool> entered = false;
   lock.lock();
   std::thread other([&] {

@@ -1,10 +1,11 @@
 #pragma once
 /// \file
-/// `block_arena`: hands out parts of large pieces of memory and takes them back, in constant time;
-/// what the caching allocators are made of. It knows addresses and sizes, and never touches the
-/// memory itself, which may be a device's.
+/// `block_arena`: suballocates blocks of larger segments of memory in constant time; the core of
+/// the caching allocators. It works with addresses and sizes only, and never accesses the memory,
+/// which may be device memory.
 
 #include <gpu/memory/detail/allocation.hpp>
+#include <gpu/system/mutex.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,15 +15,15 @@ namespace gpu::inline v0::detail {
 
 struct cached_block;
 
-/// Memory that the driver gave in one piece. Its blocks lie in it one after the other.
+/// One allocation of the driver, divided into consecutive blocks.
 struct cached_segment {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   cached_block* first = nullptr;
   cached_segment* next = nullptr;
-  class block_arena* home = nullptr;  // while it is between two arenas, the one it came from
-  CUevent event = nullptr;            // for who passes segments on between streams
-  bool pending = false;               // the event has been recorded, and may not have happened yet
+  class block_arena* home = nullptr;  // the last arena, while the segment is in none
+  CUevent event = nullptr;            // orders the next stream after the last one
+  bool pending = false;               // the event was recorded, and may not have completed yet
 };
 
 /// A part of a segment, free or in use.
@@ -30,40 +31,21 @@ struct cached_block : returnable {
   std::uintptr_t address = 0;
   std::size_t bytes = 0;
   class block_arena* arena = nullptr;
-  cached_block* before = nullptr;  // neighbours in the segment
+  cached_block* before = nullptr;  // neighbors in the segment
   cached_block* after = nullptr;
-  cached_block* next_free = nullptr;  // in a list of about its size
+  cached_block* next_free = nullptr;  // in the free list of its size class
   cached_block* previous_free = nullptr;
   bool free = false;
 
   bool is_whole_segment() const noexcept { return before == nullptr && after == nullptr; }
 };
 
-/// A lock for a few dozen instructions. In a forked child another thread of the parent may have
-/// held it for ever, so there it is passed over.
-class short_lock {
- public:
-  void lock() noexcept {
-    for (unsigned tries = 0; __atomic_exchange_n(&held_, true, __ATOMIC_ACQUIRE); ++tries) {
-      while (__atomic_load_n(&held_, __ATOMIC_RELAXED)) {
-        if (++tries < 200) continue;
-        if (driver::current_entry_points().unavailable == errc::process_forked) return;
-        yield_thread();
-      }
-    }
-  }
-  void unlock() noexcept { __atomic_store_n(&held_, false, __ATOMIC_RELEASE); }
-
- private:
-  bool held_ = false;
-};
-
-/// The blocks of an arena, in numbers.
+/// The number of blocks of an arena, and of bytes in them.
 struct arena_statistics {
   std::size_t used_blocks = 0;
   std::size_t used_bytes = 0;
   std::size_t free_blocks = 0;
-  std::size_t hits = 0;  // blocks handed out without a new segment
+  std::size_t hits = 0;  // blocks taken, also from new segments
 
   void add(const arena_statistics& other) noexcept {
     used_blocks += other.used_blocks;
@@ -73,12 +55,12 @@ struct arena_statistics {
   }
 };
 
-/// Free blocks are kept in lists by size: 16 for each power of two. A list that is not empty has
-/// its bit set, so that the smallest block that is large enough for sure is found with two bit
-/// scans; the list of the size itself is looked at first, for the block that was just given back.
-/// Neighbours that are both free become one block; only a few that came back last stay as they are,
-/// for the next request of the same size.
-/// **Threads**: the caller holds `lock` during every other call.
+/// Keeps free blocks in lists by size: 16 size classes for each power of two. A bit map has a bit
+/// for each list that is not empty, so that two bit scans find the smallest class whose blocks are
+/// all large enough. The list of the requested size itself is searched first. Free neighbors are
+/// merged; only the few blocks that were returned last stay unmerged, for the next request of the
+/// same size.
+/// **Threads**: the caller holds `lock` during all other calls.
 class alignas(128) block_arena {
  private:
   struct slab {
@@ -88,9 +70,9 @@ class alignas(128) block_arena {
 
  public:
   static constexpr std::size_t unit = 512;  // bytes; sizes and addresses are multiples of it
-  static constexpr std::size_t record_bytes = sizeof(slab);  // of the host, for blocks
+  static constexpr std::size_t record_bytes = sizeof(slab);  // of host memory, for block records
 
-  short_lock lock;
+  mutex lock;
 
   explicit block_arena(void (*give_back)(returnable&) noexcept) noexcept : give_back_{give_back} {}
   block_arena(const block_arena&) = delete;
@@ -107,16 +89,17 @@ class alignas(128) block_arena {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  /// A block of `bytes`, a multiple of the unit; null where there is none so large.
+  /// Takes a block of `bytes`, a multiple of the unit; returns null if no free block is large
+  /// enough.
   cached_block* take(std::size_t bytes) noexcept {
     cached_block*& recent = recent_of(bytes);
     cached_block* found = recent;
-    if (found != nullptr && found->bytes == bytes) [[likely]] {
+    if (found != nullptr && found->bytes == bytes) {
       recent = nullptr;
       --statistics_.free_blocks;
     } else {
       found = find(bytes / unit);
-      if (found == nullptr && settle()) found = find(bytes / unit);
+      if (found == nullptr && merge_recent()) found = find(bytes / unit);
       if (found == nullptr) return nullptr;
       unlist(*found);
       if (found->bytes != bytes) split(*found, bytes);
@@ -128,7 +111,7 @@ class alignas(128) block_arena {
     return found;
   }
 
-  /// Takes a block back.
+  /// Returns a block to the arena.
   void give(cached_block& block) noexcept {
     --statistics_.used_blocks;
     statistics_.used_bytes -= block.bytes;
@@ -139,8 +122,9 @@ class alignas(128) block_arena {
     if (before != nullptr) merge(*before);
   }
 
-  /// Makes one block of those that came back last and their neighbours; false where there was none.
-  bool settle() noexcept {
+  /// Merges the blocks that were returned last with their neighbors; returns whether there were
+  /// any.
+  bool merge_recent() noexcept {
     bool any = false;
     for (cached_block*& each : recent_) {
       if (each == nullptr) continue;
@@ -151,7 +135,7 @@ class alignas(128) block_arena {
     return any;
   }
 
-  /// Adds a segment as one free block; false where the host has no memory for the record of it.
+  /// Adds a segment as one free block; returns false if host memory for its record is exhausted.
   bool add(cached_segment& segment) noexcept {
     cached_block* block = new_block();
     if (block == nullptr) return false;
@@ -166,13 +150,13 @@ class alignas(128) block_arena {
     return true;
   }
 
-  /// Adds a segment and takes a block of `bytes`; null where the host has no memory for the record,
-  /// and the segment has stayed outside.
+  /// Adds a segment and takes a block of `bytes` from it. Returns null, without adding the segment,
+  /// if host memory for its record is exhausted.
   cached_block* add_and_take(cached_segment& segment, std::size_t bytes) noexcept {
     return add(segment) ? take(bytes) : nullptr;
   }
 
-  /// Takes one segment out that has no block in use, so that somebody else can have it.
+  /// Removes a segment without blocks in use.
   void remove(cached_segment& segment) noexcept {
     cached_segment** link = &segments_;
     while (*link != &segment) link = &(*link)->next;
@@ -182,9 +166,9 @@ class alignas(128) block_arena {
     held_bytes_ -= segment.bytes;
   }
 
-  /// Takes all segments out that have no block in use; a list of them.
+  /// Removes all segments without blocks in use; returns them as a list.
   cached_segment* remove_free_segments() noexcept {
-    settle();
+    merge_recent();
     cached_segment* removed = nullptr;
     for (cached_segment* each = segments_; each != nullptr;) {
       cached_segment* next = each->next;
@@ -199,7 +183,7 @@ class alignas(128) block_arena {
   }
 
   bool has_free_segment() noexcept {
-    settle();
+    merge_recent();
     for (const cached_segment* each = segments_; each != nullptr; each = each->next) {
       if (each->first->free && each->first->is_whole_segment()) return true;
     }
@@ -207,10 +191,10 @@ class alignas(128) block_arena {
   }
 
   cached_segment* segments() const noexcept { return segments_; }
-  /// What the segments are together.
+  /// Returns the size of all segments.
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const arena_statistics& statistics() noexcept {
-    settle();
+    merge_recent();
     return statistics_;
   }
 
@@ -224,7 +208,7 @@ class alignas(128) block_arena {
     const std::size_t units = bytes / unit;
     return recent_[(units ^ units >> 4 ^ units >> 9) % recent_count];
   }
-  /// Lists a block that was taken back, as one with those of its neighbours that are free.
+  /// Adds a returned block to the free lists, merged with its free neighbors.
   void merge(cached_block& block) noexcept {
     --statistics_.free_blocks;
     block.free = true;
@@ -241,11 +225,12 @@ class alignas(128) block_arena {
     list(*merged);
   }
 
-  struct place {
+  /// The index of a free list: a power of two, and a step within it.
+  struct size_class {
     unsigned row;
     unsigned step;
   };
-  static place place_of(std::size_t units) noexcept {
+  static size_class class_of(std::size_t units) noexcept {
     if (units < steps) return {0, static_cast<unsigned>(units)};
     const unsigned highest = 63u - static_cast<unsigned>(__builtin_clzll(units));
     return {highest - step_bits + 1,
@@ -253,13 +238,13 @@ class alignas(128) block_arena {
   }
 
   cached_block* find(std::size_t units) noexcept {
-    place at = place_of(units);
+    size_class at = class_of(units);
     int looked_at = 0;
     for (cached_block* each = lists_[at.row][at.step]; each != nullptr && looked_at < 8;
          each = each->next_free, ++looked_at) {
       if (each->bytes >= units * unit) return each;
     }
-    // Any block of a later list is large enough.
+    // All blocks of later lists are large enough.
     unsigned later = step_map_[at.row] & ~((2u << at.step) - 1);
     if (later == 0) {
       const std::uint64_t rows_after = row_map_ & ~((std::uint64_t{2} << at.row) - 1);
@@ -276,7 +261,7 @@ class alignas(128) block_arena {
   }
 
   void list(cached_block& block) noexcept {
-    const place at = place_of(block.bytes / unit);
+    const size_class at = class_of(block.bytes / unit);
     cached_block*& head = lists_[at.row][at.step];
     block.previous_free = nullptr;
     block.next_free = head;
@@ -291,7 +276,7 @@ class alignas(128) block_arena {
     if (block.previous_free != nullptr) {
       block.previous_free->next_free = block.next_free;
     } else {
-      const place at = place_of(block.bytes / unit);
+      const size_class at = class_of(block.bytes / unit);
       lists_[at.row][at.step] = block.next_free;
       if (block.next_free == nullptr) {
         step_map_[at.row] &= ~(1u << at.step);
@@ -301,8 +286,8 @@ class alignas(128) block_arena {
     --statistics_.free_blocks;
   }
 
-  /// Leaves `bytes` in `block`, which is in no list, and lists the rest. Where the host has no
-  /// memory for the record of the rest, the block stays as large as it is.
+  /// Shrinks `block`, which is not in a list, to `bytes`, and lists the rest. If host memory for
+  /// the record of the rest is exhausted, the block keeps its size.
   void split(cached_block& block, std::size_t bytes) noexcept {
     cached_block* rest = new_block();
     if (rest == nullptr) return;
@@ -316,7 +301,7 @@ class alignas(128) block_arena {
     block.bytes = bytes;
     list(*rest);
   }
-  /// Makes `block` and the one after it one; neither is in a list.
+  /// Merges `block` with the one after it; neither is in a list.
   void swallow_next(cached_block& block) noexcept {
     cached_block* gone = block.after;
     block.bytes += gone->bytes;
@@ -345,7 +330,7 @@ class alignas(128) block_arena {
     spare_ = &block;
   }
 
-  cached_block* recent_[recent_count] = {};  // taken back, neither listed nor marked free
+  cached_block* recent_[recent_count] = {};  // returned, but neither listed nor marked free
   void (*give_back_)(returnable&) noexcept;
   cached_segment* segments_ = nullptr;
   std::size_t held_bytes_ = 0;
@@ -356,32 +341,5 @@ class alignas(128) block_arena {
   unsigned step_map_[rows] = {};
   cached_block* lists_[rows][steps] = {};
 };
-
-/// Draws the segments of an arena, a line each: how large it is, and which of its parts are in use
-/// ('#'), partly ('+') or not ('.'). Makes `lines_left` negative where there were more.
-template <class Builder>
-void draw_segments(Builder& out, const block_arena& arena, int& lines_left) {
-  constexpr std::size_t columns = 32;
-  for (const cached_segment* each = arena.segments(); each != nullptr; each = each->next) {
-    if (lines_left-- <= 0) return;
-    const std::size_t column = each->bytes / columns;  // exactly: a unit has so many parts too
-    std::size_t used[columns] = {};
-    for (const cached_block* block = each->first; block != nullptr; block = block->after) {
-      if (block->free) continue;
-      const std::size_t begin = block->address - each->address;
-      const std::size_t end = begin + block->bytes;
-      for (std::size_t i = 0; i < columns; ++i) {
-        const std::size_t from = column * i, to = from + column;
-        if (begin < to && from < end)
-          used[i] += (end < to ? end : to) - (begin > from ? begin : from);
-      }
-    }
-    out << "\n    " << each->bytes << " bytes [";
-    for (std::size_t i = 0; i < columns; ++i) {
-      out << (used[i] == 0 ? '.' : used[i] == column ? '#' : '+');
-    }
-    out << ']';
-  }
-}
 
 }  // namespace gpu::inline v0::detail

@@ -1,15 +1,17 @@
 #pragma once
 /// \file
-/// Where a `caching_allocator` finds memory when a stream has none free: with other streams, at the
-/// driver, and once more at the driver after it gave back what nobody uses.
+/// The slow path of `caching_allocator`: a stream without a free block gets memory from other
+/// streams, from the driver, or from the driver after all free segments were freed.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/memory/detail/caching/segments.hpp>
+#include <gpu/memory/detail/caching/state.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A block of the smallest common segment that is large enough, which becomes one of `lane`; null
-/// where there is none. The stream waits for the work that may still use it. Under `growing`.
+/// Moves the smallest common segment that is large enough to `lane`, and takes a block from it;
+/// returns null if there is none. The stream waits for work that may still use the segment. Call it
+/// under `growing`.
 inline result<cached_block*> take_common(caching_state& state, stream_lane& lane, std::size_t bytes,
                                          source_location where) noexcept {
   cached_segment** best = nullptr;
@@ -23,13 +25,13 @@ inline result<cached_block*> take_common(caching_state& state, stream_lane& lane
   if (found.pending) {
     GPU_TRY(on_stream(lane.stream, where, [&] {
       return driver::call<&driver::entry_points::stream_wait_event>(
-          where, lane.stream.native(), found.event, unsigned{CU_EVENT_WAIT_DEFAULT});
+          where, lane.stream.native(), found.event, CU_EVENT_WAIT_DEFAULT);
     }));
   }
   *best = found.next;
   found.next = nullptr;
   lane.lock.lock();
-  cached_block* block = lane.add_and_take(found, bytes);  // at once, before another thread does
+  cached_block* block = lane.add_and_take(found, bytes);  // before another thread can
   lane.lock.unlock();
   if (block == nullptr) {
     state.trim(&found);
@@ -39,11 +41,12 @@ inline result<cached_block*> take_common(caching_state& state, stream_lane& lane
   return block;
 }
 
-/// A block of a new segment of the driver's, which becomes one of `lane`. Under `growing`.
+/// Gets a new segment for `lane` from the driver, and takes a block from it. Call it under
+/// `growing`.
 inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, std::size_t bytes,
                                       source_location where) noexcept {
   constexpr const char* function = "gpu::caching_allocator::allocate";
-  // Larger steps as the stream has more, so that their number stays small.
+  // Segments grow with the size of the lane, so that their number stays small.
   lane.lock.lock();
   const std::size_t share = lane.held_bytes() / 8;
   lane.lock.unlock();
@@ -52,7 +55,7 @@ inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, s
   std::size_t got = GPU_TRY(
       choose_segment(state.options, state.counts.held_bytes, least, bytes, function, where));
   ++state.counts.misses;
-  cached_block* block = GPU_TRY((take_segment<device_memory, cached_block>(
+  cached_block* block = GPU_TRY((take_segment<device_memory>(
       lane, bytes, got, function, where, [&](std::size_t wanted, device_memory& memory) {
         return allocate(state.context, wanted, memory, where);
       })));
@@ -64,38 +67,39 @@ inline result<cached_block*> take_new(caching_state& state, stream_lane& lane, s
   return block;
 }
 
-/// Waits until nothing that was freed is in use any more, and makes all of it common. Where the
-/// wait fails, all stays where it was. Under `growing`.
-inline result<> gather(caching_state& state, source_location where) noexcept {
-  cached_segment* gathered = nullptr;
+/// Waits for the context, and makes all free segments of all lanes common. If the wait fails, they
+/// stay in their lanes. Call it under `growing`.
+inline result<> share_all(caching_state& state, source_location where) noexcept {
+  cached_segment* removed = nullptr;
   state.for_each_lane([&](stream_lane& lane) {
     for (cached_segment* each = lane.remove_free_segments(); each != nullptr;) {
       cached_segment* next = each->next;
       each->home = &lane;
-      each->next = gathered;
-      gathered = each;
+      each->next = removed;
+      removed = each;
       each = next;
     }
   });
   result<> done =
       driver::call_in<&driver::entry_points::ctx_synchronize>(state.context.native(), where);
   if (done.has_value()) {
-    state.add_common(gathered);
+    state.add_common(removed);
     for (cached_segment* each = state.common; each != nullptr; each = each->next) {
       each->pending = false;
     }
     return done;
   }
-  while (gathered != nullptr) {
-    cached_segment* each = exchange(gathered, gathered->next);
+  while (removed != nullptr) {
+    cached_segment* each = exchange(removed, removed->next);
     each->next = nullptr;
     state.put_back(*each);
   }
   return done;
 }
 
-/// Has the other streams share what they have free, when they next free something. Under `growing`.
-inline void ask_others(caching_state& state, stream_lane& lane) noexcept {
+/// Requests that other streams with free segments make them common when they next free a block.
+/// Call it under `growing`.
+inline void request_segments(caching_state& state, stream_lane& lane) noexcept {
   bool others_have_some = false;
   state.for_each_lane([&](stream_lane& other) {
     others_have_some = others_have_some || (&other != &lane && other.has_free_segment());
@@ -107,46 +111,45 @@ inline void ask_others(caching_state& state, stream_lane& lane) noexcept {
   lane.lock.unlock();
 }
 
-/// A block of `bytes` from wherever there are some. Under `growing`.
-template <class Block>
-result<Block*> take_anywhere(caching_state& state, unsigned long long number,
-                             const stream_ref& stream, std::size_t bytes,
-                             source_location where) noexcept {
+/// Takes a block of `bytes` from the first source that has one. Call it under `growing`.
+inline result<cached_block*> take_anywhere(caching_state& state, unsigned long long number,
+                                           const stream_ref& stream, std::size_t bytes,
+                                           source_location where) noexcept {
   stream_lane* const own = state.make_lane(number, stream);
   if (own == nullptr) {
     return fail(out_of_host_memory_error("gpu::caching_allocator::allocate", sizeof *own, where));
   }
   stream_lane& lane = *own;
   lane.lock.lock();
-  Block* given_back = lane.take(bytes);  // in the meantime
+  cached_block* returned = lane.take(bytes);  // since the fast path looked
   lane.lock.unlock();
-  if (given_back != nullptr) return given_back;
-  if (Block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
+  if (returned != nullptr) return returned;
+  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
   const last_error_mark before;
-  result<Block*> first = take_new(state, lane, bytes, where);
-  if (first.has_value()) ask_others(state, lane);
+  result<cached_block*> first = take_new(state, lane, bytes, where);
+  if (first.has_value()) request_segments(state, lane);
   if (first.has_value() || !is_out_of_memory(first.error())) return first;
   before.restore();
-  GPU_TRY(gather(state, where));
-  if (Block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
+  GPU_TRY(share_all(state, where));
+  if (cached_block* block = GPU_TRY(take_common(state, lane, bytes, where))) return block;
   ++state.counts.trims;
   state.trim(exchange(state.common, nullptr));
-  result<Block*> second = take_new(state, lane, bytes, where);
+  result<cached_block*> second = take_new(state, lane, bytes, where);
   if (second.has_value() || !is_out_of_memory(second.error())) return second;
-  return fail(with_map(second.error(), state.counts.held_bytes, state.counts.segments, "stream",
-                       [&](auto work) {
-                         state.for_each_lane([&](stream_lane& each) { work(each, each.number); });
-                       }));
+  return fail(explain_held_memory(
+      second.error(), state.counts.held_bytes, state.counts.segments, "stream", [&](auto work) {
+        state.for_each_lane([&](stream_lane& each) { work(each, each.number); });
+      }));
 }
 
-/// A block of `bytes` for a stream that has none free.
-[[gnu::cold, gnu::noinline]] inline result<cached_block*> take_slowly(
-    caching_state& state, unsigned long long number, const stream_ref& stream, std::size_t bytes,
-    source_location where) noexcept {
+/// Takes a block of `bytes` for a stream without a free one.
+inline result<cached_block*> take_slow_path(caching_state& state, unsigned long long number,
+                                            const stream_ref& stream, std::size_t bytes,
+                                            source_location where) noexcept {
   const scoped_lock held(state.growing);
   const std::size_t before = state.counts.misses;
-  result<cached_block*> taken = take_anywhere<cached_block>(state, number, stream, bytes, where);
-  if (taken.has_value() && state.counts.misses != before) ++state.asked_for;
+  result<cached_block*> taken = take_anywhere(state, number, stream, bytes, where);
+  if (taken.has_value() && state.counts.misses != before) ++state.new_blocks;
   return taken;
 }
 

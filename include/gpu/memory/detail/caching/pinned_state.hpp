@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What `caching_pinned_allocator` is inside: a few arenas that threads are spread over.
+/// The state of a `caching_pinned_allocator`: a few arenas, among which the threads are
+/// distributed.
 
 #include <gpu/memory/detail/caching/segments.hpp>
 #include <gpu/memory/detail/caching/waiting_blocks.hpp>
@@ -8,7 +9,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// One of the arenas that threads are spread over, so that they seldom wait for each other.
+/// One of the arenas among which the threads are distributed, so that they rarely wait for each
+/// other.
 struct pinned_lane : block_arena {
   pinned_lane() noexcept : block_arena{&give_back} {}
   static void give_back(returnable& returned) noexcept;
@@ -17,8 +19,8 @@ struct pinned_lane : block_arena {
   bool closing = false;
 };
 
-/// What is held of the system. Every member is atomic: who gives the last block of a segment back
-/// may be in any thread, with or without `pinned_cache::growing`.
+/// The size and number of the segments that are held. All members are atomic: the last block of a
+/// segment may be returned in any thread, with or without `pinned_cache::growing`.
 class held_segments {
  public:
   void add(std::size_t bytes) noexcept {
@@ -46,8 +48,8 @@ class held_segments {
   std::size_t peak_bytes_ = 0;
 };
 
-/// **Threads**: `growing` guards what is neither atomic nor in a lane; it is taken before a lane's
-/// lock.
+/// **Threads**: `growing` guards the members that are neither atomic nor in a lane; it is locked
+/// before a lane's lock.
 struct pinned_cache {
   static constexpr std::size_t lane_count = 8;
 
@@ -56,15 +58,17 @@ struct pinned_cache {
   caching_options options;
   mutex growing{};
   held_segments held;
-  std::size_t misses = 0;     // times that the driver was asked for memory
-  std::size_t asked_for = 0;  // blocks for which the driver was asked
-  std::size_t trims = 0;      // times that free segments went back to make room
+  std::size_t misses = 0;      // requests to the driver for a segment
+  std::size_t new_blocks = 0;  // blocks from new segments
+  std::size_t trims = 0;       // times that free segments were freed to make room
   waiting_blocks waiting;
-  bool stopped = false;    // atomic: what is given back goes to the system as soon as it can
-  std::size_t owners = 1;  // atomic: the allocator, after its end the lanes in use, `give_up_free`
+  bool stopped = false;  // atomic: free segments go to the driver as soon as possible
+  // Atomic. The owners are the allocator, the lanes in use after it was destroyed, and the calls of
+  // `finish_give_back`.
+  std::size_t owners = 1;
   pinned_lane lanes[lane_count];
 
-  /// The calling thread's lane: threads take turns when they first ask.
+  /// Returns the calling thread's lane; threads get the lanes in turn.
   pinned_lane& own_lane() noexcept { return lanes[number_of_thread() % lane_count]; }
   template <class Work> void for_each_lane(Work work) noexcept {
     for (pinned_lane& each : lanes) {
@@ -83,6 +87,7 @@ struct pinned_cache {
   void drop_owner() noexcept {
     if (__atomic_sub_fetch(&owners, std::size_t{1}, __ATOMIC_ACQ_REL) == 0) delete this;
   }
+  /// Frees segments; returns their size.
   std::size_t release(cached_segment* list) noexcept {
     std::size_t bytes = 0;
     while (list != nullptr) {
@@ -96,7 +101,7 @@ struct pinned_cache {
     return bytes;
   }
 
-  /// The same for segments that count as held.
+  /// Frees segments that count as held; returns their size.
   std::size_t trim(cached_segment* list) noexcept {
     std::size_t segments = 0;
     for (const cached_segment* each = list; each != nullptr; each = each->next) ++segments;
@@ -106,9 +111,10 @@ struct pinned_cache {
   }
 };
 
-/// Gives what is free of a lane back to the system. Lets go of the lane's lock; from then on other
-/// threads may give back all that keeps the cache, so this counts as an owner meanwhile.
-[[gnu::cold, gnu::noinline]] inline void give_up_free(pinned_lane& lane) noexcept {
+/// The rare part of `pinned_lane::give_back`: frees the free segments of the lane. Releases the
+/// lane's lock. From then on other threads may return the last blocks, so this counts as an owner
+/// meanwhile.
+inline void finish_give_back(pinned_lane& lane) noexcept {
   pinned_cache& cache = *lane.cache;
   cache.add_owner();
   const bool closing = lane.closing;
@@ -129,8 +135,9 @@ inline void pinned_lane::give_back(returnable& returned) noexcept {
   auto& lane = static_cast<pinned_lane&>(*block.arena);
   lane.lock.lock();
   lane.give(block);
-  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) [[unlikely]]
-    return give_up_free(lane);
+  if (lane.closing || __atomic_load_n(&lane.cache->stopped, __ATOMIC_RELAXED)) {
+    return finish_give_back(lane);
+  }
   lane.lock.unlock();
 }
 

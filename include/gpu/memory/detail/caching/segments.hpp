@@ -1,38 +1,38 @@
 #pragma once
 /// \file
-/// What both caching allocators decide and say about the segments that they get from the driver:
-/// which options can be, how large a segment is, and what is held where there is no room for one.
+/// The parts of both caching allocators that deal with segments: the checks of their options, the
+/// size of a new segment, and the error if there is no room for one.
 
 #include <gpu/core/detail/last_error_mark.hpp>
-#include <gpu/memory/detail/caching/state.hpp>
+#include <gpu/memory/caching_options.hpp>
+#include <gpu/memory/detail/caching/block_arena.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// More than any device or host has, and still far from overflow when it is rounded up.
+/// More than any device or host has, but small enough to be rounded up without overflow.
 inline constexpr std::size_t most_segment_bytes = ~std::size_t{0} / 1024 * 512;
 
-/// `errc::invalid_argument` for segments that nobody could give, and for a limit below one.
+/// Returns `errc::invalid_argument` for segments that are too large for any device, and for a limit
+/// below one segment.
 inline result<> check_caching_options(const caching_options& options, const char* function,
                                       source_location where) noexcept {
   const std::size_t segment = options.segment_bytes, limit = options.limit;
   const std::size_t least = segment < block_arena::unit ? block_arena::unit : segment;
-  if (segment <= most_segment_bytes && (limit == 0 || limit >= least)) [[likely]]
-    return {};
+  if (segment <= most_segment_bytes && (limit == 0 || limit >= least)) return {};
   text_builder out;
   if (segment > most_segment_bytes) {
-    out << "segments of " << segment << " bytes are beyond " << most_segment_bytes
-        << ", and no device has so many. Lower segment_bytes: what is larger gets a segment of "
-           "its own.";
+    out << "segment_bytes is " << segment << "; it must be at most " << most_segment_bytes
+        << ". Lower it: larger allocations get a segment of their own.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, segment,
                         most_segment_bytes));
   }
-  out << "the limit of " << limit << " bytes is below one segment of " << least
+  out << "the limit of " << limit << " bytes is less than one segment of " << least
       << " bytes. Raise the limit, or lower segment_bytes.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, limit, least));
 }
 
-/// How much to ask the driver for where `bytes` are wanted and a segment is to have `least`: what
-/// the driver counts in, or all that the limit leaves. `held` is what the allocator has already.
+/// Returns the size of a new segment for `bytes`: at least `least`, rounded up to the driver's
+/// granularity, but at most what the limit leaves. `held` is what the allocator holds already.
 inline result<std::size_t> choose_segment(const caching_options& options, std::size_t held,
                                           std::size_t least, std::size_t bytes,
                                           const char* function, source_location where) noexcept {
@@ -56,12 +56,12 @@ inline bool is_out_of_memory(const cuda_error& error) noexcept {
   return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/// Has `get(segment_bytes, memory)` ask the driver for a segment of `lane`, or for the `bytes`
-/// alone where it has less than that, and takes a block of them at once, before another thread
-/// does. Sets `segment_bytes` to what it got.
-template <class Memory, class Block, class Get>
-result<Block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& segment_bytes,
-                            const char* function, source_location where, Get get) noexcept {
+/// Gets a segment of `segment_bytes` from the driver, by `get(bytes, memory)`, adds it to `lane`,
+/// and takes a block of `bytes` from it before another thread can. If the driver has less memory
+/// than that, requests `bytes` only, and sets `segment_bytes` to it.
+template <class Memory, class Get>
+result<cached_block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& segment_bytes,
+                                   const char* function, source_location where, Get get) noexcept {
   Memory memory;
   const last_error_mark before;
   const result<> first = get(segment_bytes, memory);
@@ -72,7 +72,7 @@ result<Block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& s
     GPU_TRY(get(segment_bytes, memory));
   }
   auto* segment = new (std::nothrow) cached_segment;
-  Block* block = nullptr;
+  cached_block* block = nullptr;
   if (segment != nullptr) {
     segment->address = std::uintptr_t(memory.get().address);  // a number or a pointer
     segment->bytes = segment_bytes;
@@ -88,11 +88,38 @@ result<Block*> take_segment(block_arena& lane, std::size_t bytes, std::size_t& s
   return block;
 }
 
-/// The error with what an allocator holds: numbers, and a map of its lanes' segments.
-/// `for_each_lane(work)` does `work(arena, number)` for each.
+/// Draws each segment of an arena on a line: its size, and which parts of it are in use ('#'),
+/// partly in use ('+') or free ('.'). Makes `lines_left` negative if there are more segments than
+/// lines.
+inline void draw_segments(text_builder& out, const block_arena& arena, int& lines_left) {
+  constexpr std::size_t columns = 32;
+  for (const cached_segment* each = arena.segments(); each != nullptr; each = each->next) {
+    if (lines_left-- <= 0) return;
+    const std::size_t column = each->bytes / columns;  // exact: sizes are multiples of 512
+    std::size_t used[columns] = {};
+    for (const cached_block* block = each->first; block != nullptr; block = block->after) {
+      if (block->free) continue;
+      const std::size_t begin = block->address - each->address;
+      const std::size_t end = begin + block->bytes;
+      for (std::size_t i = 0; i < columns; ++i) {
+        const std::size_t from = column * i, to = from + column;
+        if (begin < to && from < end)
+          used[i] += (end < to ? end : to) - (begin > from ? begin : from);
+      }
+    }
+    out << "\n    " << each->bytes << " bytes [";
+    for (std::size_t i = 0; i < columns; ++i) {
+      out << (used[i] == 0 ? '.' : used[i] == column ? '#' : '+');
+    }
+    out << ']';
+  }
+}
+
+/// Adds to an out-of-memory error what the allocator holds: numbers, and a map of the segments.
+/// `for_each_lane(work)` calls `work(arena, number)` for each lane.
 template <class ForEachLane>
-[[gnu::cold]] cuda_error with_map(cuda_error error, std::size_t held_bytes, std::size_t segments,
-                                  const char* lane_name, ForEachLane for_each_lane) noexcept {
+cuda_error explain_held_memory(cuda_error error, std::size_t held_bytes, std::size_t segments,
+                               const char* lane_name, ForEachLane for_each_lane) noexcept {
   arena_statistics sum;
   for_each_lane([&](block_arena& lane, unsigned long long) { sum.add(lane.statistics()); });
   text_builder out;
@@ -105,7 +132,7 @@ template <class ForEachLane>
     if (lines_left > 0) out << "\n  " << lane_name << ' ' << number << ':';
     draw_segments(out, lane, lines_left);
   });
-  if (lines_left < 0) out << "\n  (and more)";
+  if (lines_left < 0) out << "\n  (and more segments)";
   out << '\n';
   const std::uint64_t asked = error.asked(), limit = error.limit();
   return noted_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));

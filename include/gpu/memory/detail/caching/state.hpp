@@ -1,80 +1,61 @@
 #pragma once
 /// \file
-/// What `caching_allocator` is inside: an arena for each stream, the segments that pass from one
-/// stream to another, and the way to the driver and back.
+/// The state of a `caching_allocator`: an arena for each stream, and the segments that are free for
+/// all streams.
 
 #include <gpu/driver/event.hpp>
+#include <gpu/memory/caching_options.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
 #include <gpu/memory/detail/capture_check.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
-namespace gpu::inline v0 {
-
-struct caching_options {
-  /// The most bytes that are held of the device at a time, used or not; 0 is no limit.
-  std::size_t limit = 0;
-  /// The least that is asked of the driver at a time, for requests that are smaller. Rounded up to
-  /// 2 MiB, in which the driver counts.
-  std::size_t segment_bytes = std::size_t{2} << 20;
-};
-
-/// What a caching allocator has done and holds.
-struct caching_statistics {
-  std::size_t held_bytes = 0;       ///< of the device, used or not
-  std::size_t peak_held_bytes = 0;  ///< the most there ever were
-  std::size_t used_bytes = 0;       ///< in buffers, rounded up to 512 for each
-  std::size_t segments = 0;         ///< pieces that the driver gave
-  std::size_t used_blocks = 0;      ///< buffers
-  std::size_t free_blocks = 0;      ///< pieces that wait for a buffer
-  std::size_t hits = 0;             ///< buffers made without asking the driver for memory
-  std::size_t misses = 0;           ///< times that the driver was asked for memory, also in vain
-  std::size_t shared = 0;           ///< segments that passed from one stream to another
-  std::size_t trims = 0;            ///< times that free segments went back to make room
-};
-
-namespace detail {
+namespace gpu::inline v0::detail {
 
 struct caching_state;
 
-/// What one stream has. The numbers of streams are never used twice, unlike their handles.
+/// The arena of one stream, identified by the stream's number, which is unique in the process,
+/// unlike its handle.
 struct stream_lane : block_arena {
   explicit stream_lane(caching_state& of) noexcept : block_arena{&give_back}, state{of} {}
   static void give_back(returnable& returned) noexcept;
 
-  /// Makes it another stream's; false where it holds something.
-  bool pass_to(unsigned long long to, const stream_ref& its) noexcept {
+  /// Assigns the lane to another stream if it holds no segments; returns whether it did.
+  bool reassign(unsigned long long to, const stream_ref& its) noexcept {
     lock.lock();
-    const bool passed = segments() == nullptr;
-    if (passed) {
+    const bool empty = segments() == nullptr;
+    if (empty) {
       stream = its;
       __atomic_store_n(&number, to, __ATOMIC_RELEASE);
     }
     lock.unlock();
-    return passed;
+    return empty;
   }
 
   caching_state& state;
-  unsigned long long number = 0;  // of the stream; changes under `growing` and the lock
+  unsigned long long number = 0;  // of the stream; written under `growing` and the lock
   stream_ref stream;
   stream_lane* next = nullptr;  // in the same bucket
-  unsigned answered = 0;        // requests of other streams
-  bool closing = false;         // the allocator is gone; what is given back goes to the driver
+  unsigned answered = 0;        // the value of `caching_state::requests` that was answered last
+  bool closing = false;         // the allocator is destroyed; free segments go to the driver
 };
 
-/// **Threads**: `growing` guards what is not atomic; it is taken before a lane's lock.
+/// **Threads**: `growing` guards the members that are not atomic; it is locked before a lane's
+/// lock.
 struct caching_state {
   static constexpr std::size_t bucket_count = 64;
 
   context_ref context;
   caching_options options;
   mutex growing{};
-  stream_lane* buckets[bucket_count] = {};  // read without a lock; lanes are only ever added
-  cached_segment* common = nullptr;         // free for every stream, behind their events
+  stream_lane* buckets[bucket_count] = {};  // read without a lock; lanes are never removed
+  cached_segment* common = nullptr;         // free for all streams, after their events
   caching_statistics counts;
-  std::size_t asked_for = 0;  // blocks for which the driver was asked
-  bool stopped = false;       // atomic: what is given back goes to the driver as soon as it can
-  unsigned requests = 0;      // atomic: how often a stream could have used what others have free
-  std::size_t owners = 1;     // atomic: the allocator, after its end the lanes in use, `attend`
+  std::size_t new_blocks = 0;  // blocks from new segments
+  bool stopped = false;        // atomic: free segments go to the driver as soon as possible
+  unsigned requests = 0;       // atomic: how often a stream needed segments that others had free
+  // Atomic. The owners are the allocator, the lanes in use after it was destroyed, and the calls of
+  // `finish_give_back`.
+  std::size_t owners = 1;
 
   stream_lane* find_lane(unsigned long long number) const noexcept {
     stream_lane* lane = __atomic_load_n(&buckets[number % bucket_count], __ATOMIC_ACQUIRE);
@@ -83,18 +64,18 @@ struct caching_state {
     }
     return lane;
   }
-  /// The lane of a stream, made where there is none; null where the host has no memory for it. A
-  /// lane that holds nothing becomes another stream's, so that streams that are gone leave none.
-  /// Under `growing`.
+  /// Returns the lane of a stream, which is created if necessary; null if host memory is exhausted.
+  /// Reuses lanes without segments, so that the lanes of destroyed streams do not accumulate. Call
+  /// it under `growing`.
   stream_lane* make_lane(unsigned long long number, const stream_ref& stream) noexcept {
     stream_lane* lane = find_lane(number);
     if (lane != nullptr) return lane;
     stream_lane*& bucket = buckets[number % bucket_count];
-    for (lane = bucket; lane != nullptr && !lane->pass_to(number, stream);) lane = lane->next;
+    for (lane = bucket; lane != nullptr && !lane->reassign(number, stream);) lane = lane->next;
     if (lane != nullptr) return lane;
     lane = new (std::nothrow) stream_lane(*this);
     if (lane == nullptr) return nullptr;
-    lane->pass_to(number, stream);
+    lane->reassign(number, stream);
     lane->next = bucket;
     __atomic_store_n(&bucket, lane, __ATOMIC_RELEASE);
     return lane;
@@ -123,12 +104,11 @@ struct caching_state {
     delete this;
   }
 
-  /// Gives segments back to the driver, which waits for work that may still use them.
+  /// Frees segments. The driver waits for work that may still use them.
   void release(cached_segment* list) noexcept {
     while (list != nullptr) {
       cached_segment* next = list->next;
-      driver::destroy_in<&driver::entry_points::mem_free>(context.native(),
-                                                          static_cast<CUdeviceptr>(list->address));
+      driver::destroy_in<&driver::entry_points::mem_free>(context.native(), list->address);
       if (list->event != nullptr) {
         driver::destroy<&driver::entry_points::event_destroy>(list->event);
       }
@@ -137,7 +117,7 @@ struct caching_state {
     }
   }
 
-  /// The same for segments that count as held; under `growing`.
+  /// Frees segments that count as held; returns their size. Call it under `growing`.
   std::size_t trim(cached_segment* list) noexcept {
     std::size_t bytes = 0;
     for (const cached_segment* each = list; each != nullptr; each = each->next) {
@@ -158,8 +138,8 @@ struct caching_state {
     }
   }
 
-  /// Puts the free segments of a lane behind an event, where other streams find them. Where that
-  /// fails they stay the lane's. Under `growing`.
+  /// Makes the free segments of a lane common, each after an event. If that fails, they stay in the
+  /// lane. Call it under `growing`.
   result<> share(stream_lane& lane, source_location where) noexcept {
     lane.lock.lock();
     lane.answered = __atomic_load_n(&requests, __ATOMIC_RELAXED);
@@ -175,7 +155,7 @@ struct caching_state {
     return done;
   }
 
-  /// Takes off `list` what it could put behind an event.
+  /// Makes the segments of `list` common, and removes them from it, until recording an event fails.
   result<> share_list(const stream_ref& stream, cached_segment*& list,
                       source_location where) noexcept {
     while (list != nullptr) {
@@ -187,7 +167,7 @@ struct caching_state {
     return {};
   }
 
-  /// Makes a segment its arena's again.
+  /// Returns a segment to the arena that it came from.
   void put_back(cached_segment& segment) noexcept {
     segment.home->lock.lock();
     const bool kept = segment.home->add(segment);
@@ -195,12 +175,12 @@ struct caching_state {
     if (!kept) trim(&segment);
   }
 
-  /// Marks the end of the work of `stream` so far, which may still use the segment.
+  /// Records the segment's event after the work on `stream` that may still use the segment.
   result<> record_event(cached_segment& segment, const stream_ref& stream,
                         source_location where) noexcept {
     if (segment.event == nullptr) {
       result<> made = driver::call_in<&driver::entry_points::event_create>(
-          context.native(), where, &segment.event, unsigned{CU_EVENT_DISABLE_TIMING});
+          context.native(), where, &segment.event, CU_EVENT_DISABLE_TIMING);
       if (!made.has_value()) return made;
     }
     result<> done = on_stream(stream, where, [&] {
@@ -212,43 +192,41 @@ struct caching_state {
   }
 };
 
-/// Whether an event can mark the end of the work of the stream of that number here: not while it is
-/// captured, which would put the event into its graph, and not where `stream` is another one in
-/// this thread. (cuStreamIsCapturing, cuStreamGetId)
-template <class Number>
-bool can_mark(const stream_ref& stream, Number number, source_location where) noexcept {
+/// Returns whether an event recorded on `stream` marks the end of the work of the stream with that
+/// number. It does not during capture, when the event would become part of the graph, nor if
+/// `stream` is the per-thread default stream of another thread. (cuStreamIsCapturing,
+/// cuStreamGetId)
+inline bool can_record_event(const stream_ref& stream, unsigned long long number,
+                             source_location where) noexcept {
   if (!require_no_capture(stream, "gpu::caching_allocator", "", where).has_value()) return false;
   if (stream.native() != CU_STREAM_PER_THREAD) return true;
-  Number here = 0;
-  return on_stream(stream, where,
-                   [&] {
-                     return driver::call<&driver::entry_points::stream_get_id>(
-                         where, stream.native(), &here);
-                   })
-             .has_value() &&
-         here == number;
+  unsigned long long here = 0;
+  const result<> found = on_stream(stream, where, [&] {
+    return driver::call<&driver::entry_points::stream_get_id>(where, stream.native(), &here);
+  });
+  return found.has_value() && here == number;
 }
 
-/// Gives what is free of a lane to the driver where nothing is to be held, else to other streams.
-template <class Number>
-void answer(stream_lane& lane, Number number, source_location where) noexcept {
+/// Makes the free segments of a lane common, or frees them after `stop_holding`.
+inline void offer_free_segments(stream_lane& lane, unsigned long long number,
+                                source_location where) noexcept {
   caching_state& state = lane.state;
-  const fork_safe_lock held(state.growing);
+  const scoped_lock held(state.growing);
   if (!held) return;
   if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED)) {
     lane.lock.lock();
     cached_segment* list = lane.remove_free_segments();
     lane.lock.unlock();
     state.trim(list);
-  } else if (lane.number == number) {  // else it has become another stream's, which may be gone
+  } else if (lane.number == number) {  // else it was reassigned, and that stream may be destroyed
     static_cast<void>(state.share(lane, where));
   }
 }
 
-/// What seldom happens when a block comes back: others wait for free segments, or the allocator is
-/// gone. Lets go of the lane's lock; from then on other threads may give back all that keeps the
-/// lane, so this counts as an owner meanwhile.
-[[gnu::cold, gnu::noinline]] inline void attend(stream_lane& lane) noexcept {
+/// The rare part of `stream_lane::give_back`: other streams wait for free segments, or the
+/// allocator is destroyed or has stopped holding memory. Releases the lane's lock. From then on
+/// other threads may return the last blocks, so this counts as an owner meanwhile.
+inline void finish_give_back(stream_lane& lane) noexcept {
   caching_state& state = lane.state;
   state.add_owner();
   if (lane.closing) {
@@ -258,13 +236,14 @@ void answer(stream_lane& lane, Number number, source_location where) noexcept {
     state.release(list);
     if (emptied) state.drop_owner();
   } else {
-    const stream_ref stream = lane.stream;  // lives, as this was a buffer of it
+    const stream_ref stream = lane.stream;  // outlives the buffer that was just destroyed
     const unsigned long long number = lane.number;
     lane.lock.unlock();
     const source_location nowhere;
-    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED) || can_mark(stream, number, nowhere)) {
-      answer(lane, number, nowhere);
-    }  // else the request can wait
+    if (__atomic_load_n(&state.stopped, __ATOMIC_RELAXED) ||
+        can_record_event(stream, number, nowhere)) {
+      offer_free_segments(lane, number, nowhere);
+    }  // else a later return answers the request
   }
   state.drop_owner();
 }
@@ -275,11 +254,10 @@ inline void stream_lane::give_back(returnable& returned) noexcept {
   lane.lock.lock();
   lane.give(block);
   if (lane.closing || __atomic_load_n(&lane.state.stopped, __ATOMIC_RELAXED) ||
-      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED)) [[unlikely]] {
-    return attend(lane);
+      lane.answered != __atomic_load_n(&lane.state.requests, __ATOMIC_RELAXED)) {
+    return finish_give_back(lane);
   }
   lane.lock.unlock();
 }
 
-}  // namespace detail
-}  // namespace gpu::inline v0
+}  // namespace gpu::inline v0::detail

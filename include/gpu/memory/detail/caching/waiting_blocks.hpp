@@ -1,26 +1,27 @@
 #pragma once
 /// \file
-/// What `caching_pinned_allocator::free_after` was given: blocks that wait for their streams.
+/// `waiting_blocks`: the blocks that `caching_pinned_allocator::free_after` frees once their
+/// streams have caught up.
 
 #include <gpu/driver/event.hpp>
 #include <gpu/memory/detail/caching/block_arena.hpp>
-#include <gpu/memory/detail/fork_safe_lock.hpp>
+#include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A block that is given back when its event has happened. Those of one stream are a list, oldest
-/// first; the first of it knows the last, and the first one of another stream.
+/// A block that is freed when its event has completed. The blocks of one stream form a list, oldest
+/// first. The first block of each list has pointers to the last one, and to the next stream's list.
 struct waiting_block {
   cached_block* block = nullptr;
   CUevent event = nullptr;
   stream_ref stream;
-  std::size_t thread = 0;  // whose own default stream that is, or 0
+  std::size_t thread = 0;  // the thread of a per-thread default stream, or 0
   waiting_block* next = nullptr;
   waiting_block* last = nullptr;
   waiting_block* next_stream = nullptr;
 };
 
-/// A number of the calling thread, from 1, that no other has or had.
+/// Returns a number of the calling thread, from 1, which is unique in the process.
 inline std::size_t number_of_thread() noexcept {
   static std::size_t next = 1;
   thread_local const std::size_t number =
@@ -28,42 +29,42 @@ inline std::size_t number_of_thread() noexcept {
   return number;
 }
 
-/// Blocks that wait, by stream, so that none waits for another stream than its own.
+/// Blocks that wait for their streams, in a list for each stream, so that a busy stream does not
+/// delay the blocks of others.
 /// **Threads**: any may call any member.
 class waiting_blocks {
  public:
-  /// Events of streams of this context are kept for the next block, since they live as long as what
-  /// the allocator holds.
+  /// Sets the context whose events are reused. Events of other contexts are destroyed after use,
+  /// since those contexts may not outlive the allocator.
   void keep_events_of(context_ref context) noexcept { context_ = context; }
 
-  /// Has `block` given back when the work that is queued on `stream` now has finished. Where that
-  /// fails, it stays the caller's. (cuEventCreate, cuEventRecord)
-  template <class Block>
-  result<> add(Block& block, const stream_ref& stream, const char* function,
+  /// Frees `block` once the work that is queued on `stream` now has finished. If this fails, the
+  /// block stays with the caller. (cuEventCreate, cuEventRecord)
+  result<> add(cached_block& block, const stream_ref& stream, const char* function,
                source_location where) noexcept {
     waiting_block* added = stream.context() == context_ ? take_spare() : nullptr;
     if (added == nullptr) added = new (std::nothrow) waiting_block;
     if (added == nullptr) {
       return fail(out_of_host_memory_error(function, sizeof(waiting_block), where));
     }
-    result<> marked = mark(*added, stream, where);
-    if (!marked.has_value()) {
+    result<> recorded = record_event(*added, stream, where);
+    if (!recorded.has_value()) {
       drop(added);
-      return marked;
+      return recorded;
     }
     added->block = &block;
     added->stream = stream;
     added->thread = stream.native() == CU_STREAM_PER_THREAD ? number_of_thread() : 0;
     const scoped_lock held(lock_);
     append(*added);
-    return marked;
+    return recorded;
   }
 
-  /// Gives back blocks whose streams have got so far, until `served()` is true, which is asked
-  /// after each of them; returns whether it was. A stream that gave a block back is the first to be
-  /// asked the next time, so that one that is busy for long is not asked each time. (cuEventQuery)
+  /// Frees blocks whose events have completed, until `served()` returns true, which is called after
+  /// each of them. Returns whether it did. A stream that freed a block is queried first the next
+  /// time, so that a busy stream is not queried every time. (cuEventQuery)
   template <class Served> bool collect_until(Served served) noexcept {
-    const fork_safe_lock held(lock_);
+    const scoped_lock held(lock_);
     if (!held) return false;
     for (waiting_block** stream = &first_; *stream != nullptr;) {
       waiting_block& oldest = **stream;
@@ -89,12 +90,12 @@ class waiting_blocks {
     return false;
   }
 
-  /// Gives back all blocks, after a wait for their streams, and keeps no events.
+  /// Waits for all streams, frees all blocks, and destroys all events.
   /// (cuEventSynchronize, cuEventDestroy)
   void wait() noexcept {
     waiting_block *first = nullptr, *spare = nullptr;
     {
-      const fork_safe_lock held(lock_);
+      const scoped_lock held(lock_);
       if (!held) return;
       first = exchange(first_, nullptr);
       spare = exchange(spare_, nullptr);
@@ -116,11 +117,11 @@ class waiting_blocks {
     return taken;
   }
 
-  template <class Waiting>
-  static result<> mark(Waiting& added, const stream_ref& stream, source_location where) noexcept {
+  static result<> record_event(waiting_block& added, const stream_ref& stream,
+                               source_location where) noexcept {
     if (added.event == nullptr) {
       GPU_TRY(driver::call_in<&driver::entry_points::event_create>(
-          stream.context().native(), where, &added.event, unsigned{CU_EVENT_DISABLE_TIMING}));
+          stream.context().native(), where, &added.event, CU_EVENT_DISABLE_TIMING));
     }
     return on_stream(stream, where, [&] {
       return driver::call<&driver::entry_points::event_record>(where, added.event, stream.native());
@@ -149,13 +150,13 @@ class waiting_blocks {
     }
   }
 
-  /// Takes a stream out of the list where `link` points to it, and makes it the first.
+  /// Moves the stream that `link` points to to the front of the list of streams.
   void move_to_front(waiting_block*& link) noexcept {
     waiting_block* moved = exchange(link, link->next_stream);
     moved->next_stream = exchange(first_, moved);
   }
 
-  /// What takes the place of the oldest of a stream: the one after it, or another stream's.
+  /// Removes the oldest block of a stream: returns the one after it, or the next stream's list.
   static waiting_block* after(waiting_block& oldest) noexcept {
     if (oldest.next == nullptr) return oldest.next_stream;
     oldest.next->last = oldest.last;
@@ -166,7 +167,7 @@ class waiting_blocks {
   mutex lock_{};
   context_ref context_;
   waiting_block* first_ = nullptr;
-  waiting_block* spare_ = nullptr;  // with an event each
+  waiting_block* spare_ = nullptr;  // each has an event to reuse
 };
 
 }  // namespace gpu::inline v0::detail

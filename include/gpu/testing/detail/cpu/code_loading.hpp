@@ -45,8 +45,8 @@ inline CUresult code_of(ptx::refusal reason) {
   return CUDA_ERROR_INVALID_PTX;
 }
 
-/// Writes why an image was refused to the caller's log. What a GPU would have accepted is also
-/// reported: the log is often not asked for, and the code alone would mislead.
+/// Writes to the caller's log why an image was rejected. If a GPU would accept the image, reports
+/// it too: programs often request no log, and the error code alone would be misleading.
 inline CUresult refuse_code(driver_state& driver, const jit_options& options,
                             const ptx::diagnostic& why) {
   const bool in_text = why.reason != ptx::refusal::invalid_image &&
@@ -57,7 +57,7 @@ inline CUresult refuse_code(driver_state& driver, const jit_options& options,
   text += why.text;
   options.write_log(true, text);
   if (why.reason == ptx::refusal::unsupported_instruction || why.reason == ptx::refusal::compressed)
-    driver.report("a module was refused: " + text);
+    driver.report("cannot load a module: " + text);
   return code_of(why.reason);
 }
 

@@ -2,9 +2,9 @@
 /// \file
 /// One CPU driver: its devices, memory and live handles, and what every entry point needs of them.
 
+#include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
-#include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
 #include <gpu/testing/detail/cpu/rollback.hpp>
 #include <gpu/testing/detail/cpu/virtual_memory_objects.hpp>
@@ -55,7 +55,7 @@ struct driver_state {
   machine::thread_pool blocks;
   scheduler work;
   std::atomic<bool> cancelled{false};
-  bool initialised = false;
+  bool initialized = false;
   std::uint64_t last_owner = 0;
   unsigned long long last_stream_id = 0;
   std::uint64_t last_grid = 0;
@@ -93,10 +93,10 @@ struct driver_state {
   std::mutex message_mutex;  // never taken before `mutex` is given up, nor held while it is taken
   std::string printed;       // by kernels, and not yet passed on; under message_mutex
 
-  std::string place() { return options.record_places ? places.remember() : std::string(); }
+  std::string place() { return options.record_locations ? places.remember() : std::string(); }
   std::uint64_t next_owner() { return ++last_owner; }
 
-  /// Passes a finding on. Without the lock.
+  /// Reports a mistake of the program. Call it without the lock.
   void report(std::string_view text) {
     const std::string explained = places.explain(text);
     {

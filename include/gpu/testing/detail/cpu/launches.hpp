@@ -77,7 +77,7 @@ inline CUresult code_of(machine::fault_kind kind) {
       return CUDA_ERROR_LAUNCH_TIMEOUT;
     case fault_kind::trap:
     case fault_kind::shared_race:
-    case fault_kind::uninitialised_read:
+    case fault_kind::uninitialized_read:
     case fault_kind::still_running:
       break;
   }

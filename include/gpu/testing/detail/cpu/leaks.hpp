@@ -112,7 +112,7 @@ inline std::size_t count_held(driver_state& driver) {
 /// `collect_live` with the places as file and line.
 inline std::vector<live_object> list_live(driver_state& driver) {
   std::vector<live_object> list = collect_live(driver);
-  for (live_object& each : list) each.place = driver.places.explain(each.place);
+  for (live_object& each : list) each.location = driver.places.explain(each.location);
   return list;
 }
 

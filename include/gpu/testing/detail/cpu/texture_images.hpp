@@ -115,13 +115,13 @@ inline std::vector<array_ptr> arrays_of(const call& c, const CUDA_RESOURCE_DESC&
   return found ? found->levels : std::vector<array_ptr>{};
 }
 
-/// Says that texels of a format can be copied only, and what the call answers.
+/// Reports that texels of a format can only be copied, and returns the error of the call.
 inline CUresult refuse_format(call& c, CUarray_format format) {
   c.lock.unlock();
-  c.driver.report("a texture or surface object of format " +
+  c.driver.report("cannot create a texture or surface object of format " +
                   machine::detail::hexadecimal(static_cast<std::uint64_t>(format)) +
-                  ": the CPU driver copies block-compressed and packed formats, and does not "
-                  "sample them");
+                  ": the CPU driver can copy block-compressed and packed formats, but not sample "
+                  "them");
   c.lock.lock();
   return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -96,27 +96,27 @@ inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as
   return CUDA_SUCCESS;
 }
 
-/// A copy that went wrong when its turn came: its memory was freed in the meantime.
+/// Fails a copy whose memory was freed before the copy ran.
 inline void fail_transfer(driver_state& driver, context_state& context, std::uint64_t address,
                           std::uint64_t bytes, machine::fault_kind kind, const char* direction) {
   set_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
-  driver.report(std::string(machine::describe(kind)) + " by an enqueued operation that " +
-                direction + " " + std::to_string(bytes) + " bytes at " +
-                machine::detail::hexadecimal(address) + ": " + driver.memory.describe(address));
+  driver.report(std::string(machine::describe(kind)) + " by a queued operation that " + direction +
+                " " + std::to_string(bytes) + " bytes at " + machine::detail::hexadecimal(address) +
+                ": " + driver.memory.describe(address));
 }
 
-/// Reports a copy to the host of device memory in which not one byte was ever written: the kernel
-/// that should have was forgotten, or has not run yet.
+/// Reports a copy to the host of device memory of which no byte was ever written: the kernel that
+/// should write it was not launched, or has not run yet.
 inline void check_written(driver_state& driver, std::uint64_t source, std::uint64_t bytes) {
   machine::memory_view view;
-  if (!driver.options.checks.uninitialised_reads) return;
+  if (!driver.options.checks.uninitialized_reads) return;
   if (driver.memory.resolve(source, bytes, 0, view) != machine::fault_kind::none) return;
   if (view.shadow == nullptr) return;
   const std::uint8_t* known = view.shadow + (source - view.begin);
   if (std::memchr(known, 1, static_cast<std::size_t>(bytes)) != nullptr) return;
   driver.report("a copy to the host reads " + std::to_string(bytes) + " bytes at " +
                 machine::detail::hexadecimal(source) +
-                ", and nothing was ever written there: " + driver.memory.describe(source));
+                ", which were never written: " + driver.memory.describe(source));
 }
 
 /// Moves the bytes. Without the lock.

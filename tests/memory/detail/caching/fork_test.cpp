@@ -1,7 +1,5 @@
 // The caching allocators in a forked child, where another thread of the parent was at the driver.
 
-#include <gpu/memory/detail/fork_safe_lock.hpp>
-
 #include "support/results.hpp"
 #include "support/subprocess.hpp"
 
@@ -17,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-namespace fork_safe_lock_test {
+namespace caching_fork_test {
 
 using gpu::caching_allocator;
 using gpu::caching_pinned_allocator;
@@ -92,40 +90,6 @@ void check_child(const char* name) {
 
 }  // namespace
 
-TEST_CASE("fork_safe_lock: child that forks while a mutex is held", "[.child]") {
-  test::first_device();
-  gpu::detail::mutex held{}, free{};
-  const gpu::detail::scoped_lock lock(held);
-  CHECK(in_forked_child([&] {
-          const gpu::detail::fork_safe_lock none(held);
-          if (none) return 1;
-          for (int i = 0; i < 2; ++i) {
-            const gpu::detail::fork_safe_lock some(free);
-            if (!some) return 2;
-            if (const gpu::detail::fork_safe_lock again(free); again) return 3;
-          }
-          return 0;
-        }) == 0);
-}
-
-TEST_CASE("fork_safe_lock: is waited for, but in a child whose parent has it",
-          "[memory][caching]") {
-  gpu::detail::mutex shared{};
-  std::atomic<bool> entered = false;
-  std::optional<gpu::detail::fork_safe_lock> here(shared);
-  CHECK(static_cast<bool>(*here));
-  std::thread other([&] {
-    const gpu::detail::fork_safe_lock there(shared);
-    entered = static_cast<bool>(there);
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK_FALSE(entered);
-  here.reset();
-  other.join();
-  CHECK(entered);
-  check_child("fork_safe_lock: child that forks while a mutex is held");
-}
-
 TEST_CASE("caching_allocator: child that forks while a thread asks the driver", "[.child]") {
   gate<&gpu::driver::entry_points::mem_alloc> driver;
   const gpu::device device = test::first_device();
@@ -195,4 +159,4 @@ TEST_CASE("caching_pinned_allocator: a forked child does not wait for a thread o
   check_child("caching_pinned_allocator: child that forks while a thread asks the driver");
 }
 
-}  // namespace fork_safe_lock_test
+}  // namespace caching_fork_test

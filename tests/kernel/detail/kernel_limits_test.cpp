@@ -1,17 +1,27 @@
-// The test on the launch path lets through what the limits allow, and nothing else.
+// The fast path of a launch takes the shapes that the limits allow, and no others.
 
-#include <gpu/kernel/detail/plain_launch.hpp>
+#include <gpu/kernel/detail/kernel_limits.hpp>
 
 #include "support/catch.hpp"
 
 #include <cstdint>
 #include <random>
 
-namespace plain_launch_test {
+namespace kernel_limits_test {
 namespace {
 
 using gpu::launch_config;
-using gpu::detail::plain_launch_limits;
+using gpu::detail::kernel_limits;
+
+/// The limits of a kernel on the devices that there are, which differ in these two.
+kernel_limits make_limits(std::uint32_t threads, std::uint32_t shared) {
+  kernel_limits limits{};
+  limits.grid = {0x7fffffff, 65535, 65535};
+  limits.block = {1024, 1024, 64};
+  limits.kernel_threads = threads;
+  limits.dynamic_shared = shared;
+  return limits;
+}
 
 /// The rules of the CUDA programming guide, in numbers that cannot overflow.
 bool is_allowed(const launch_config& c, std::uint64_t threads, std::uint64_t shared) {
@@ -24,15 +34,15 @@ bool is_allowed(const launch_config& c, std::uint64_t threads, std::uint64_t sha
          c.cluster.x == 1 && c.cluster.y == 1 && c.cluster.z == 1;
 }
 
-void check_one(const launch_config& config, const plain_launch_limits& limits) {
-  const bool shape = is_allowed(config, limits.threads, limits.dynamic_shared);
+void check_one(const launch_config& config, const kernel_limits& limits) {
+  const bool shape = is_allowed(config, limits.kernel_threads, limits.dynamic_shared);
   const bool whole = shape && config.attributes.size() == 0;
-  const bool agrees = gpu::detail::is_plain_shape(config, limits) == shape &&
-                      gpu::detail::is_plain_launch(config, limits) == whole;
+  const bool agrees = gpu::detail::fits(config, limits) == shape &&
+                      gpu::detail::is_fast_path(config, limits) == whole;
   if (agrees) return;
   CAPTURE(config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y);
   CAPTURE(config.block.z, config.shared_bytes, config.cluster.x, config.cluster.y);
-  CAPTURE(config.cluster.z, config.attributes.size(), limits.threads, limits.dynamic_shared);
+  CAPTURE(config.cluster.z, config.attributes.size(), limits.kernel_threads, limits.dynamic_shared);
   FAIL("the shape is allowed: " << shape);
 }
 
@@ -56,7 +66,7 @@ void set(launch_config& config, std::size_t field, std::uint32_t value) {
 TEST_CASE("the launch path knows the limits at their edges", "[kernel][launch]") {
   for (const std::uint32_t threads : {0u, 1u, 256u, 1024u}) {
     for (const std::uint32_t shared : {0u, 49152u, 232448u}) {
-      const auto limits = gpu::detail::make_plain_launch_limits(threads, shared);
+      const auto limits = make_limits(threads, shared);
       // Each two numbers at their edges, with the others in the middle.
       for (std::size_t first = 0; first < 11; ++first) {
         for (std::size_t second = first; second < 11; ++second) {
@@ -75,7 +85,7 @@ TEST_CASE("the launch path knows the limits at their edges", "[kernel][launch]")
 }
 
 TEST_CASE("the launch path sees every bit of the number of attributes", "[kernel][launch]") {
-  const auto limits = gpu::detail::make_plain_launch_limits(1024, 49152);
+  const auto limits = make_limits(1024, 49152);
   for (int bit = 0; bit < 64; ++bit) {
     launch_config config{{3, 2, 2}, {4, 2, 1}};
     config.attributes = gpu::launch_attributes_ref::from_native(nullptr, std::size_t{1} << bit);
@@ -88,29 +98,28 @@ TEST_CASE("the launch path agrees with the limits for random shapes", "[kernel][
   const auto number = [&] { return static_cast<std::uint32_t>(random()); };
   int allowed = 0;
   for (int i = 0; i < 200'000; ++i) {
-    const auto limits =
-        gpu::detail::make_plain_launch_limits(1 + number() % 1024, number() % 232449);
+    const auto limits = make_limits(1 + number() % 1024, number() % 232449);
     const auto small = [&] { return 1 + number() % 12; };
     launch_config config{{small(), small(), small()}, {small(), small(), small()}};
     config.shared_bytes = number() % 232449;
     if (number() % 4 == 0) set(config, number() % 11, edges[number() % std::size(edges)]);
-    if (is_allowed(config, limits.threads, limits.dynamic_shared)) ++allowed;
+    if (is_allowed(config, limits.kernel_threads, limits.dynamic_shared)) ++allowed;
     check_one(config, limits);
   }
   CHECK(allowed > 20'000);
 }
 
 TEST_CASE("a shape that is known at compile time is judged alike", "[kernel][launch]") {
-  const auto limits = gpu::detail::make_plain_launch_limits(1024, 49152);
-  CHECK(gpu::detail::is_plain_launch({4, 256}, limits));
-  CHECK(gpu::detail::is_plain_launch({{1, 2, 3}, {4, 5, 6}, 49152}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({4, 1025}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({0, 256}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({4, {1, 1, 65}}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({4, 256, 49153}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({.grid = 4, .block = 256, .cluster = 2}, limits));
-  CHECK_FALSE(gpu::detail::is_plain_launch({4, 256}, plain_launch_limits{}));
+  const auto limits = make_limits(1024, 49152);
+  CHECK(gpu::detail::is_fast_path({4, 256}, limits));
+  CHECK(gpu::detail::is_fast_path({{1, 2, 3}, {4, 5, 6}, 49152}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({4, 1025}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({0, 256}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({4, {1, 1, 65}}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({4, 256, 49153}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({.grid = 4, .block = 256, .cluster = 2}, limits));
+  CHECK_FALSE(gpu::detail::is_fast_path({4, 256}, gpu::detail::no_limits));
 }
 
 }  // namespace
-}  // namespace plain_launch_test
+}  // namespace kernel_limits_test

@@ -1,0 +1,29 @@
+#pragma once
+/// \file
+/// A launch with its arguments packed, as the checks and the submission take it.
+
+#include <gpu/driver/stream.hpp>
+#include <gpu/kernel/detail/kernel_record.hpp>
+#include <gpu/kernel/launch_config.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// An argument that knows the context of its memory.
+struct argument_owner {
+  context_ref context;  ///< empty if the memory was moved away
+  CUdeviceptr address;  ///< 0 if there are no elements, or if every device reaches them
+  unsigned position;    ///< among the arguments, from 1
+};
+
+/// A launch with its arguments packed.
+struct prepared_launch {
+  stream_ref stream;
+  launch_config config;
+  kernel_record* kernel;
+  void** arguments;  ///< one pointer for each parameter, as the driver wants them
+  source_location where;
+  const argument_owner* owners = nullptr;  ///< needed by the checks only
+  std::size_t owner_count = 0;
+};
+
+}  // namespace gpu::inline v0::detail

@@ -1,0 +1,70 @@
+#pragma once
+/// \file
+/// Submits a launch that was checked: leaves its record, and calls cuLaunchKernel or
+/// cuLaunchKernelEx.
+
+#include <gpu/kernel/detail/launch_failure.hpp>
+#include <gpu/kernel/detail/prepared_launch.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// The attributes of a launch and, as one more, its cluster.
+struct attributes_and_cluster {
+  explicit attributes_and_cluster(const launch_config& config) noexcept {
+    for (; count < config.attributes.size(); ++count)
+      all[count] = config.attributes.native()[count];
+    all[count++] = cluster_attribute(config.cluster);
+  }
+  CUlaunchAttribute all[most_launch_attributes + 1];
+  std::size_t count = 0;
+};
+
+/// Submits a launch without attributes, for which `limits` are those of its device.
+/// (cuLaunchKernel)
+[[gnu::always_inline]] inline result<> submit(const stream_ref& stream, const launch_config& config,
+                                              const kernel_record& kernel,
+                                              const kernel_limits& limits, void** arguments,
+                                              source_location where) noexcept {
+  process_state& process = *kernel.process;
+  const std::uint64_t ticket =
+      note_launch(process.launches, &limits.label, recorded_stream(stream.native()), where);
+  const auto function = __atomic_load_n(&process.launch_kernel, __ATOMIC_ACQUIRE);
+  const CUresult code =
+      function(reinterpret_cast<CUfunction>(kernel.native), config.grid.x, config.grid.y,
+               config.grid.z, config.block.x, config.block.y, config.block.z, config.shared_bytes,
+               stream.native(), arguments, nullptr);
+  if (code == CUDA_SUCCESS) return {};
+  return explain_launch_failure(code, ticket, limits.label, stream.native(), where);
+}
+
+/// Submits a launch with these attributes. (cuLaunchKernelEx)
+inline result<> submit_with_attributes(const prepared_launch& launch, const kernel_limits& limits,
+                                       const CUlaunchAttribute* attributes,
+                                       std::size_t count) noexcept {
+  const CUstream stream = launch.stream.native();
+  const CUlaunchConfig native = native_config(launch.config, stream, attributes, count);
+  const std::uint64_t ticket = note_launch(launch.kernel->process->launches, &limits.label,
+                                           recorded_stream(stream), launch.where);
+  const auto function = driver::current_entry_points().launch_kernel_ex;
+  CUresult code = CUDA_ERROR_NOT_INITIALIZED;
+  if (function != nullptr) {
+    code = function(&native, reinterpret_cast<CUfunction>(launch.kernel->native), launch.arguments,
+                    nullptr);
+  }
+  if (code == CUDA_SUCCESS) return {};
+  return explain_launch_failure(code, ticket, limits.label, stream, launch.where, &native);
+}
+
+/// Submits a launch in any shape.
+inline result<> submit_any(const prepared_launch& launch, const kernel_limits& limits) noexcept {
+  const launch_config& config = launch.config;
+  if (config.cluster != dims{}) {
+    const attributes_and_cluster attributes(config);
+    return submit_with_attributes(launch, limits, attributes.all, attributes.count);
+  }
+  if (const launch_attributes_ref& attributes = config.attributes; attributes.size() != 0)
+    return submit_with_attributes(launch, limits, attributes.native(), attributes.size());
+  return submit(launch.stream, config, *launch.kernel, limits, launch.arguments, launch.where);
+}
+
+}  // namespace gpu::inline v0::detail
