@@ -68,7 +68,7 @@ inline std::uint64_t bytes_of(std::span<const array_ptr> arrays) {
   return bytes;
 }
 
-/// Whether the program itself is to map memory to an array.
+/// Returns whether the program itself is to map memory to an array.
 inline bool is_unmapped(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   return (form.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0;
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a driver keeps of its messages, and whom it tells of them.
+/// The log messages of a driver, and the callbacks that receive them.
 
 #include <cuda.h>
 
@@ -43,7 +43,7 @@ class message_log {
     listeners_.push_back({function, data, handle});
     return handle;
   }
-  /// False where there is no such callback.
+  /// Removes a callback; false if there is no such callback.
   bool stop_listening(CUlogsCallbackHandle handle) {
     const std::lock_guard guard(mutex_);
     return std::erase_if(listeners_, [&](const listener& l) { return l.handle == handle; }) != 0;

@@ -28,7 +28,7 @@ struct memory_operation {
   bool waits() const noexcept {
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
   }
-  /// Whether a wait for the value is over where the word is `word`.
+  /// Returns whether a wait for the value is over where the word is `word`.
   bool satisfied_by(std::uint64_t word) const noexcept {
     const std::uint64_t mask = bytes == 4 ? 0xffff'ffff : ~std::uint64_t{0};
     switch (condition) {

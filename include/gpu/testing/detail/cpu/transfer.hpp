@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// How bytes are moved: both ends of a copy, what is checked when it is enqueued, what happens when
-/// its turn comes.
+/// Moves bytes: both ends of a copy, the checks when it is queued, and the copy itself.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/memory.hpp>
@@ -71,11 +70,11 @@ inline bool span_of(const endpoint& end, const transfer& what, std::uint64_t& by
          !__builtin_add_overflow(bytes, end.address, &planes);
 }
 
-/// How the caller names an end: as a host pointer, a device pointer, by a unified address, or as a
-/// part of an array, which is inside it.
+/// How the caller refers to an end: as a host pointer, a device pointer, a unified address, or a
+/// part of an array.
 enum class named_as : std::uint8_t { host, device, unified, array };
 
-/// Finds out where an end is, and whether all of it may be touched.
+/// Finds the location of an end, and checks that all of it may be accessed.
 inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as how) {
   std::uint64_t bytes = 0;
   if (end.address == 0 || !span_of(end, what, bytes)) return CUDA_ERROR_INVALID_VALUE;
@@ -174,7 +173,7 @@ inline void perform(driver_state& driver, context_state& context, const transfer
   });
 }
 
-/// Whether enqueued work may read these bytes of page-locked memory.
+/// Returns whether queued work may read these bytes of page-locked memory.
 inline bool may_read(const operation& what, const memory_block& block, std::uint64_t begin,
                      std::uint64_t end) {
   if (what.reads_any_host_memory) return true;
@@ -185,7 +184,7 @@ inline bool may_read(const operation& what, const memory_block& block, std::uint
   return false;
 }
 
-/// Work that is enqueued, not done, and may read these bytes; null when there is none.
+/// Returns queued work that is not done and may read these bytes; null if there is none.
 inline operation_ptr pending_reader(call& c, const memory_block& block, std::uint64_t begin,
                                     std::uint64_t end) {
   const auto in = [&](const stream_ptr& stream) -> operation_ptr {
@@ -249,7 +248,7 @@ inline CUresult capture_transfer(call& c, const stream_ptr& stream, const transf
   return c.capture(stream, transfer_node(c, stream->context, what));
 }
 
-/// Enqueues a copy whose ends were checked. The call returns when the copy is done where the
+/// Queues a copy whose ends were checked. The call returns when the copy is done where the
 /// driver promises that; otherwise, pageable memory has been read by then.
 inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer what, bool blocking) {
   if (stream->capture) return capture_transfer(c, stream, what);
