@@ -54,7 +54,7 @@ class stream_capture;
 struct launch_config;
 struct jit_options;
 struct jit_report;
-struct kernel_attributes;
+struct kernel_properties;
 template <class T> class managed_variable;
 class module;
 class untyped_kernel;

@@ -1,8 +1,7 @@
 #pragma once
 /// \file
-/// Graphs: work that is described or captured once, and launched many times.
+/// Graphs: work that is described or captured once and launched many times.
 
-#include <gpu/graph/box_node.hpp>
 #include <gpu/graph/child_graph_node.hpp>
 #include <gpu/graph/conditional_node.hpp>
 #include <gpu/graph/dependencies.hpp>
@@ -13,6 +12,7 @@
 #include <gpu/graph/graph_exec.hpp>
 #include <gpu/graph/graph_memory.hpp>
 #include <gpu/graph/graph_node.hpp>
+#include <gpu/graph/graph_ref.hpp>
 #include <gpu/graph/graph_results.hpp>
 #include <gpu/graph/host_node.hpp>
 #include <gpu/graph/kernel_node.hpp>
@@ -20,4 +20,5 @@
 #include <gpu/graph/memory_operation_node.hpp>
 #include <gpu/graph/node_attribute.hpp>
 #include <gpu/graph/node_description.hpp>
+#include <gpu/graph/region_node.hpp>
 #include <gpu/graph/stream_capture.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// The layer `kernel`: loaded code, its kernels and their launch.
 
-#include <gpu/kernel/cluster_occupancy.hpp>
 #include <gpu/kernel/host_argument.hpp>
 #include <gpu/kernel/jit_options.hpp>
 #include <gpu/kernel/kernel.hpp>

@@ -24,6 +24,7 @@
 #include <gpu/memory/memory_range_attribute.hpp>
 #include <gpu/memory/peer_memory.hpp>
 #include <gpu/memory/physical_memory.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>

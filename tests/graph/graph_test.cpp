@@ -332,7 +332,7 @@ TEST_CASE("graph: what is wrong with a description is said before the driver is 
   config.attributes = gpu::launch_attributes_ref::from_native(nullptr, 2);
   error = error_of(f.graph.add({}, gpu::kernel_node(config, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "gpu::kernel_node", "2 launch attributes are at a null pointer"));
+  CHECK(says(error, "gpu::kernel_node", "config.attributes has size 2 but a null pointer"));
   error = error_of(
       f.graph.add({}, gpu::kernel_node({.grid = 64, .block = 1, .cluster = 64}, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_launch);

@@ -273,7 +273,8 @@ TEST_CASE("graph: attributes of kernel nodes are asked and set one by one", "[gr
 
   gpu::cuda_error error = error_of(gpu::set_attribute<attribute::shared_carveout>(node, 101));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::set_attribute", "carve-out of 101 is not from 0 to 100 percent"));
+  CHECK(says(error, "gpu::set_attribute",
+             "101 is not a valid shared memory carve-out; pass 0 to 100 percent"));
   CHECK(error_of(gpu::set_attribute<attribute::priority>(gpu::graph_node{}, 0)) ==
         gpu::errc::empty_handle);
   CHECK(error_of(gpu::attribute<attribute::priority>(gpu::graph_node{})) ==

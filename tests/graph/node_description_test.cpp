@@ -2,7 +2,7 @@
 
 #include "graph/graph_fixture.hpp"
 
-#include <gpu/graph/box_node.hpp>
+#include <gpu/graph/region_node.hpp>
 
 namespace node_description_test {
 
@@ -76,9 +76,9 @@ TEST_CASE("graph: copies and fills are described with their context", "[graph][o
   const auto other = gpu::pitched_span<unsigned>::from_native(f.x.span().data() + 24, {4, 3}, 32);
   CHECK(f.add(gpu::copy_node(f.x.span().first(8), f.x.span().last(8))).memcpy.copyCtx ==
         f.context.native());
-  CHECK(f.add(gpu::copy_box_node(box, other)).memcpy.copyCtx == f.context.native());
+  CHECK(f.add(gpu::copy_region_node(box, other)).memcpy.copyCtx == f.context.native());
   CHECK(f.add(gpu::fill_node(f.x, 5u)).memset.ctx == f.context.native());
-  const CUgraphNodeParams& told = f.add(gpu::fill_box_node(box, 6u));
+  const CUgraphNodeParams& told = f.add(gpu::fill_region_node(box, 6u));
   CHECK(told.type == CU_GRAPH_NODE_TYPE_MEMSET);
   CHECK(told.memset.ctx == f.context.native());
   CHECK(told.memset.dst == box.native());

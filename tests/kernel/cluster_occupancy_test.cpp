@@ -1,4 +1,4 @@
-#include <gpu/kernel/cluster_occupancy.hpp>
+#include <gpu/kernel/occupancy.hpp>
 
 #include "support/results.hpp"
 
@@ -72,7 +72,7 @@ TEST_CASE("occupancy: a device holds so many clusters", "[kernel][occupancy]") {
         gpu::max_active_clusters(f.light, f.device, {.grid = 64, .block = 32, .cluster = 2}));
     CHECK(error == gpu::errc::invalid_launch);
     CHECK(error.limit() == 1);
-    CHECK(says(error, "gpu::max_active_clusters", "the device has no clusters"));
+    CHECK(says(error, "gpu::max_active_clusters", "the device does not support clusters"));
   }
 }
 
@@ -132,7 +132,7 @@ TEST_CASE("occupancy: the driver is told the attributes of the clusters' launch"
   config.attributes = gpu::launch_attributes_ref::from_native(nullptr, 3);
   const gpu::cuda_error error = error_of(gpu::max_active_clusters(f.light, f.device, config));
   CHECK(error == gpu::errc::invalid_launch);
-  CHECK(says(error, "gpu::max_active_clusters", "3 launch attributes are at a null pointer"));
+  CHECK(says(error, "gpu::max_active_clusters", "config.attributes has size 3 but a null pointer"));
 }
 
 TEST_CASE("occupancy: a capture goes on while clusters are asked about",

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace kernel_attributes_test {
+namespace kernel_properties_test {
 namespace {
 
 using attribute = gpu::kernel_attribute;
@@ -41,7 +41,7 @@ TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::module module = loaded();
   const auto f = test::value_of(module.kernel<float*>("f"));
-  const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+  const gpu::kernel_properties has = test::value_of(f.properties(device));
   CHECK(has.static_shared_bytes == 400);
   CHECK(has.constant_bytes == 40);
   CHECK(has.registers == static_cast<unsigned>(raw(f.native(), CU_FUNC_ATTRIBUTE_NUM_REGS)));
@@ -80,7 +80,7 @@ TEST_CASE("attributes are those of the driver", "[kernel][attributes]") {
 
   const auto untyped = test::value_of(module.kernel("clustered"));
   if (test::value_of(device.compute_capability()).sm() >= 90) {
-    CHECK(test::value_of(untyped.attributes(device)).required_cluster == gpu::dims{2, 1, 1});
+    CHECK(test::value_of(untyped.properties(device)).required_cluster == gpu::dims{2, 1, 1});
   }
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("each attribute is told in its place", "[kernel][attributes]") {
   };
   const gpu::driver::scoped_entry_points in_force(table);
   for (only = 0; only < CU_FUNC_ATTRIBUTE_MAX; ++only) {
-    const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+    const gpu::kernel_properties has = test::value_of(f.properties(device));
     const std::vector<std::size_t> told = {has.max_threads_per_block,
                                            has.static_shared_bytes,
                                            has.constant_bytes,
@@ -127,7 +127,7 @@ TEST_CASE("choices about a kernel are kept", "[kernel][attributes]") {
   test::value_of(gpu::set_attribute<attribute::allows_nonportable_cluster>(f, true, device));
   test::value_of(gpu::set_attribute<attribute::cluster_scheduling>(
       f, gpu::cluster_scheduling::load_balancing, device));
-  const gpu::kernel_attributes has = test::value_of(f.attributes(device));
+  const gpu::kernel_properties has = test::value_of(f.properties(device));
   CHECK(has.shared_carveout == 50);
   CHECK(has.allows_nonportable_cluster);
   CHECK(has.cluster_scheduling == gpu::cluster_scheduling::load_balancing);
@@ -212,7 +212,7 @@ TEST_CASE("a capture goes on while a kernel is asked and told", "[kernel][attrib
   const gpu::stream stream = test::value_of(gpu::stream::create(device));
   REQUIRE(test::driver().stream_begin_capture(stream.native(), CU_STREAM_CAPTURE_MODE_GLOBAL) ==
           CUDA_SUCCESS);
-  const auto all = f.attributes(device);
+  const auto all = f.properties(device);
   const auto one = gpu::attribute<attribute::registers>(f, device);
   const auto prefer = f.set_cache_preference(gpu::cache_preference::l1, device);
   const auto carve = gpu::set_attribute<attribute::shared_carveout>(f, 50, device);
@@ -231,7 +231,7 @@ TEST_CASE("a capture goes on while a kernel is asked and told", "[kernel][attrib
 TEST_CASE("an empty kernel has no attributes", "[kernel][attributes]") {
   const gpu::device device = test::first_device();
   const gpu::kernel<float*> none;
-  CHECK(none.attributes(device).error() == gpu::errc::empty_handle);
+  CHECK(none.properties(device).error() == gpu::errc::empty_handle);
   CHECK(gpu::attribute<attribute::registers>(none, device).error() == gpu::errc::empty_handle);
   CHECK(gpu::set_attribute<attribute::shared_carveout>(none, 5, device).error() ==
         gpu::errc::empty_handle);
@@ -246,7 +246,7 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
           const gpu::device device = gpu::device::from_native(0);
           const gpu::module module = GPU_TRY(gpu::module::load(program));
           const auto f = GPU_TRY(module.kernel<float*>("f"));
-          GPU_TRY(f.attributes(device));
+          GPU_TRY(f.properties(device));
           GPU_TRY(gpu::attribute<attribute::registers>(f, device));
           GPU_TRY(f.set_cache_preference(gpu::cache_preference::shared, device));
           GPU_TRY(gpu::set_attribute<attribute::shared_carveout>(f, 25, device));
@@ -255,4 +255,4 @@ TEST_CASE("each driver call about attributes may fail", "[kernel][attributes]") 
 }
 
 }  // namespace
-}  // namespace kernel_attributes_test
+}  // namespace kernel_properties_test

@@ -119,23 +119,23 @@ TEST_CASE("values that no launch can have are refused", "[kernel][launch]") {
                                                "Use one of its enumerators") == invalid);
   CHECK(refused<attribute::programmatic_event>({}, "the event is empty", "Use the object") ==
         empty);
-  CHECK(refused<attribute::programmatic_event>({timed}, "notes the time", ".timing = false") ==
-        invalid);
+  CHECK(refused<attribute::programmatic_event>({timed}, "must not have timing",
+                                               ".timing = false") == invalid);
   CHECK(refused<attribute::launch_completion_event>({}, "the event is empty", "Use the object") ==
         empty);
-  CHECK(refused<attribute::launch_completion_event>(timed, "notes the time", ".timing = false") ==
-        invalid);
+  CHECK(refused<attribute::launch_completion_event>(timed, "must not have timing",
+                                                    ".timing = false") == invalid);
   CHECK(refused<attribute::memory_sync_domain>(gpu::memory_sync_domain{5},
                                                "5 is no gpu::memory_sync_domain",
                                                "Use one of its enumerators") == invalid);
   CHECK(refused<attribute::preferred_cluster>({2, 0, 1}, "cluster of {2, 0, 1} has no blocks",
-                                              "Give each extent at least 1") == invalid);
+                                              "each extent must be at least 1") == invalid);
   const gpu::cuda_error much = refused<attribute::shared_carveout>(
-      101, "a carve-out of 101 is not from 0 to 100 percent", "Leave it out");
+      101, "101 is not a valid shared memory carve-out", "leave the attribute out");
   CHECK(much == invalid);
   CHECK((much.asked() == 101 && much.limit() == 100));
-  CHECK(refused<attribute::shared_carveout>(-1, "a carve-out of -1 is not", "Leave it out") ==
-        invalid);
+  CHECK(refused<attribute::shared_carveout>(-1, "-1 is not a valid shared memory carve-out",
+                                            "leave the attribute out") == invalid);
   gpu::launch_attributes attributes;
   for (const int percent : {0, 100})
     CHECK(attributes.set<attribute::shared_carveout>(percent).has_value());

@@ -201,15 +201,14 @@ TEST_CASE("shapes outside the limits are refused before the driver is asked", "[
     const char* words;
     const char* cure = "";
   };
-  const char* const strides =
-      "Give each thread several elements, in a loop that strides by the grid.";
+  const char* const strides = "Let each thread process several elements, in a grid-stride loop.";
   const char* const smaller = "Use smaller blocks and more of them.";
   const bad_shape shapes[] = {
       {{0, 1},
        0,
        1,
        "x extent of 0 is zero; it must be at least 1 and at most 2147483647.",
-       "Skip the launch where there is nothing to do."},
+       "Skip the launch if there is nothing to do."},
       {{{1, 0, 1}, 1}, 0, 1, "y extent of 0"},
       {{{1, 1, 0}, 1}, 0, 1, "z extent of 0"},
       {{0x80000000u, 1}, 0x80000000u, 0x7fffffff, "the grid is {2147483648, 1, 1}", strides},
@@ -236,7 +235,7 @@ TEST_CASE("shapes outside the limits are refused before the driver is asked", "[
        (227 << 10) + 1,
        227 << 10,
        "bytes of dynamic shared memory",
-       "Ask for less, or split the work into smaller tiles."},
+       "Use less, or split the work into smaller tiles."},
   };
   for (const bad_shape& bad : shapes) {
     const auto refused = gpu::launch(stream, bad.shape, kernel);

@@ -175,7 +175,7 @@ TEST_CASE("a name with a zero byte is refused", "[kernel][module]") {
     CHECK(error.limit() == 9);
     CHECK(test::says(error, "gpu::module::kernel",
                      "the name that begins with \"scale\" has a zero byte at 5 of 9, where the "
-                     "driver would stop reading. Take it out.",
+                     "driver would stop reading. Remove it.",
                      "module_test.cpp"));
   }
   const gpu::cuda_error global = test::error_of(module.global<int>(variable, device));
@@ -201,7 +201,7 @@ TEST_CASE("a signature is compared with the module's", "[kernel][module]") {
         "difference\n"
         "   2     8 bytes at offset 8     float       4 bytes at offset 8\n"
         "   3     4 bytes at offset 16    int         4 bytes at offset 12\n"
-        "State the types of the __global__ function's parameters, in their order.\n");
+        "State the parameter types of the __global__ function, in order.\n");
   const auto few = module.kernel<float>("scale");
   REQUIRE_FALSE(few.has_value());
   CHECK(few.error().asked() == 1);
@@ -307,7 +307,7 @@ TEST_CASE("a kernel keeps the code of its module loaded", "[kernel][module]") {
   test::value_of(gpu::launch(stream, {1, 32}, untyped, 2.0f, gpu::inout(x), 2));
   CHECK(x == std::vector<float>{4, 8});
   CHECK(std::string(kernel.name()) == "scale");
-  CHECK(test::value_of(kernel.attributes(stream.device())).max_threads_per_block >= 32);
+  CHECK(test::value_of(kernel.properties(stream.device())).max_threads_per_block >= 32);
 
   auto copy = kernel;
   untyped = {};

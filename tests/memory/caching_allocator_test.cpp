@@ -281,7 +281,7 @@ TEST_CASE("caching_allocator: refuses segments that no device has, and limits be
         error_of(caching_allocator::create(device, {.segment_bytes = bytes}));
     CHECK(error == gpu::errc::invalid_argument);
     CHECK(says(error, "gpu::caching_allocator::create", std::to_string(bytes).c_str(),
-               "no device has so many", "Lower segment_bytes"));
+               "it must be at most", "Lower it"));
     CHECK(error.asked() == bytes);
     CHECK(error.limit() < bytes);
   }

@@ -329,7 +329,7 @@ TEST_CASE("caching_pinned_allocator: refuses limits and segments that cannot be,
   const gpu::cuda_error low = error_of(create({.limit = mebibyte}));
   CHECK(low == gpu::errc::invalid_argument);
   CHECK(says(low, "gpu::caching_pinned_allocator::create", "1048576 bytes",
-             "below one segment of 2097152 bytes", "Raise the limit"));
+             "less than one segment of 2097152 bytes", "Raise the limit"));
   const gpu::cuda_error large = error_of(create({.segment_bytes = ~std::size_t{0} - 5}));
   CHECK(large == gpu::errc::invalid_argument);
   CHECK(says(large, "18446744073709551610 bytes", "Lower segment_bytes"));

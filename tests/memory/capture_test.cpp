@@ -216,7 +216,7 @@ TEST_CASE("capture: the caching allocator takes back, and hands out nothing",
     const device_buffer<char> freed = std::move(warm);
     const gpu::cuda_error handed = error_of(cache.hand_over(f.stream));
     CHECK(handed == gpu::errc::capture_prohibited);
-    CHECK(says(handed, "Hand over after the capture"));
+    CHECK(says(handed, "Call it after the capture"));
     auto used = value_of(pinned.allocate<char>(mebibyte));
     const gpu::cuda_error kept = error_of(pinned.free_after(f.stream, std::move(used)));
     CHECK(kept == gpu::errc::capture_prohibited);
@@ -227,7 +227,7 @@ TEST_CASE("capture: the caching allocator takes back, and hands out nothing",
   const test::captured spoiled = capture(f.stream, [&] {
     const gpu::cuda_error refused = error_of(cache.allocate<char>(f.stream, mebibyte));
     CHECK(refused == gpu::errc::capture_prohibited);
-    CHECK(says(refused, "gpu::caching_allocator::allocate", "a graph cannot hold this",
+    CHECK(says(refused, "gpu::caching_allocator::allocate", "a graph cannot contain this",
                "before the capture begins"));
   });
   CHECK_FALSE(spoiled.unharmed());

@@ -1,4 +1,5 @@
 #include <gpu/memory/copy_2d.hpp>
+#include <gpu/memory/fill.hpp>
 
 #include "support/noted_calls.hpp"
 
@@ -259,7 +260,7 @@ TEST_CASE("copy: refuses boxes that do not fit", "[memory][pitched]") {
   CHECK(pitch == gpu::errc::invalid_argument);
   CHECK(says(pitch, "20 elements of 4 bytes", "pitch is 79 bytes"));
   const auto flat = pitched_host_span<int>::from_native(box.values.data(), {2, 10, 2}, 8, 9);
-  CHECK(says(error_of(copy(flat, buffer.span())), "10 rows, but the next begins after 9"));
+  CHECK(says(error_of(copy(flat, buffer.span())), "10 rows, but plane_rows is 9"));
   CHECK(error_of(copy(gpu::stream_ref{}, buffer.span(), buffer.span())) == gpu::errc::empty_handle);
   CHECK(says(error_of(fill(gpu::stream_ref{}, buffer.span(), 1)), "gpu::fill", "stream is empty"));
   CHECK(says(error_of(pitched_buffer<int>::create(gpu::context_ref{}, {2, 2})),
@@ -310,14 +311,14 @@ TEST_CASE("copy, fill: boxes of more bytes than there are addresses are refused"
          {error_of(fill(stream, box, 5)), error_of(copy(stream, box, box)),
           error_of(copy(box, back)), error_of(copy(stream, {gpu::box_copy(box, box)}))}) {
       CHECK(error == gpu::errc::size_overflow);
-      CHECK(says(error, "more bytes than a size_t can count", "Give extents of memory"));
+      CHECK(says(error, "more bytes than a size_t can count", "Check the extents"));
     }
   }
   const auto none = pitched_span<int>::from_native(buffer.data(), {0, one << 40, one << 40}, 4);
   CHECK(fill(stream, none, 5).has_value());
   CHECK(says(
       error_of(fill(stream, pitched_span<int>::from_native(buffer.data(), {1, one << 62, 4}), 5)),
-      "the destination is 4 planes of 4611686018427387904 rows of 4 bytes"));
+      "the destination has 4 planes of 4611686018427387904 rows of 4 bytes"));
 }
 
 TEST_CASE("pitched_buffer: says what is wrong with its extents", "[memory][pitched]") {
@@ -326,8 +327,8 @@ TEST_CASE("pitched_buffer: says what is wrong with its extents", "[memory][pitch
   const gpu::cuda_error all =
       error_of(pitched_buffer<float>::create(device, {1, one << 40, one << 40}));
   CHECK(all == gpu::errc::size_overflow);
-  CHECK(says(all, "a box of 1 x 1099511627776 x 1099511627776 elements of 4 bytes",
-             "Make it smaller"));
+  CHECK(
+      says(all, "1 x 1099511627776 x 1099511627776 elements of 4 bytes", "Request fewer elements"));
   CHECK(value_of(pitched_buffer<float>::create(device, {0, one << 40, one << 40})).empty());
 }
 
@@ -338,8 +339,8 @@ TEST_CASE("pitched_buffer: says where rows are longer than the device takes",
   const gpu::cuda_error row =
       error_of(pitched_buffer<float>::create(device, {std::size_t{1} << 40}));
   CHECK(row == gpu::errc::invalid_argument);
-  CHECK(says(row, "gpu::pitched_buffer::create", "the rows are 4398046511104 bytes",
-             "device 0 are at most 2147483647", "Make them shorter"));
+  CHECK(says(row, "gpu::pitched_buffer::create", "each row has 4398046511104 bytes",
+             "device 0 allows at most 2147483647", "Use shorter rows"));
   CHECK(row.asked() == std::uint64_t{1} << 42);
   CHECK(row.limit() == 2147483647);
 }

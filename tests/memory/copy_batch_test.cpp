@@ -214,7 +214,7 @@ TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
   for (const gpu::cuda_error& refused : {error_of(gpu::copy(legacy, {range_copy(f.pinned, f.a)})),
                                          error_of(gpu::copy(legacy, {box_copy(box, box)}))}) {
     CHECK(refused == gpu::errc::invalid_argument);
-    CHECK(says(refused, "legacy default stream", "stream of your own"));
+    CHECK(says(refused, "legacy default stream", "a stream that you created"));
   }
   for (const gpu::cuda_error& refused :
        {error_of(gpu::copy(gpu::stream_ref{}, {range_copy(f.pinned, f.a)})),

@@ -160,7 +160,8 @@ TEST_CASE("copy: different lengths are refused with both", "[memory][copy]") {
   CHECK(error == gpu::errc::size_mismatch);
   CHECK(error.asked() == 12);
   CHECK(error.limit() == 10);
-  CHECK(says(error, "gpu::copy", "source has 12", "destination 10", "first(10)", "copy_test.cpp"));
+  CHECK(says(error, "gpu::copy", "source has 12", "destination has 10", "first(10)",
+             "copy_test.cpp"));
   CHECK(error_of(copy(std::vector<int>(3), buffer)) == gpu::errc::size_mismatch);
   std::vector<int> none;
   CHECK(error_of(copy(buffer, none)) == gpu::errc::size_mismatch);

@@ -119,7 +119,7 @@ TEST_CASE("ipc: nothing cannot be exported, nor an event that notes the time", "
   const gpu::device device = test::first_device();
   const gpu::cuda_error nothing = error_of(gpu::export_memory(gpu::device_span<int>{}));
   CHECK(nothing == gpu::errc::invalid_argument);
-  CHECK(says(nothing, "not empty"));
+  CHECK(says(nothing, "the span to export is empty"));
   auto buffer = value_of(gpu::device_buffer<int>::create(device, 1000));
   const CUdeviceptr address = buffer.span().subspan(900).native();
   CUdeviceptr base = 0;
@@ -134,9 +134,9 @@ TEST_CASE("ipc: nothing cannot be exported, nor an event that notes the time", "
   CHECK(much == gpu::errc::index_out_of_range);
   CHECK(much.asked() == left + 1);
   CHECK(much.limit() == left);
-  CHECK(says(much, (std::to_string(left + 1) + " bytes to export").c_str(),
-             ("only " + std::to_string(left) + " are left").c_str(),
-             "Export a part that lies in it"));
+  CHECK(says(much, ("has " + std::to_string(left + 1) + " bytes").c_str(),
+             ("ends after " + std::to_string(left)).c_str(),
+             "Export a span inside one allocation"));
   static int local[4];
   const auto on_host = gpu::device_span<int>::from_native(
       static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(&local[0])), 4);
@@ -269,7 +269,7 @@ TEST_CASE("ipc: memory is not imported where it was exported", "[memory][ipc]") 
   const gpu::memory_handle handle = value_of(gpu::export_memory(buffer.span()));
   const gpu::cuda_error error = error_of(gpu::imported_memory<int>::open(device, handle));
   CHECK(error.code() == CUDA_ERROR_INVALID_CONTEXT);
-  CHECK(says(error, "what this process exported is its own, and needs no handle"));
+  CHECK(says(error, "this process exported the handle itself"));
 }
 
 TEST_CASE("ipc: what is no handle is told as that", "[memory][ipc][cpu]") {
@@ -279,10 +279,12 @@ TEST_CASE("ipc: what is no handle is told as that", "[memory][ipc][cpu]") {
   nothing.bytes = 8;
   const gpu::cuda_error memory = error_of(gpu::imported_memory<int>::open(device, nothing));
   CHECK(memory.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(memory, "the handle stands for nothing of another process", "Export it anew"));
+  CHECK(says(memory, "the handle does not refer to a live object of another process",
+             "Export it again"));
   const gpu::cuda_error mark = error_of(gpu::import_event(device, gpu::event_handle{}));
   CHECK(mark.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(mark, "the handle stands for nothing of another process", "Export it anew"));
+  CHECK(says(mark, "the handle does not refer to a live object of another process",
+             "Export it again"));
   const gpu::event own = value_of(gpu::event::create(device, {.timing = false}));
   const gpu::cuda_error kept = error_of(gpu::export_event(own));
   CHECK(kept.code() == CUDA_ERROR_INVALID_VALUE);

@@ -178,9 +178,10 @@ TEST_CASE("managed batch: what is wrong is said, and nothing is queued",
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(f.device));
   error = error_of(gpu::prefetch(legacy, {{f.a, f.device}}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "legacy default stream takes no batches of prefetches", "stream of your own"));
+  CHECK(says(error, "legacy default stream does not take batches of prefetches",
+             "a stream that you created"));
   error = error_of(gpu::discard(legacy, {f.a}));
-  CHECK(says(error, "legacy default stream takes no batches of discards"));
+  CHECK(says(error, "legacy default stream does not take batches of discards"));
   CHECK(error_of(gpu::discard_and_prefetch(legacy, {{f.a, f.device}})) ==
         gpu::errc::invalid_argument);
   CHECK(error_of(gpu::prefetch(gpu::stream_ref{}, {{f.a, f.device}})) == gpu::errc::empty_handle);
@@ -207,7 +208,7 @@ TEST_CASE("managed batch: what the driver does not take is found", "[memory][man
   const auto beyond = gpu::device_span<char>::from_native(f.a.native() + page - 1, 3);
   error = error_of(gpu::discard_and_prefetch(f.stream, {{f.a, f.device}, {beyond, f.device}}));
   CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(error, "range 1 of 2 has 3 bytes, but only 1 are left of its allocation"));
+  CHECK(says(error, "range 1 of 2 has 3 bytes, but its allocation ends after 1"));
   const memory_location nowhere = gpu::device::from_native(99);
   error = error_of(gpu::prefetch(f.stream, {{f.a, f.device}, {f.b, nowhere}}));
   CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);

@@ -55,7 +55,7 @@ TEST_CASE("prefetch: refuses what it cannot do", "[memory][managed]") {
   auto buffer = value_of(managed_buffer<char>::create(device, 10));
   const gpu::cuda_error nowhere = error_of(prefetch(stream, buffer, memory_location{}));
   CHECK(nowhere == gpu::errc::invalid_argument);
-  CHECK(says(nowhere, "no location", "gpu::memory_location::host()"));
+  CHECK(says(nowhere, "location to prefetch to is empty", "gpu::memory_location::host()"));
   CHECK(error_of(prefetch(gpu::stream_ref{}, buffer, device)) == gpu::errc::empty_handle);
   auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
   const gpu::cuda_error unmanaged = error_of(prefetch(stream, plain, device));
@@ -82,8 +82,8 @@ TEST_CASE("prefetch, advise: say how much there is of an allocation", "[memory][
   for (const gpu::cuda_error& error : {error_of(prefetch(stream, beyond, device)),
                                        error_of(advise(beyond, memory_advice::set_read_mostly))}) {
     CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
-    CHECK(says(error, "the range has 7 bytes, but only 6 are left of its allocation",
-               "Take a part of it"));
+    CHECK(says(error, "the range has 7 bytes, but its allocation ends after 6",
+               "Pass a range inside one allocation"));
   }
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("advise: location and advice have to go together", "[memory][managed]"
                                    memory_advice::unset_preferred_location}) {
     const gpu::cuda_error error = error_of(advise(buffer, each, device));
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, gpu::name_of(each), "takes no location", "device 0"));
+    CHECK(says(error, gpu::name_of(each), "does not take a location", "device 0"));
   }
   CHECK(
       says(error_of(advise(buffer, memory_advice::set_accessed_by, memory_location::host_numa(0))),

@@ -75,7 +75,7 @@ TEST_CASE("registered_memory: read-only memory is const", "[memory][registered]"
   const auto flags = registration_flags::read_only | registration_flags::portable;
   const gpu::cuda_error writable = error_of(registered_memory<int>::create(device, values, flags));
   CHECK(writable == gpu::errc::invalid_argument);
-  CHECK(says(writable, "as const", "read_only"));
+  CHECK(says(writable, "must be const", "read_only"));
   const auto memory = value_of(registered_memory<const int>::create(device, values, flags));
   CHECK(memory.flags() == flags);
   CHECK(memory.data() == values.data());
@@ -113,7 +113,7 @@ TEST_CASE("registered_memory: what the device cannot do is said", "[memory][regi
   const test::lacking_device lacking(CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
   const gpu::cuda_error error = error_of(create());
   CHECK(error == gpu::errc::not_supported);
-  CHECK(says(error, "may only read", "Leave read_only out"));
+  CHECK(says(error, "may only read", "Leave out read_only"));
   CHECK(registered_memory<const int>::create(device, values).has_value());
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("aligned_buffer: begins where it was asked to", "[memory][registered]"
   const auto memory = value_of(registered_memory<int>::create(device, buffer));
   CHECK(memory.data() == buffer.data());
   CHECK(value_of(aligned_buffer<int>::create(0)).empty());
-  CHECK(says(error_of(aligned_buffer<int>::create(10, 48)), "48 bytes is no power of two"));
+  CHECK(says(error_of(aligned_buffer<int>::create(10, 48)), "48 bytes is not a power of two"));
   CHECK(error_of(aligned_buffer<int>::create(10, 0)) == gpu::errc::invalid_argument);
   CHECK(error_of(aligned_buffer<int>::create(~std::size_t{0} / 4)) == gpu::errc::size_overflow);
   auto moved = std::move(buffer);
@@ -227,7 +227,8 @@ TEST_CASE("aligned_buffer: says that the host has no such memory", "[memory][reg
   const gpu::cuda_error error =
       error_of(aligned_buffer<std::byte>::create(std::size_t{1} << 60, 1 << 21));
   CHECK(error == gpu::errc::out_of_host_memory);
-  CHECK(says(error, "no 1152921504606846976 bytes aligned to 2097152", "Ask for less"));
+  CHECK(says(error, "could not allocate 1152921504606846976 bytes aligned to 2097152",
+             "Request fewer"));
 }
 
 }  // namespace registered_memory_test

@@ -40,7 +40,7 @@ TEST_CASE("shared_pool: in the process that receives", "[.child]") {
   const auto pool = value_of(imported_memory_pool::open(device, file));
   CHECK(pool.location() == gpu::memory_location(device));
   CHECK(value_of(pool.access(device)) == gpu::memory_access::read_write);
-  CHECK(says(error_of(pool.set_access(device, gpu::memory_access::none)), "the pool's own"));
+  CHECK(says(error_of(pool.set_access(device, gpu::memory_access::none)), "always has access"));
   auto buffer = value_of(pool.open_allocation<int>(stream, handle));
   REQUIRE(buffer.size() == 1000);
   std::vector<int> here(1000);
@@ -99,7 +99,7 @@ TEST_CASE("shared_pool: what stands for nothing is refused", "[memory][pool][sha
   static_cast<void>(closed.release());
   const auto stranger = file_descriptor::adopt(::open("/dev/null", O_RDWR | O_CLOEXEC));
   CHECK(says(error_of(imported_memory_pool::open(device, stranger)),
-             "does not stand for a memory pool"));
+             "does not refer to a memory pool"));
 }
 
 TEST_CASE("shared_pool: is not exported while a stream is captured",

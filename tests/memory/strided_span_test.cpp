@@ -44,7 +44,7 @@ TEST_CASE("extents that do not multiply to the size are refused", "[memory][stri
   CHECK(few.error() == gpu::errc::size_mismatch);
   CHECK(few.error().asked() == 20);
   CHECK(few.error().limit() == 24);
-  CHECK(few.error().details().contains("4 x 5 elements are not the 24"));
+  CHECK(few.error().details().contains("4 x 5 elements do not match the span, which has 24"));
   // 2^63 * 2 would be 0 again.
   const auto huge = view2::row_major({}, {std::size_t{1} << 63, 2});
   CHECK(huge.error() == gpu::errc::size_mismatch);

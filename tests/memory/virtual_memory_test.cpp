@@ -136,21 +136,24 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   const std::string units = std::to_string(unit), twice = std::to_string(2 * unit);
   const gpu::cuda_error odd = error_of(physical_memory::create(device, unit + 1));
   CHECK(odd == gpu::errc::invalid_argument);
-  CHECK(says(odd, ("no multiple of " + units).c_str(), ("Use " + twice).c_str()));
+  CHECK(says(odd, ("not a multiple of the granularity of " + units).c_str(),
+             ("Use " + twice).c_str()));
   CHECK(says(error_of(physical_memory::create(device, 0)), ("Use " + units).c_str()));
   CHECK(says(error_of(physical_memory::create(
                  device, unit, {.handle_types = static_cast<gpu::shareable_handle_types>(32)})),
              "32 has bits that are no gpu::shareable_handle_types"));
-  CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})), "no such multiple"));
+  CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})),
+             "a size_t cannot hold the next multiple"));
   const std::size_t most = ~std::size_t{0} - unit + 1;  // of which it is a multiple
   CHECK(says(error_of(physical_memory::create(device, most - 1)),
              ("Use " + std::to_string(most)).c_str()));
-  CHECK(says(error_of(physical_memory::create(device, most + 1)), "no such multiple"));
+  CHECK(says(error_of(physical_memory::create(device, most + 1)),
+             "a size_t cannot hold the next multiple"));
   CHECK(says(error_of(address_reservation::create(device, 100)), "a reservation of 100 bytes"));
   CHECK(says(error_of(address_reservation::create(device, unit, {.alignment = 3})),
-             "alignment of 3 bytes is no power of two", "leave alignment out"));
+             "alignment of 3 bytes is not a power of two", "leave out alignment"));
   const gpu::cuda_error wished = error_of(address_reservation::create(device, unit, {.wish = 100}));
-  CHECK(says(wished, "the address 100 is no multiple", "leave wish out"));
+  CHECK(says(wished, "the address 100 in wish is not a multiple", "leave out wish"));
   CHECK(wished.asked() == 100);
   CHECK(wished.limit() == unit);
   const auto addresses =
@@ -160,11 +163,12 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   CHECK(says(error_of(memory_mapping::create(addresses, 5, memory)), "an offset of 5 bytes"));
   const gpu::cuda_error past = error_of(memory_mapping::create(addresses, unit, memory));
   CHECK(past == gpu::errc::index_out_of_range);
-  CHECK(says(past, ("past the end of the " + twice).c_str(), "Reserve more"));
+  CHECK(
+      says(past, ("past the end of the reservation, which has " + twice).c_str(), "Reserve more"));
   const auto mapping = value_of(memory_mapping::create(addresses, 0, memory));
   const gpu::cuda_error twice_there = error_of(memory_mapping::create(addresses, 0, memory));
   CHECK(twice_there.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK(says(twice_there, "something may be mapped there already", "Unmap it first"));
+  CHECK(says(twice_there, "memory may already be mapped at this offset", "unmap it first"));
   const gpu::device none = gpu::device::from_native(99);
   for (const gpu::cuda_error& error :
        {error_of(mapping.set_access(none, memory_access::read_write)),
@@ -179,7 +183,7 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
        {error_of(mapping.set_access(nowhere, memory_access::read_write)),
         error_of(mapping.access(nowhere))}) {
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, "gpu::memory_mapping::", "no location", "Pass a device"));
+    CHECK(says(error, "gpu::memory_mapping::", "the location is empty", "Pass a device"));
   }
 }
 
@@ -272,7 +276,7 @@ TEST_CASE("virtual_memory: a descriptor that stands for nothing is refused",
   const auto other = file_descriptor::adopt(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const gpu::cuda_error stranger = error_of(physical_memory::open(other, 1));
   CHECK(stranger.domain() == gpu::error_domain::driver);
-  CHECK(says(stranger, "does not stand for physical memory"));
+  CHECK(says(stranger, "does not refer to physical memory"));
   const auto own = value_of(physical_memory::create(test::first_device(), driver_unit()));
   const gpu::cuda_error kept = error_of(gpu::export_memory(own));
   CHECK(kept.code() == CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,7 @@
 // What attributes of launches, kernels, nodes and graphs do not let through, beside what they do.
 
 #include <gpu/graph.hpp>
-#include <gpu/graph/box_node.hpp>
+#include <gpu/graph/region_node.hpp>
 #include <gpu/graph/graph_memory.hpp>
 #include <gpu/graph/node_attribute.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
@@ -23,21 +23,21 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device, gpu::ker
   gpu::launch_attributes attributes;
 
 #if GPU_REJECTED == 1
-  // expect 1: this attribute of a kernel can be asked for, not set
+  // expect 1: this attribute of a kernel can be read, but not set
   GPU_TRY(gpu::set_attribute<of_kernel::registers>(kernel, 32, device));
 #elif GPU_REJECTED == 2
   // expect 2: deleted function
   const gpu::launch_attributes_ref of_a_temporary = gpu::launch_attributes();
   GPU_TRY(gpu::launch(stream, {.grid = 1, .block = 1, .attributes = of_a_temporary}, kernel));
 #elif GPU_REJECTED == 3
-  // expect 3: this attribute is one of launches, not of nodes
+  // expect 3: only launches have this attribute, nodes do not
   GPU_TRY(gpu::set_attribute<of_launch::launch_completion_event>(node, event));
 #elif GPU_REJECTED == 4
-  // expect 4: the driver does not tell this attribute of a node
+  // expect 4: the driver cannot read this attribute of a node
   GPU_TRY(gpu::attribute<of_launch::programmatic_stream_serialization>(node));
 #elif GPU_REJECTED == 5
-  // expect 5: fill_box_node
-  GPU_TRY(gpu::graph_ref().add({}, gpu::fill_box_node(box, 1u)));
+  // expect 5: fill_region_node
+  GPU_TRY(gpu::graph_ref().add({}, gpu::fill_region_node(box, 1u)));
 #elif GPU_REJECTED == 6
   // expect 6: what graphs hold follows from their allocations
   GPU_TRY(gpu::set_attribute<gpu::graph_memory_attribute::used_mem_current>(device, 0));

@@ -65,13 +65,13 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 12: a copy of a batch needs page-locked host memory
   GPU_TRY(gpu::copy(stream, {gpu::box_copy::read_now(box, box)}));
 #elif GPU_REJECTED == 13
-  // expect 13: the range's elements are const, and to discard them is to change them
+  // expect 13: the range's elements are const, and discarding changes them
   GPU_TRY(gpu::discard(stream, {managed, constant}));
 #elif GPU_REJECTED == 14
-  // expect 14: no temporary one
+  // expect 14: not a temporary one
   GPU_TRY(gpu::copy(stream, {gpu::range_copy(GPU_TRY(words::create(device, 4)), buffer)}));
 #elif GPU_REJECTED == 15
-  // expect 15: no temporary one
+  // expect 15: not a temporary one
   GPU_TRY(gpu::copy(stream, {gpu::range_copy(buffer, GPU_TRY(words::create(device, 4)))}));
 #else
   auto pinned = GPU_TRY(words::create(device, 4));

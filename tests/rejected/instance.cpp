@@ -82,7 +82,7 @@ gpu::result<> use(gpu::program& program, const gpu::module& code) {
   GPU_TRY(code.kernel<int(float*)>("f"));
 #  elif GPU_REJECTED == 14
   // A kernel does not take references: they would name the host's memory.
-  // expect 14: is no object that is copied as bytes
+  // expect 14: is not a trivially copyable object
   GPU_TRY(code.kernel<void(const float&)>("f"));
 #  elif GPU_REJECTED == 15
   // A type and a signature are one list too many.

@@ -24,7 +24,7 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
 
 #ifdef GPU_REJECTED
 #  if GPU_REJECTED == 1
-  // expect 1: another number of arguments
+  // expect 1: the number of arguments differs
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3));
 #  elif GPU_REJECTED == 2
   // expect 2: does not fit the kernel's parameter
@@ -42,10 +42,10 @@ gpu::result<> use(gpu::stream& stream, gpu::kernel<float, int, const float*> ker
   // expect 6: does not fit the kernel's parameter
   GPU_TRY(gpu::launch(stream, config, kernel, 2.0f, 3, host));
 #  elif GPU_REJECTED == 7
-  // expect 7: neither trivially copyable nor known to stand for
+  // expect 7: neither trivially copyable nor a type for device memory
   GPU_TRY(gpu::launch(stream, config, untyped, not_copyable_as_bytes{}));
 #  elif GPU_REJECTED == 8
-  // expect 8: neither trivially copyable nor known to stand for
+  // expect 8: neither trivially copyable nor a type for device memory
   GPU_TRY(gpu::launch(stream, config, untyped, make_buffer()));
 #  elif GPU_REJECTED == 9
   // A stream's temporary: the name would outlive it.

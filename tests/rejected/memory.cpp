@@ -67,7 +67,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 13: the destination's elements are const
   GPU_TRY(gpu::fill(stream, reading, 1.0f));
 #elif GPU_REJECTED == 14
-  // expect 14: a temporary device_buffer is none
+  // expect 14: a temporary device_buffer is not one
   GPU_TRY(gpu::copy(stream, pinned, GPU_TRY(gpu::device_buffer<float>::create(stream, 4))));
 #elif GPU_REJECTED == 15
   // expect 15: deleted
@@ -76,10 +76,10 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 16: deleted
   const auto span = gpu::pinned_vector<float>::create(device, 4).value().first(2);
 #elif GPU_REJECTED == 17
-  // expect 17: no temporary one
+  // expect 17: not a temporary one
   GPU_TRY(gpu::copy(stream, GPU_TRY(gpu::pinned_vector<float>::create(device, 4)), buffer));
 #elif GPU_REJECTED == 18
-  // expect 18: no temporary one
+  // expect 18: not a temporary one
   GPU_TRY(gpu::copy(stream, buffer, GPU_TRY(gpu::pinned_vector<float>::create(device, 4))));
 #elif GPU_REJECTED == 19
   // expect 19: deleted
@@ -88,7 +88,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 20: deleted
   const gpu::pinned_span<const float> span = std::move(pinned);
 #elif GPU_REJECTED == 21
-  // expect 21: no temporary one
+  // expect 21: not a temporary one
   using registered = gpu::registered_memory<float>;
   GPU_TRY(gpu::copy(stream, GPU_TRY(registered::create(device, host)), buffer));
 #elif GPU_REJECTED == 22

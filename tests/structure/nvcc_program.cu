@@ -139,7 +139,7 @@ gpu::result<> launch_functions(gpu::device device) {
   expect(std::strstr(axpy.name(), "saxpy") != nullptr, "a kernel has the function's name");
   cudaFuncAttributes raw{};
   GPU_TRY(gpu::from_runtime(cudaFuncGetAttributes(&raw, saxpy), "cudaFuncGetAttributes"));
-  const gpu::kernel_attributes has = GPU_TRY(axpy.attributes(device));
+  const gpu::kernel_properties has = GPU_TRY(axpy.properties(device));
   expect(static_cast<int>(has.registers) == raw.numRegs, "registers");
   expect(static_cast<int>(has.max_threads_per_block) == raw.maxThreadsPerBlock, "threads");
 

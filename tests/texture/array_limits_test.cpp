@@ -104,8 +104,8 @@ constexpr limited surface_limits[] = {
 /// Whether an error says that an array is too large for textures, or for surfaces.
 bool too_large(const gpu::cuda_error& error, const char* user) {
   return error == gpu::errc::invalid_argument &&
-         says(error, "too large for the", user, "up to", "4",
-              "for this kind. Make it smaller, or divide it.");
+         says(error, "is too large:", user, "have a limit of", "4",
+              "for this kind of array. Make the array smaller, or split it.");
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ TEST_CASE("array limits: of cubes, also where nobody can count their faces", "[t
     const gpu::cuda_error many = error_of(cuda_array<float>::create(device, shape));
     CHECK(many == gpu::errc::invalid_argument);
     CHECK(says(many, "an array of 4 x 4 x 6 x", std::to_string(layers).c_str(), "too large",
-               "Make it smaller"));
+               "Make the array smaller"));
     CHECK(error_of(mipmapped_array<float>::create(device, shape)) == gpu::errc::invalid_argument);
   }
 }

@@ -218,19 +218,19 @@ TEST_CASE("map_array: what is no part of an array is refused", "[texture][mappin
   };
   gpu::cuda_error error = tiles({.level = 99});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "gpu::unmap_array", "level 99 is asked for, and there are 10"));
+  CHECK(says(error, "gpu::unmap_array", "level 99 does not exist: the array has 10"));
   error = tiles({.layer = 2});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "layer 2 is asked for, and there are 2"));
+  CHECK(says(error, "layer 2 does not exist: the array has 2"));
   error = tiles({.level = properties.mip_tail_level});
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "is smaller than a tile", "Map a gpu::array_mip_tail"));
+  CHECK(says(error, "has no tiles: the mip tail begins at level", "Map a gpu::array_mip_tail"));
   error = tiles({.at = {512}});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "0 texels from 512 on along x", "the level has 512"));
+  CHECK(says(error, "0 texels from 512 on along x", "the level, which has 512"));
   error = tiles({.at = {0, 128}, .size = {128, 512}});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "512 texels from 128 on along y", "the level has 512"));
+  CHECK(says(error, "512 texels from 128 on along y", "the level, which has 512"));
   CHECK(tiles({.at = {0, 512}}) == gpu::errc::index_out_of_range);
   CHECK(tiles({.size = {128, 0}}) == gpu::errc::index_out_of_range);
   CHECK(tiles({.size = {0, 128}}) == gpu::errc::index_out_of_range);
@@ -239,30 +239,30 @@ TEST_CASE("map_array: what is no part of an array is refused", "[texture][mappin
   CHECK(says(error, "along z"));
   error = tiles({.at = {130}, .size = {128, 128}});
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "begin at 130 texels along x", "the 128 of a tile", "Use 128."));
+  CHECK(says(error, "the position along x is 130 texels", "the 128 texels of a tile", "Use 128."));
   error = tiles({.size = {128, 100}});
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "are 100 texels along y", "Use 128, or go up to the edge"));
+  CHECK(says(error, "the size along y is 100 texels", "Use 128, or extend to the edge"));
 
   const auto tail = [&](array_mip_tail part) {
     return error_of(unmap_array(f.stream, levels, part));
   };
   error = tail({.layer = 2});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "layer 2 is asked for"));
+  CHECK(says(error, "layer 2 does not exist"));
   error = tail({.offset = 1, .size = 65536 - 1});
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "65535 bytes from 1 on", "in tiles of 65536"));
+  CHECK(says(error, "65535 bytes from offset 1 on", "in tiles of 65536"));
   CHECK(tail({.size = 1}) == gpu::errc::invalid_argument);
   error = tail({.offset = properties.mip_tail_size});
   CHECK(error == gpu::errc::index_out_of_range);
-  CHECK(says(error, "no part of a mip tail"));
+  CHECK(says(error, "not whole tiles inside the mip tail"));
   error = tail({.size = properties.mip_tail_size + 65536});
   CHECK(error == gpu::errc::index_out_of_range);
   const auto all_tiles = f.make({.width = 256, .height = 256}, array_flags::sparse);
   error = error_of(unmap_array(f.stream, all_tiles, array_mip_tail{}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "has no mip tail"));
+  CHECK(says(error, "does not have a mip tail"));
 }
 
 TEST_CASE("map_array: memory and arrays that do not fit are refused", "[texture][mapping]") {
@@ -282,15 +282,15 @@ TEST_CASE("map_array: memory and arrays that do not fit are refused", "[texture]
   CHECK(refused(map_array(f.stream, sparse, f.pool), errc::invalid_argument,
                 "array_flags::deferred_mapping"));
   CHECK(refused(map_array(f.stream, sparse, array_tiles{}, f.pool, 100), errc::invalid_argument,
-                "the offset of 100 bytes"));
+                "the offset in the physical memory is 100 bytes"));
   const std::size_t end = f.pool.size_bytes();
   CHECK(refused(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 65536),
-                errc::index_out_of_range, "there are 65536 of physical memory"));
+                errc::index_out_of_range, "the physical memory has only 65536"));
   CHECK(map_array(f.stream, sparse, array_tiles{}, f.pool, end - 4 * 65536).has_value());
   value_of(unmap_array(f.stream, sparse, array_tiles{}));
   value_of(f.stream.synchronize());
   CHECK(refused(map_array(f.stream, deferred, f.pool, end + 65536), errc::index_out_of_range,
-                "there are 0 of physical memory"));
+                "the physical memory has only 0"));
   CHECK(refused(map_array(gpu::stream_ref{}, sparse, array_tiles{}, f.pool), errc::empty_handle,
                 "stream"));
   CHECK(refused(map_array(f.stream, cuda_array_ref<>{}, array_tiles{}, f.pool), errc::empty_handle,
@@ -335,7 +335,7 @@ TEST_CASE("map_array: array, stream and memory are of one device",
   const physical_memory far = pool_of(other, 1);
   error = error_of(map_array(f.stream, array, array_tiles{}, far));
   CHECK(error == gpu::errc::wrong_context);
-  CHECK(says(error, "the stream on device 0"));
+  CHECK(says(error, "the stream is on device 0"));
 }
 
 TEST_CASE("map_array: not in a capture, which goes on", "[texture][mapping][capture]") {

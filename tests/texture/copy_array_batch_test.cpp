@@ -165,7 +165,7 @@ TEST_CASE("copy: what is wrong with a batch of arrays is said, and nothing is co
                                                         {24, 4}, 26);
   const gpu::cuda_error pitch = refused(array_copy(odd, array));
   CHECK(pitch == gpu::errc::invalid_argument);
-  CHECK(says(pitch, "the source has a pitch of 26 bytes", "texels of 4", "by itself"));
+  CHECK(says(pitch, "the source has a pitch of 26 bytes", "the texel size of 4", "on its own"));
   CHECK(says(refused(array_copy(array, odd)), "the destination has a pitch of 26"));
   gpu::copy_hints hints;
   hints.source_order = static_cast<gpu::source_access_order>(9);

@@ -116,28 +116,28 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
   };
   const refusal refusals[] = {
       {{}, "the width is 0"},
-      {{.width = 4, .depth = 4}, "a depth but no height"},
-      {{.width = 4, .height = 4, .depth = 4, .layers = 4}, "there are layers"},
-      {{.width = 4, .height = 4, .depth = 6, .cubemap = true}, "the six faces are implied"},
-      {{.width = 4, .height = 8, .cubemap = true}, "not square. Give a height that is the width"},
-      {{.width = 4, .flags = array_flags::texture_gather}, "texture_gather is for"},
+      {{.width = 4, .depth = 4}, "the depth is set, but the height is 0"},
+      {{.width = 4, .height = 4, .depth = 4, .layers = 4}, "both depth and layers are set"},
+      {{.width = 4, .height = 4, .depth = 6, .cubemap = true}, "its six faces are implied"},
+      {{.width = 4, .height = 8, .cubemap = true}, "must be square. Set height to the width"},
+      {{.width = 4, .flags = array_flags::texture_gather}, "texture_gather requires"},
       {{.width = 4, .height = 4, .layers = 2, .flags = array_flags::texture_gather},
-       "texture_gather is for"},
+       "texture_gather requires"},
       {{.width = 4, .height = 4, .depth = 2, .flags = array_flags::texture_gather},
-       "texture_gather is for"},
+       "texture_gather requires"},
       {{.width = 4, .height = 4, .cubemap = true, .flags = array_flags::texture_gather},
-       "texture_gather is for"},
+       "texture_gather requires"},
       {{.width = 4, .height = 4, .flags = array_flags::sparse | array_flags::deferred_mapping},
-       "Choose one"},
-      {{.width = 4, .flags = array_flags::sparse}, "two or three dimensions"},
+       "Remove one of the two flags"},
+      {{.width = 4, .flags = array_flags::sparse}, "must be 2D or 3D"},
       {{.width = 4, .height = 4, .cubemap = true, .flags = array_flags::sparse},
        "a cubemap cannot be sparse"},
       {{.width = 4, .height = 4, .flags = array_flags::sparse | array_flags::surface_load_store},
-       "surfaces cannot write a sparse array"},
-      {{.width = 4, .height = 4, .flags = array_flags::color_attachment}, "another interface"},
-      {{.width = 4, .height = 4, .flags = array_flags::depth_texture}, "another interface"},
+       "surfaces cannot write to a sparse array"},
+      {{.width = 4, .height = 4, .flags = array_flags::color_attachment}, "a graphics API"},
+      {{.width = 4, .height = 4, .flags = array_flags::depth_texture}, "a graphics API"},
       {{.width = 4, .flags = static_cast<array_flags>(CUDA_ARRAY3D_LAYERED)}, "the member"},
-      {{.width = 4, .flags = static_cast<array_flags>(0x200)}, "no gpu::array_flags"},
+      {{.width = 4, .flags = static_cast<array_flags>(0x200)}, "not in gpu::array_flags"},
   };
   for (const refusal& each : refusals) {
     INFO(each.words);
@@ -162,11 +162,12 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
   CHECK(says(with({array_format::float_, 0}), "1, 2 or 4 channels, not 0"));
   CHECK(says(with({array_format{}, 1}), "0 is no gpu::array_format"));
   const gpu::cuda_error few = with({array_format::unorm_int8x2, 1});
-  CHECK(says(few, "unorm_int8x2 have 2 channels, not 1", "Give that number"));
+  CHECK(says(few, "unorm_int8x2 have 2 channels, not 1", "Set the number of channels to 2"));
   const gpu::cuda_error packed = error_of(cuda_array<>::create(
       device, {array_format::unorm_int_101010_2, 3}, {.width = 4, .height = 4}));
   CHECK(packed == gpu::errc::invalid_argument);
-  CHECK(says(packed, "unorm_int_101010_2 have 4 channels, not 3", "Give that number"));
+  CHECK(
+      says(packed, "unorm_int_101010_2 have 4 channels, not 3", "Set the number of channels to 4"));
   CHECK(packed.limit() == 4);
   CHECK(few.asked() == 1);
   CHECK(few.limit() == 2);

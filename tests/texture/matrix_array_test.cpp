@@ -69,7 +69,7 @@ TEST_CASE("array_from_matrix: refuses other numbers of elements", "[texture][mat
         gpu::matrix_shape{14, 0, matrix_order::column_major}}) {
     const gpu::cuda_error empty = error_of(array_from_matrix<float>(device, matrix, none));
     CHECK(empty == gpu::errc::size_mismatch);
-    CHECK(says(empty, "gpu::array_from_matrix", "columns has no elements, and 14 were passed",
+    CHECK(says(empty, "gpu::array_from_matrix", "columns is empty, but 14 elements were passed",
                "at least one row and one column"));
     CHECK(error_of(array_from_matrix<float>(device, std::vector<float>{}, none)) ==
           gpu::errc::invalid_argument);

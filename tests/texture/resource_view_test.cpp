@@ -58,9 +58,9 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
   CHECK(value_of(as_bytes.view()).format == resource_view_format::uint_4x8);
 
   CHECK(says(error_of(texture<float>::create(levels, options, {.first_level = 4})),
-             "levels 4 to 3 of an array with 4. Begin below that, and end no earlier"));
+             "levels 4 to 3, but the array has 4. The first must be less"));
   CHECK(says(error_of(texture<float>::create(layered, {}, {.first_layer = 3, .last_layer = 2})),
-             "layers 3 to 2 of an array with 5. Begin below that, and end no earlier"));
+             "layers 3 to 2, but the array has 5. The first must be less"));
   for (const int format : {99, -1}) {
     const gpu::cuda_error error = error_of(
         texture<float>::create(array, {}, {.format = static_cast<resource_view_format>(format)}));
@@ -70,7 +70,8 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
   }
   const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
                                                     {.width = 4, .height = 4}));
-  CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})), "of its own. Name one"));
+  CHECK(says(error_of(texture<>::create(packed, {}, {.last_layer = 0})),
+             "has no matching gpu::resource_view_format. Set the format"));
 }
 
 TEST_CASE("texture: refuses views of texels of another size", "[texture][object]") {
@@ -81,15 +82,15 @@ TEST_CASE("texture: refuses views of texels of another size", "[texture][object]
       texture<unsigned char>::create(bytes, {}, {.format = resource_view_format::float_4x32}));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::texture::create", "a view of float_4x32 has texels of 16 bytes",
-             "1 channel of unsigned_int8, have 1", "Name a format of the same size"));
+             "1 channel of unsigned_int8, have 1", "Use a format of the same size"));
   CHECK(error.asked() == 16);
   CHECK(error.limit() == 1);
   for (const resource_view_format format :
        {resource_view_format::unsigned_bc1, resource_view_format::unsigned_bc4}) {
     error = error_of(texture<unsigned char>::create(bytes, {}, {.format = format}));
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, "sees blocks in an array with 2 channels of unsigned_int32",
-               "this one has 1 channel of unsigned_int8", "a texel for each block"));
+    CHECK(says(error, "needs an array with 2 channels of unsigned_int32",
+               "this one has 1 channel of unsigned_int8", "one texel for each block"));
   }
   CHECK(says(
       error_of(texture<unsigned>::create(words, {}, {.format = resource_view_format::signed_bc6h})),

@@ -44,19 +44,19 @@ TEST_CASE("texture: refuses memory that the device cannot read", "[texture][obje
     return error;
   };
   const gpu::cuda_error shifted = of(buffer.span().subspan(1));
-  CHECK(says(shifted, "the address is 4 bytes past a multiple of", "Begin with the buffer"));
+  CHECK(says(shifted, "the address is 4 bytes past a multiple of", "Pass the whole buffer"));
   CHECK(says(of(gpu::device_span<float>::from_native(std::uintptr_t{1} << 50, 4)),
              "gpu::texture::create", "does not name memory that the driver knows"));
-  CHECK(says(of(buffer.span().first(0)), "there are no texels"));
-  CHECK(says(of(buffer.span(), {.filter = filter_mode::linear}), "Copy it to a cuda_array"));
-  CHECK(says(of(buffer.span(), {.normalized_coordinates = true}), "Copy it to a cuda_array"));
+  CHECK(says(of(buffer.span().first(0)), "the memory has no texels"));
+  CHECK(says(of(buffer.span(), {.filter = filter_mode::linear}), "Copy the data to a cuda_array"));
+  CHECK(says(of(buffer.span(), {.normalized_coordinates = true}), "Copy the data to a cuda_array"));
   using span = gpu::pitched_span<float>;
   CHECK(says(of(span::from_native(buffer.data(), {10, 4}, 44)), "the pitch is 12 bytes past",
              "pitched_buffer"));
   CHECK(says(of(span::from_native(buffer.data() + 1, {8, 4}, 32)), "the address is 4 bytes past"));
   CHECK(says(of(span::from_native(buffer.data(), {16, 4}, 32)), "its pitch is 32 bytes"));
-  CHECK(says(of(span::from_native(buffer.data(), {8, 0}, 32)), "there are no texels"));
-  CHECK(says(of(span::from_native(buffer.data(), {8, 2, 2}, 32, 3)), "rows between the planes"));
+  CHECK(says(of(span::from_native(buffer.data(), {8, 0}, 32)), "the memory has no texels"));
+  CHECK(says(of(span::from_native(buffer.data(), {8, 2, 2}, 32, 3)), "unused rows between them"));
   CHECK(texture<float>::create(span::from_native(buffer.data(), {8, 2, 1}, 32, 3)).has_value());
   CHECK(value_of(value_of(texture<float>::create(span::from_native(buffer.data(), {8, 2, 3}, 32)))
                      .resource())
@@ -73,7 +73,7 @@ TEST_CASE("texture: refuses memory that the device cannot read", "[texture][obje
   CHECK(
       says(of(span::from_native(buffer.data(), {columns + 8, 1}, (columns + 8) * 4)), " columns"));
   const std::size_t pitch = most(CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH);
-  CHECK(says(of(span::from_native(buffer.data(), {8, 2}, pitch + 32)), "bytes from row to row"));
+  CHECK(says(of(span::from_native(buffer.data(), {8, 2}, pitch + 32)), "bytes of pitch"));
   CHECK(says(error_of(texture<>::create({array_format::nv12, 3}, as_bytes(buffer.span()))),
              "3 channels of nv12", "Use a cuda_array"));
   CHECK(says(error_of(texture<>::create({array_format::float_, 3}, as_bytes(buffer.span()))),

@@ -178,12 +178,12 @@ TEST_CASE("texture: every kind of memory, as the driver tells it", "[texture][ob
       format, gpu::pitched_span<const std::byte>::from_native(first, {162, 6}, rows.pitch())));
   CHECK(rest == gpu::errc::size_mismatch);
   CHECK(says(rest, "gpu::texture::create",
-             "the rows have 162 bytes, which are not whole texels "
-             "of 8. Pass whole texels."));
+             "the rows have 162 bytes, which is not a multiple of the "
+             "texel size of 8 bytes. Pass whole texels."));
   rest = error_of(
       texture<>::create(format, gpu::device_span<const std::byte>::from_native(rows.native(), 10)));
   CHECK(rest == gpu::errc::size_mismatch);
-  CHECK(says(rest, "the memory has 10 bytes, which are not whole texels of 8"));
+  CHECK(says(rest, "the memory has 10 bytes, which is not a multiple of the texel size of 8"));
   CHECK(
       says(error_of(texture<>::create({array_format::half, 3}, as_bytes(buffer.span()).first(10))),
            "1, 2 or 4 channels, not 3"));
@@ -216,18 +216,19 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(bytes, {.filter = linear}), "integers cannot be filtered"));
   CHECK(says(of(levels, {.normalized_coordinates = true, .mipmap_filter = linear}),
              "integers cannot be filtered"));
-  CHECK(says(of(words, {.read = normalized}), "integers of 32 bits"));
-  CHECK(says(of(levels, {}), "the levels of a mipmapped array differ"));
-  CHECK(says(of(floats, {.read = normalized, .srgb = true}), "sRGB is a curve over"));
-  CHECK(says(of(bytes, {.srgb = true}), "sRGB is a curve over"));
-  CHECK(says(of(floats, {.seamless_cubemap = true}), "cubemaps"));
+  CHECK(says(of(words, {.read = normalized}), "32-bit integers cannot"));
+  CHECK(says(of(levels, {}), "a texture of a mipmapped array requires normalized"));
+  CHECK(says(of(floats, {.read = normalized, .srgb = true}), "srgb requires unsigned 8-bit"));
+  CHECK(says(of(bytes, {.srgb = true}), "srgb requires unsigned 8-bit"));
+  CHECK(says(of(floats, {.seamless_cubemap = true}), "a cubemap"));
   const gpu::cuda_error anisotropic = of(floats, {.max_anisotropy = 17});
-  CHECK(says(anisotropic, "max_anisotropy is 17. Give at most 16."));
+  CHECK(says(anisotropic, "max_anisotropy is 17; it must be at most 16."));
   CHECK(anisotropic.asked() == 17);
   CHECK(anisotropic.limit() == 16);
-  CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}), "no range"));
-  CHECK(says(of(floats, {.max_mipmap_level = nan}), "none of them a NaN"));
-  CHECK(says(of(floats, {.mipmap_bias = nan}), "none of them a NaN"));
+  CHECK(says(of(floats, {.min_mipmap_level = 3, .max_mipmap_level = 2}),
+             "must be at most max_mipmap_level"));
+  CHECK(says(of(floats, {.max_mipmap_level = nan}), "may be NaN"));
+  CHECK(says(of(floats, {.mipmap_bias = nan}), "may be NaN"));
   CHECK(error_of(texture<float>::create(cuda_array_ref<float>{})) == gpu::errc::empty_handle);
   CHECK(error_of(texture<float>::create(gpu::mipmapped_array_ref<float>{}, {})) ==
         gpu::errc::empty_handle);

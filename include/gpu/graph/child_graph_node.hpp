@@ -9,36 +9,37 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Refuses a driver that would make a copy of a graph that is to be moved.
+/// Fails if the driver would copy a graph that is to be moved.
 inline result<> require_moving_graphs(source_location where) noexcept {
   const version driver = GPU_TRY(driver_version(where));
   if (driver >= version{12, 9}) return {};
   text_builder out;
-  out << "the driver is for CUDA " << driver.major << '.' << driver.minor
-      << ", and moves graphs into others from CUDA 12.9 on. Pass the graph as a gpu::graph_ref, "
-         "which copies it, or update the NVIDIA driver.";
+  out << "the driver supports CUDA " << driver.major << '.' << driver.minor
+      << ", but moving a graph into another one needs CUDA 12.9; pass the graph as a "
+         "gpu::graph_ref, which copies it, or update the NVIDIA driver.";
   return fail(refusal(errc::not_supported, "gpu::child_graph_node", out.finish(), where,
                       static_cast<std::uint64_t>(driver.major * 1000 + driver.minor * 10), 12090));
 }
 
 }  // namespace detail
 
-/// A graph as one node:
+/// Runs a graph as one node:
 ///
 ///     GPU_TRY(graph.add({}, gpu::child_graph_node(steps)));             // a copy of it
 ///     GPU_TRY(graph.add({}, gpu::child_graph_node(std::move(steps))));  // the graph itself
 ///
-/// A graph that was copied can be changed or destroyed afterwards. One that was moved belongs to
-/// the node, with the nodes that the program knows. It may allocate memory, which the parent or the
-/// program may free after the node has run. It takes no more nodes that allocate or free, is not
-/// instantiated by itself, and is no child of another graph; `child_of` names it.
-/// **Ownership**: a graph that was moved in and could not be added stays the description's, and is
-/// destroyed with it.
-/// **Errors**: `errc::invalid_argument` for the graph that it is added to, and for moving a graph
-/// into a node that is there, with `set`, after which the driver would neither instantiate nor
-/// destroy the parent; `errc::not_supported` for moving with a driver before
+/// The original of a copied graph can be changed or destroyed afterwards. A graph that was moved
+/// belongs to the node; refs to its nodes stay valid, and `child_of` returns a ref to it. It may
+/// allocate memory, which the parent or the program may free after the node has run. It can no
+/// longer get nodes that allocate or free, be instantiated alone, or become the child of another
+/// graph.
+/// **Ownership**: if the node cannot be added, the description keeps a graph that was moved into
+/// it.
+/// **Errors**: `errc::invalid_argument` for adding a graph to itself or moving it into a graph
+/// inside of it, and for moving a graph with `set`, after which the driver would neither
+/// instantiate nor destroy the parent; `errc::not_supported` for moving with a driver older than
 /// CUDA 12.9; CUDA_ERROR_NOT_SUPPORTED for a graph that has conditions or was moved already, and
-/// for a copy of one that allocates memory. A graph must not be moved into what is inside of it.
+/// for copying a graph that allocates memory.
 class child_graph_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::child_graph;
@@ -57,17 +58,17 @@ class child_graph_node {
     if (is_inside || child_.native() == to.graph) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
-          text("a graph cannot hold itself. Add a clone of it: see gpu::graph::clone."), where));
+          text("a graph cannot contain itself; add a clone of it: see gpu::graph::clone."), where));
     }
     to.native.graph.graph = child_.native();
     to.child_keeper = keeper;
     if (!moves) return {};
-    if (to.graph == nullptr || to.is_there) {
+    if (to.graph == nullptr || to.exists) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::child_graph_node",
-          text("a graph cannot be moved into a node that is there: the driver takes it, and then "
-               "neither instantiates nor destroys the parent. Pass it as a gpu::graph_ref, which "
-               "copies it, or remove the node and add another."),
+          text("a graph cannot be moved into an existing node: the driver could then neither "
+               "instantiate nor destroy the parent; pass it as a gpu::graph_ref, which copies it, "
+               "or remove the node and add another."),
           where));
     }
     GPU_TRY(detail::require_moving_graphs(where));
@@ -82,26 +83,26 @@ class child_graph_node {
     if (as.keeper != nullptr) {
       as.keeper->take_in(as.moved_keeper);
     } else {
-      as.moved_keeper->drop();  // the driver shares it
+      as.moved_keeper->drop();  // the driver has a share of it
     }
   }
 
-  graph owned_ = graph::adopt({});  // empty where a copy is made
+  graph owned_ = graph::adopt({});  // empty if the graph is copied
   graph_ref child_;
 };
 
-/// The graph inside a node, which the node keeps alive. **Errors**: `errc::empty_handle`;
-/// CUDA_ERROR_INVALID_VALUE, with both kinds, for a node of another. **Capture**, **Threads**: as
-/// `kind_of`. (cuGraphChildGraphNodeGetGraph)
+/// Returns the graph that a child graph node owns. **Errors**: `errc::empty_handle`;
+/// CUDA_ERROR_INVALID_VALUE, with both kinds, for a node of another kind. **Capture**, **Threads**:
+/// as `kind_of`. (cuGraphChildGraphNodeGetGraph)
 inline result<graph_ref> child_of(graph_node node,
                                   source_location where = source_location::current()) noexcept {
   CUgraph child = nullptr;
   GPU_TRY(detail::require(node, "gpu::child_of", where));
-  result<> told = driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(
+  result<> queried = driver::call<&driver::entry_points::graph_child_graph_node_get_graph>(
       where, node.native(), &child);
-  if (!told.has_value()) {
+  if (!queried.has_value()) {
     return detail::fail(
-        detail::with_other_kind(detail::move(told).error(), node, graph_node_kind::child_graph));
+        detail::explain_kind(detail::move(queried).error(), node, graph_node_kind::child_graph));
   }
   return graph_ref::from_native(child, node.context());
 }

@@ -1,20 +1,20 @@
 #pragma once
 /// \file
-/// Conditions and the nodes that look at them: parts of a graph that run if, while, or as often as
-/// a number says that kernels set.
+/// Conditional nodes and their conditions: parts of a graph that run if, while, or as selected by,
+/// a value that kernels set.
 
 #include <gpu/graph/graph.hpp>
 
 namespace gpu::inline v0 {
 
-/// What a conditional node does with its bodies.
+/// The way in which a conditional node selects a body.
 enum class conditional_kind : int {
-  if_ = CU_GRAPH_COND_TYPE_IF,        ///< runs the first where the number is not 0, else the second
-  while_ = CU_GRAPH_COND_TYPE_WHILE,  ///< runs its one body until the number is 0
-  switch_ = CU_GRAPH_COND_TYPE_SWITCH,  ///< runs the body of that number, or none
+  if_ = CU_GRAPH_COND_TYPE_IF,          ///< runs the first if the value is not 0, else the second
+  while_ = CU_GRAPH_COND_TYPE_WHILE,    ///< runs its only body while the value is not 0
+  switch_ = CU_GRAPH_COND_TYPE_SWITCH,  ///< runs the body with that index, if there is one
 };
 
-/// The kind's name, such as "while"; null for a value that is none.
+/// Returns the kind's name, such as "while", or null for a value that is not an enumerator.
 constexpr const char* name_of(conditional_kind kind) noexcept {
   switch (kind) {
     case conditional_kind::if_:
@@ -27,24 +27,25 @@ constexpr const char* name_of(conditional_kind kind) noexcept {
   return nullptr;
 }
 
-/// A number of a graph's that kernels set with `cudaGraphSetConditional(handle, value)` and one
-/// conditional node looks at. Pass `native()` to the kernel, for a parameter of the type
+/// Refers to a value of a graph that kernels set with `cudaGraphSetConditional(handle, value)` and
+/// one conditional node reads. Pass `native()` to the kernel, for a parameter of the type
 /// `cudaGraphConditionalHandle`, which is `unsigned long long`.
 class graph_condition {
  public:
   constexpr graph_condition() noexcept = default;
 
-  /// A condition of `of` that keeps its value from launch to launch; before the first it has none.
+  /// Creates a condition of a graph that keeps its value from launch to launch. The value is
+  /// undefined before the first launch.
   /// **Errors**: `errc::empty_handle`, the driver's. **Capture**: allowed.
   /// (cuGraphConditionalHandleCreate)
   static result<graph_condition> create(
       graph_ref of, source_location where = source_location::current()) noexcept {
-    return make<graph_condition>(of, 0, 0, where);
+    return make(of, 0, 0, where);
   }
-  /// A condition of `of` that begins each launch with `initial`.
+  /// Creates a condition of a graph that has the value `initial` at the begin of each launch.
   static result<graph_condition> create(
       graph_ref of, unsigned initial, source_location where = source_location::current()) noexcept {
-    return make<graph_condition>(of, initial, CU_GRAPH_COND_ASSIGN_DEFAULT, where);
+    return make(of, initial, CU_GRAPH_COND_ASSIGN_DEFAULT, where);
   }
 
   static constexpr graph_condition from_native(CUgraphConditionalHandle native) noexcept {
@@ -56,9 +57,8 @@ class graph_condition {
   constexpr explicit operator bool() const noexcept { return native_ != 0; }
 
  private:
-  template <class Condition>
-  static result<Condition> make(graph_ref of, unsigned initial, unsigned flags,
-                                source_location where) noexcept {
+  static result<graph_condition> make(graph_ref of, unsigned initial, unsigned flags,
+                                      source_location where) noexcept {
     CUgraphConditionalHandle native = 0;
     GPU_TRY(detail::require(of, "gpu::graph_condition::create", where));
     GPU_TRY(driver::call_in<&driver::entry_points::graph_conditional_handle_create>(
@@ -69,18 +69,18 @@ class graph_condition {
   unsigned long long native_ = 0;
 };
 
-/// Runs one of its bodies, or none, as a condition says. The bodies are graphs that are there, and
-/// empty, once the node was added, and that nodes are added to:
+/// Runs one of its bodies, or none, depending on a condition. The bodies are graphs, which are
+/// created empty when the node is added:
 ///
 ///     gpu::conditional_node loop(gpu::conditional_kind::while_, condition);
 ///     GPU_TRY(graph.add(before, loop));
 ///     GPU_TRY(loop.body().add({}, gpu::kernel_node(shape, step, x, condition.native())));
 ///
-/// A body holds kernels, copies and fills on the device, empty and conditional nodes and child
-/// graphs of these.
-/// **Errors**: `errc::invalid_argument` for a number of bodies that the kind does not have, and for
-/// a value that is no kind; the driver's for a condition of another graph, or that has a node
-/// already.
+/// A body may contain kernels, copies and fills on the device, empty nodes, conditional nodes, and
+/// child graphs of these.
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a number of bodies that the kind
+/// cannot have, and for a value that is not a valid kind; the driver's for a condition of another
+/// graph, and for one that has a node already.
 class conditional_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::conditional;
@@ -88,7 +88,8 @@ class conditional_node {
   conditional_node(conditional_kind kind, graph_condition condition, unsigned bodies = 1) noexcept
       : kind_{kind}, condition_{condition}, count_{bodies} {}
 
-  /// A body, once the node was added, which owns it; empty before, and for an index past the last.
+  /// Returns a body, which the node owns; empty before the node was added, and for an index that is
+  /// too large.
   graph_ref body(unsigned index = 0) const noexcept {
     return bodies_ == nullptr || index >= count_
                ? graph_ref{}
@@ -107,9 +108,8 @@ class conditional_node {
                                                               : 0xffff'ffff;
     if (count_ == 0 || count_ > most) {
       detail::text_builder out;
-      out << count_
-          << " bodies are not what a conditional node of this kind has: an if has 1 or 2, "
-          << "a while has 1, a switch has 1 or more.";
+      out << "a conditional node of kind " << name_of(kind_) << " cannot have " << count_
+          << " bodies: an if has 1 or 2, a while has 1, a switch has 1 or more.";
       return detail::fail(detail::refusal(errc::invalid_argument, "gpu::conditional_node",
                                           out.finish(), where, count_, most));
     }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a new node of a graph, or the next one of a capture, comes after.
+/// `dependencies`: the nodes that a new node of a graph, or the next node of a capture, depends on.
 
 #include <gpu/graph/graph_node.hpp>
 
@@ -8,26 +8,28 @@
 
 namespace gpu::inline v0 {
 
-/// What a node waits for of one before it. All but `full` are for two kernels; the second waits for
-/// the memory that the first writes with `cudaGridDependencySynchronize()`.
+/// How much of a node has to be done before a node that depends on it begins. All but `full` are
+/// for two kernels: the second one calls `cudaGridDependencySynchronize()` before it reads what the
+/// first one writes.
 enum class graph_dependency : int {
-  full = CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,  ///< the end of the first
-  /// Until all blocks of the first have called `cudaTriggerProgrammaticLaunchCompletion()`, or have
-  /// ended.
+  full = CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,  ///< the first node is complete
+  /// All blocks of the first kernel have called `cudaTriggerProgrammaticLaunchCompletion()`, or
+  /// have ended.
   programmatic = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
-  launch_order = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,  ///< all blocks of the first have begun
+  launch_order =
+      CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,  ///< all blocks of the first kernel have begun
 };
 
-/// The enumerator, such as "programmatic"; null for a value that is none.
+/// Returns the name, such as "programmatic", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_dependency dependency) noexcept {
   constexpr const char* names[] = {"full", "programmatic", "launch_order"};
   return detail::name_at(names, static_cast<int>(dependency));
 }
 
-/// A node that another one comes after, and what that one waits for.
-struct node_before {
-  constexpr node_before(graph_node before, graph_dependency how = graph_dependency::full) noexcept
-      : node{before}, dependency{how} {}
+/// A node that another node depends on, and how much of it has to be done.
+struct node_dependency {
+  constexpr node_dependency(graph_node on, graph_dependency how = graph_dependency::full) noexcept
+      : node{on}, dependency{how} {}
 
   graph_node node;
   graph_dependency dependency;
@@ -35,7 +37,7 @@ struct node_before {
 
 namespace detail {
 
-/// A dependency as the data of an edge.
+/// Returns the data of an edge with that dependency.
 constexpr CUgraphEdgeData edge_data(graph_dependency dependency) noexcept {
   CUgraphEdgeData data{};
   data.from_port = static_cast<unsigned char>(dependency);
@@ -46,41 +48,41 @@ constexpr CUgraphEdgeData edge_data(graph_dependency dependency) noexcept {
 
 }  // namespace detail
 
-/// The nodes that come before another one:
+/// The nodes that another node depends on:
 ///
-///     {}, a, {a, b}, list                            // nothing; the end of each node
-///     {a, graph_dependency::programmatic}            // what one waits for of a kernel
+///     {}, a, {a, b}, list                            // none; full dependencies on nodes
+///     {a, graph_dependency::programmatic}
 ///     {{a, graph_dependency::programmatic}, b}
 ///
 /// Move-only.
-class nodes_before {
+class dependencies {
  public:
-  nodes_before() noexcept = default;
-  nodes_before(std::initializer_list<node_before> nodes) noexcept {
+  dependencies() noexcept = default;
+  dependencies(std::initializer_list<node_dependency> nodes) noexcept {
     if (reserve(nodes.size()))
-      for (const node_before& each : nodes) put(each);
+      for (const node_dependency& each : nodes) put(each);
   }
-  nodes_before(graph_node node, graph_dependency dependency = graph_dependency::full) noexcept
-      : nodes_before({node_before{node, dependency}}) {}
-  nodes_before(const graph_node_list& nodes) noexcept {
+  dependencies(graph_node node, graph_dependency dependency = graph_dependency::full) noexcept
+      : dependencies({node_dependency{node, dependency}}) {}
+  dependencies(const graph_node_list& nodes) noexcept {
     if (reserve(nodes.size()))
       for (std::size_t i = 0; i < nodes.size(); ++i) put(nodes[i]);
   }
-  nodes_before(nodes_before&& other) noexcept { swap(other); }
-  nodes_before& operator=(nodes_before&& other) noexcept {
-    nodes_before taken(static_cast<nodes_before&&>(other));
+  dependencies(dependencies&& other) noexcept { swap(other); }
+  dependencies& operator=(dependencies&& other) noexcept {
+    dependencies taken(static_cast<dependencies&&>(other));
     swap(taken);
     return *this;
   }
-  ~nodes_before() {
+  ~dependencies() {
     delete[] all_.many_nodes;
     delete[] all_.many_edges;
   }
 
-  /// Copies what the driver told: nodes, and as much data of edges, or null where it is all zero.
-  static nodes_before from_native(const CUgraphNode* nodes, const CUgraphEdgeData* edges,
+  /// Copies `count` nodes and the data of their edges; `edges` may be null if all of it is zero.
+  static dependencies from_native(const CUgraphNode* nodes, const CUgraphEdgeData* edges,
                                   std::size_t count, context_ref context) noexcept {
-    nodes_before made;
+    dependencies made;
     if (made.reserve(count)) {
       for (std::size_t i = 0; i < count; ++i) {
         made.put({graph_node::from_native(nodes[i], context),
@@ -92,18 +94,19 @@ class nodes_before {
 
   std::size_t size() const noexcept { return all_.size; }
   bool empty() const noexcept { return all_.size == 0; }
-  node_before operator[](std::size_t index) const noexcept {
+  node_dependency operator[](std::size_t index) const noexcept {
     return {graph_node::from_native(native()[index], all_.context),
             static_cast<graph_dependency>(edges()[index].from_port)};
   }
+  /// Returns the array of the nodes, `size()` long.
   const CUgraphNode* native() const noexcept {
     return all_.many_nodes != nullptr ? all_.many_nodes : all_.few_nodes;
   }
-  /// The data of the edges from them; null where all dependencies are `full`.
+  /// Returns the data of the edges from the nodes; null if all dependencies are `full`.
   const CUgraphEdgeData* native_edges() const noexcept { return all_.full ? nullptr : edges(); }
-  /// Whether the host had room for them.
+  /// Returns false if the host had no memory for the nodes.
   bool complete() const noexcept { return all_.complete; }
-  /// A dependency of theirs that is no enumerator; `full` where there is none.
+  /// Returns a dependency that is not a valid enumerator, or `full` if all are valid.
   graph_dependency unknown() const noexcept { return all_.unknown; }
 
  private:
@@ -123,7 +126,7 @@ class nodes_before {
   const CUgraphEdgeData* edges() const noexcept {
     return all_.many_edges != nullptr ? all_.many_edges : all_.few_edges;
   }
-  void swap(nodes_before& other) noexcept { other.all_ = detail::exchange(all_, other.all_); }
+  void swap(dependencies& other) noexcept { other.all_ = detail::exchange(all_, other.all_); }
   bool reserve(std::size_t count) noexcept {
     if (count <= few) return true;
     all_.many_nodes = new (std::nothrow) CUgraphNode[count];
@@ -132,7 +135,7 @@ class nodes_before {
     if (!all_.complete) all_.size = count;
     return all_.complete;
   }
-  void put(const node_before& each) noexcept {
+  void put(const node_dependency& each) noexcept {
     const std::size_t at = all_.size++;
     (all_.many_nodes != nullptr ? all_.many_nodes : all_.few_nodes)[at] = each.node.native();
     (all_.many_edges != nullptr ? all_.many_edges : all_.few_edges)[at] =
@@ -147,20 +150,18 @@ class nodes_before {
 
 namespace detail {
 
-[[gnu::cold, gnu::noinline]] inline cuda_error not_a_kernel_error(const char* function,
-                                                                  const char* which,
-                                                                  graph_node_kind kind,
-                                                                  graph_dependency dependency,
-                                                                  source_location where) noexcept {
+inline cuda_error not_a_kernel_error(const char* function, const char* which, graph_node_kind kind,
+                                     graph_dependency dependency, source_location where) noexcept {
   text_builder out;
-  out << "a " << name_of(dependency) << " dependency is between two kernel nodes, and the " << which
-      << " node is of kind " << name_of(kind) << ". Use gpu::graph_dependency::full.";
+  out << "a " << name_of(dependency) << " dependency needs two kernel nodes, and the " << which
+      << " node is of kind " << name_of(kind) << "; use gpu::graph_dependency::full.";
   return refusal(errc::invalid_argument, function, out.finish(), where,
                  static_cast<std::uint64_t>(kind),
                  static_cast<std::uint64_t>(graph_node_kind::kernel));
 }
 
-/// Refuses a node that cannot have such a dependency; `which` end of the edge it is.
+/// Fails for a node that cannot have such a dependency. `which` is "first" or "second", the end of
+/// the edge that the node is at.
 inline result<> require_kernel(graph_node node, const char* which, graph_dependency dependency,
                                const char* function, source_location where) noexcept {
   GPU_TRY(require(node, function, where));
@@ -169,7 +170,7 @@ inline result<> require_kernel(graph_node node, const char* which, graph_depende
   return fail(not_a_kernel_error(function, which, kind, dependency, where));
 }
 
-/// Refuses a dependency that is none, or that two nodes cannot have.
+/// Fails for a dependency that is not a valid enumerator, or that the two nodes cannot have.
 inline result<> require_dependency(graph_node first, graph_node second, graph_dependency dependency,
                                    const char* function, source_location where) noexcept {
   GPU_TRY(require_enumerator(dependency, "graph_dependency", function, where));
@@ -177,15 +178,15 @@ inline result<> require_dependency(graph_node first, graph_node second, graph_de
   return require_kernel(second, "second", dependency, function, where);
 }
 
-/// The same for some nodes and one of the kind `next` that is to come after them; what a capture
-/// does next is not known.
-inline result<> require_before(const nodes_before& nodes, const char* function,
-                               source_location where,
-                               graph_node_kind next = graph_node_kind::kernel) noexcept {
-  if (!nodes.complete()) return fail(no_room_for_nodes(function, nodes.size(), where));
-  GPU_TRY(require_enumerator(nodes.unknown(), "graph_dependency", function, where));
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const node_before each = nodes[i];
+/// Fails for dependencies that a node of kind `next` cannot have. The kind of the node that a
+/// capture adds next is not known, so a kernel is assumed.
+inline result<> require_dependencies(const dependencies& after, const char* function,
+                                     source_location where,
+                                     graph_node_kind next = graph_node_kind::kernel) noexcept {
+  if (!after.complete()) return fail(no_room_for_nodes(function, after.size(), where));
+  GPU_TRY(require_enumerator(after.unknown(), "graph_dependency", function, where));
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    const node_dependency each = after[i];
     GPU_TRY(require(each.node, function, where));
     if (each.dependency == graph_dependency::full) continue;
     GPU_TRY(require_kernel(each.node, "first", each.dependency, function, where));

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Nodes that record an event or wait for one: how a graph and the work outside are ordered.
+/// Nodes that record an event or wait for one: they order a graph and work outside of it.
 
 #include <gpu/driver/event.hpp>
 #include <gpu/graph/node_description.hpp>
@@ -30,13 +30,13 @@ template <graph_node_kind Kind> class event_node {
 
 }  // namespace detail
 
-/// Records an event, of any device, when the launch gets there. The event's owner may go once the
-/// node was added: the last of the graph and what was instantiated from it destroys the event.
+/// Records an event, of any device, when the node runs. The event's owner may be destroyed once the
+/// node was added: the event lives as long as the graph and its executable graphs.
 /// **Errors**: `errc::empty_handle`.
 using event_record_node = detail::event_node<graph_node_kind::event_record>;
 
-/// Waits for what an event, of any device, marks when the graph is launched. The event's owner may
-/// go, as above. **Errors**: `errc::empty_handle`.
+/// Waits for the work that an event, of any device, marks when the graph is launched. The event's
+/// owner may be destroyed, as above. **Errors**: `errc::empty_handle`.
 using event_wait_node = detail::event_node<graph_node_kind::event_wait>;
 
 }  // namespace gpu::inline v0

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `write_dot`: a picture of a graph, for people.
+/// `write_dot`: writes a drawing of a graph to a file.
 
 #include <gpu/core/flags.hpp>
 #include <gpu/graph/graph.hpp>
@@ -14,10 +14,10 @@
 
 namespace gpu::inline v0 {
 
-/// What a picture of a graph shows beside its nodes and edges.
+/// The details that a drawing of a graph shows besides its nodes and edges.
 enum class graph_dot_flags : unsigned {
   none = 0,
-  verbose = CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE,  ///< all of the rest
+  verbose = CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE,  ///< all of the others
   runtime_types = CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES,
   kernel_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS,
   memcpy_node_params = CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS,
@@ -38,50 +38,51 @@ template <> inline constexpr bool is_flag_set<graph_dot_flags> = true;
 
 namespace detail {
 
-/// Refuses the name of a file that this process cannot write. What is in the file stays.
+/// Fails for the name of a file that this process cannot write. Does not change the file.
 inline result<> require_writable(const char* path, const char* function,
                                  source_location where) noexcept {
   text_builder out;
   if (path == nullptr || *path == '\0') {
     out << "the path is " << (path == nullptr ? "null" : "empty")
-        << ". Pass the name of the file to write, such as \"graph.dot\".";
+        << "; pass the name of the file to write, such as \"graph.dot\".";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
-  const auto refuse = [&] { return refusal(errc::file_error, function, out.finish(), where); };
+  const auto error = [&] { return refusal(errc::file_error, function, out.finish(), where); };
   struct stat about{};
   if (::stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-    out << '"' << path << "\" is a folder. Pass the name of a file in it.";
-    return fail(refuse());
+    out << '"' << path << "\" is a directory; pass the name of a file in it.";
+    return fail(error());
   }
   if (::faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0) return {};
   if (errno != ENOENT) {
     out << '"' << path << "\" cannot be written: " << std::strerror(errno)
-        << ". Pass the name of another file, or give this process the right to write it.";
-    return fail(refuse());
+        << "; pass the name of another file, or give this process permission to write it.";
+    return fail(error());
   }
-  // The file is not there yet, and is made in its folder.
+  // The file does not exist yet, so its directory must be writable.
   const char* slash = __builtin_strrchr(path, '/');
-  const text folder = slash == nullptr ? text(".")
-                      : slash == path  ? text("/")
-                                       : text(path, static_cast<std::size_t>(slash - path));
-  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
-  const bool missing = errno == ENOENT;
-  out << '"' << path << "\" cannot be written: its folder \"" << folder << "\" ";
+  const text directory = slash == nullptr ? text(".")
+                         : slash == path  ? text("/")
+                                          : text(path, static_cast<std::size_t>(slash - path));
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  const int reason = errno;
+  const bool missing = reason == ENOENT;
+  out << '"' << path << "\" cannot be written: its directory \"" << directory << "\" ";
   if (missing) {
-    out << "is not there. Create it, or name another.";
+    out << "does not exist; create it, or pass another.";
   } else {
-    out << "takes no file: " << std::strerror(errno) << ". Name a folder that does.";
+    out << "is not writable: " << std::strerror(reason) << "; pass a file in another directory.";
   }
-  return fail(refuse());
+  return fail(error());
 }
 
 }  // namespace detail
 
-/// Writes a picture of a graph to a file, in the DOT language of Graphviz, in place of what the
-/// file held. Blocks until it is written.
-/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for bits that are no flag, and for a
-/// path that is null or empty; `errc::file_error` for a file that cannot be written, with the
-/// reason. **Capture**: not affected. **Threads**: a graph is used by one thread at a time.
+/// Writes a drawing of a graph to a file, in the DOT language of Graphviz, and replaces what the
+/// file contained. Blocks until it is written.
+/// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for unknown flags, and for a path
+/// that is null or empty; `errc::file_error`, with the reason, for a file that cannot be written.
+/// **Capture**: not affected. **Threads**: a graph is used by one thread at a time.
 /// (cuGraphDebugDotPrint)
 inline result<> write_dot(graph_ref of, const char* path,
                           graph_dot_flags flags = graph_dot_flags::none,

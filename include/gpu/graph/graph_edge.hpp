@@ -1,19 +1,19 @@
 #pragma once
 /// \file
-/// The list of all edges of a graph.
+/// `graph_edge` and `graph_edge_list`, which `graph::edges` returns.
 
-#include <gpu/graph/graph.hpp>
+#include <gpu/graph/dependencies.hpp>
 
 namespace gpu::inline v0 {
 
-/// An edge: `to` runs after `from`.
+/// An edge of a graph: `to` depends on `from`.
 struct graph_edge {
   graph_node from;
   graph_node to;
   graph_dependency dependency = graph_dependency::full;
 };
 
-/// Edges, in arrays of their own. Move-only.
+/// A list of edges. Move-only.
 class graph_edge_list {
  public:
   graph_edge_list() noexcept = default;
@@ -28,8 +28,8 @@ class graph_edge_list {
     delete[] data_;
   }
 
-  /// Takes over what `new[]` made: the first nodes of `size` edges with the second ones behind
-  /// them, and the data of the edges.
+  /// Takes ownership of two arrays that `new[]` made: 2 * `size` nodes, first all `from` and then
+  /// all `to`, and the data of the `size` edges.
   static graph_edge_list adopt(CUgraphNode* nodes, CUgraphEdgeData* data, std::size_t size,
                                context_ref context) noexcept {
     graph_edge_list list;
@@ -62,21 +62,25 @@ class graph_edge_list {
   context_ref context_;
 };
 
-template <class Self>
-inline result<graph_edge_list> graph_operations<Self>::edges(source_location where) const noexcept {
+namespace detail {
+
+/// Returns all edges of a graph. (cuGraphGetEdges)
+inline result<graph_edge_list> list_edges(CUgraph graph, context_ref context,
+                                          source_location where) noexcept {
   std::size_t count = 0;
-  GPU_TRY(require("gpu::graph::edges", where));
-  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, self().native(), nullptr,
-                                                               nullptr, nullptr, &count));
+  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, graph, nullptr, nullptr,
+                                                               nullptr, &count));
   if (count == 0) return graph_edge_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[2 * count];
   auto* data = new (std::nothrow) CUgraphEdgeData[count];
-  graph_edge_list list = graph_edge_list::adopt(nodes, data, count, self().context());
+  graph_edge_list list = graph_edge_list::adopt(nodes, data, count, context);
   if (nodes == nullptr || data == nullptr)
-    return detail::fail(detail::no_room_for_nodes("gpu::graph::edges", count, where, "edges"));
-  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, self().native(), nodes,
-                                                               nodes + count, data, &count));
+    return fail(no_room_for_nodes("gpu::graph::edges", count, where, "edges"));
+  GPU_TRY(driver::call<&driver::entry_points::graph_get_edges>(where, graph, nodes, nodes + count,
+                                                               data, &count));
   return list;
 }
+
+}  // namespace detail
 
 }  // namespace gpu::inline v0

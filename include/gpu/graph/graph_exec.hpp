@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `graph_exec`, a graph made ready to run, any number of times; `launch` runs it on a stream.
+/// `graph_exec`, an executable graph; `launch` runs it on a stream any number of times.
 
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/graph/graph.hpp>
@@ -9,19 +9,20 @@
 namespace gpu::inline v0 {
 
 struct graph_exec_options {
-  /// Memory that a launch allocated and nobody freed is freed by the next launch, which otherwise
-  /// is refused.
+  /// A launch frees the memory that the launch before allocated and that was not freed since.
+  /// Otherwise it fails if there is such memory.
   bool auto_free_on_launch = false;
-  bool device_launch = false;  ///< kernels can launch it; excludes `auto_free_on_launch`
-  bool use_node_priority =
-      false;  ///< kernels run with the priority of their node, not the stream's
+  /// Kernels can launch the graph. Excludes `auto_free_on_launch`.
+  bool device_launch = false;
+  /// Kernels run with the priority of their node, not with that of the stream.
+  bool use_node_priority = false;
 };
 
 class graph_exec;
 
 namespace detail {
 
-class graph_exec_name : public name_in_context<graph_exec_name, CUgraphExec> {
+class graph_exec_handle : public ref_in_context<graph_exec_handle, CUgraphExec> {
  public:
   object_share* shares = nullptr;  ///< in code and events
 };
@@ -30,44 +31,43 @@ inline result<> require(const graph_exec& exec, const char* function,
                         source_location where) noexcept;
 
 struct destroy_graph_exec {
-  void operator()(const graph_exec_name& exec) const noexcept {
+  void operator()(const graph_exec_handle& exec) const noexcept {
     driver::destroy<&driver::entry_points::graph_exec_destroy>(exec.native());
     drop_object_shares{}(exec.shares);
     destroy_put_aside();
   }
 };
 
-/// The driver changes no attributes in an executable graph.
+/// Fails for attributes: the driver cannot change them in an executable graph.
 inline result<> require_no_attributes(const node_parameters& parameters,
                                       source_location where) noexcept {
   const std::size_t count = parameters.attribute_count + (parameters.cluster != nullptr ? 1 : 0);
-  if (count == 0) [[likely]]
-    return {};
+  if (count == 0) return {};
   text_builder out;
-  out << count
-      << " launch attributes, the cluster included, cannot be given to a kernel node of an "
-      << "executable graph, which keeps those that it was instantiated with. Leave them out, or "
-         "set them in the graph, and update.";
+  out << "the description has " << count
+      << " launch attributes (a cluster counts as one), but a kernel node of an executable graph "
+         "keeps those that it was instantiated with; omit them, or set them in the graph and call "
+         "gpu::graph_exec::update.";
   return fail(refusal(errc::invalid_argument, "gpu::graph_exec::set", out.finish(), where, count));
 }
 
 }  // namespace detail
 
 /// Owns an executable graph. Move-only; empty after a move.
-/// The destructor does not wait: launches that are under way run to their end. Where it is the last
-/// to need the code of a module, it unloads that, and waits as the module's destructor does.
-/// **Capture**: making one and destroying one is not allowed while a capture forbids such calls in
-/// this thread, and spoils it: see `capture_mode_scope`. The rest is allowed.
-/// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses; where modules or events are to be kept,
-/// `errc::out_of_host_memory`.
+/// The destructor does not wait: launches in progress run to completion. But if it is the last
+/// owner of a module's code, it unloads the code, and blocks as the module's destructor does.
+/// **Capture**: creating and destroying one is not allowed while a capture forbids such calls in
+/// this thread, and invalidates the capture: see `capture_mode_scope`. The rest is allowed.
+/// **Threads**: used by one thread at a time. **Errors**: `errc::empty_handle`, those of the driver
+/// call named in parentheses, and `errc::out_of_host_memory`.
 class graph_exec {
  public:
-  /// Makes a graph ready to run, as it is now; it can be changed or destroyed afterwards, and so
-  /// can its modules and events. For those of a graph from elsewhere it asks for each node.
-  /// **Errors**: where nodes depend on each other in a circle, and the like, `asked()` is the
+  /// Creates an executable graph from the current state of a graph, which can be changed or
+  /// destroyed afterwards, as can its modules and events. Queries each node of a graph that the
+  /// library did not create, to find them.
+  /// **Errors**: if the graph is not valid, as with a cycle, `asked()` is the
   /// `graph_instantiate_result`; CUDA_ERROR_NOT_SUPPORTED for a graph that was moved into another,
-  /// and for one that allocates memory while there is an executable graph of it.
+  /// and for a graph that allocates memory and has an executable graph already.
   /// (cuGraphInstantiateWithParams)
   static result<graph_exec> instantiate(
       graph_ref from, graph_exec_options options = {},
@@ -77,8 +77,7 @@ class graph_exec {
     if (options.device_launch && options.auto_free_on_launch) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::graph_exec::instantiate",
-          text("a graph that kernels launch cannot free memory by itself. Leave device_launch or "
-               "auto_free_on_launch out."),
+          text("device_launch and auto_free_on_launch exclude each other; omit one of them."),
           where));
     }
     CUDA_GRAPH_INSTANTIATE_PARAMS parameters{};
@@ -92,7 +91,8 @@ class graph_exec {
         from.context().native(), where, &native, from.native(), &parameters);
     graph_exec owner = graph_exec::adopt(native, from.context());
     if (!made.has_value()) {
-      return detail::fail(detail::with_instantiate_result(detail::move(made).error(), parameters));
+      return detail::fail(
+          detail::explain_instantiate_error(detail::move(made).error(), parameters));
     }
     detail::share_taking shares{nullptr, "gpu::graph_exec::instantiate", where};
     GPU_TRY(detail::take_of_graph(shares, from));
@@ -100,14 +100,14 @@ class graph_exec {
     return owner;
   }
 
-  /// Takes over an executable graph that cuGraphInstantiate made. The modules of its kernels and
-  /// the events of its nodes have to live as long as it does.
+  /// Takes ownership of an executable graph that cuGraphInstantiate made. The modules of its
+  /// kernels and the events of its nodes must outlive it.
   static graph_exec adopt(CUgraphExec owned, context_ref context) noexcept {
-    return graph_exec{detail::graph_exec_name::from_native(owned, context)};
+    return graph_exec{detail::graph_exec_handle::from_native(owned, context)};
   }
-  /// Gives it up; the caller destroys it, and keeps its modules and events until then.
+  /// Releases ownership; the caller destroys it, and its modules and events after that.
   [[nodiscard]] CUgraphExec release() noexcept {
-    const detail::graph_exec_name given = handle_.release();
+    const detail::graph_exec_handle given = handle_.release();
     detail::drop_object_shares{}(given.shares);
     detail::destroy_put_aside();
     return given.native();
@@ -116,11 +116,12 @@ class graph_exec {
   CUgraphExec native() const noexcept { return handle_.get().native(); }
   context_ref context() const noexcept { return handle_.get().context(); }
 
-  /// Takes over the parameters of another graph that has the same nodes and edges, and what it
-  /// keeps alive, in place of what it kept. Launches under way are not affected.
-  /// **Errors**: where the graphs differ in more than parameters,
-  /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE; `asked()` is the `graph_update_result`, and nothing has
-  /// changed. CUDA_ERROR_INVALID_VALUE for a graph that was moved into another. (cuGraphExecUpdate)
+  /// Sets all parameters to those of a graph that has the same nodes and edges, and keeps alive
+  /// what that graph keeps alive instead of what it kept before. Does not affect launches in
+  /// progress.
+  /// **Errors**: CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE if the graphs differ in more than parameters;
+  /// `asked()` is then the `graph_update_result`, and nothing has changed. CUDA_ERROR_INVALID_VALUE
+  /// for a graph that was moved into another. (cuGraphExecUpdate)
   result<> update(graph_ref from, source_location where = source_location::current()) noexcept {
     detail::destroy_put_aside();
     GPU_TRY(detail::require(*this, "gpu::graph_exec::update", where));
@@ -130,29 +131,30 @@ class graph_exec {
     CUgraphExecUpdateResultInfo info{};
     bool done = false;
     result<> updated = driver::in_context(context().native(), where, [&] {
-      result<> told = driver::call<&driver::entry_points::graph_exec_update>(where, native(),
-                                                                             from.native(), &info);
-      done = told.has_value();
-      return told;
+      result<> called = driver::call<&driver::entry_points::graph_exec_update>(
+          where, native(), from.native(), &info);
+      done = called.has_value();
+      return called;
     });
-    if (done) {  // also where the context could not be left afterwards
+    if (done) {  // even if the context could not be restored afterwards
       keep(detail::move(shares.taken));
       detail::destroy_put_aside();
       return updated;
     }
     return detail::fail(
-        detail::with_update_result(detail::move(updated).error(), info, from.context()));
+        detail::explain_update_error(detail::move(updated).error(), info, from.context()));
   }
 
-  /// Gives a node another description of its kind, for launches from now on. `node` is the node of
-  /// the graph that this was instantiated from, which has to be there still.
-  /// A kernel node keeps the attributes and the cluster that it was instantiated with: set others
-  /// in the graph, and `update`. A `host_node` with a callable is refused at compile time: nothing
-  /// would keep it alive. Give it to a graph, and `update`. The code of a kernel's module is kept
-  /// loaded, and an event kept; those of the description before, too, until the next `update`.
+  /// Sets the parameters of a node to those of another description of its kind, for later launches.
+  /// `node` is a node of the graph that this was instantiated from, and must still be in it.
+  /// A kernel node keeps the attributes and the cluster that it was instantiated with: to change
+  /// them, set them in the graph and call `update`. A `host_node` does not compile, since an
+  /// executable graph cannot keep its callable alive: set it in the graph and call `update`. The
+  /// code of a kernel's module, or an event, is kept alive, and so are those of the previous
+  /// description until the next `update`.
   /// **Errors**: as `graph::add`; `errc::invalid_argument` for a kernel node with attributes or a
-  /// cluster; CUDA_ERROR_INVALID_VALUE, with both kinds, for a description of another kind,
-  /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph of another shape.
+  /// cluster; CUDA_ERROR_INVALID_VALUE, with both kinds, for a description of another kind;
+  /// CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE for a child graph with other nodes or edges.
   /// (cuGraphExecNodeSetParams)
   template <node_description Description>
   result<> set(graph_node node, Description&& description,
@@ -160,7 +162,7 @@ class graph_exec {
     static_assert(
         !requires { detail::remove_reference_t<Description>::keeps_callable; },
         "gpu::graph_exec::set: an executable graph cannot keep a callable alive: set it "
-        "in a graph, and update from that");
+        "in the graph, and call gpu::graph_exec::update");
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set", where));
     detail::node_parameters parameters;
@@ -170,49 +172,49 @@ class graph_exec {
     GPU_TRY(detail::take_of_description(shares, parameters, context()));
     bool done = false;
     result<> set = driver::in_context(context().native(), where, [&] {
-      result<> told = driver::call<&driver::entry_points::graph_exec_node_set_params>(
+      result<> called = driver::call<&driver::entry_points::graph_exec_node_set_params>(
           where, native(), node.native(), &parameters.native);
-      done = told.has_value();
-      return told;
+      done = called.has_value();
+      return called;
     });
     if (!done) {
-      return detail::fail(detail::with_wrong_description(
+      return detail::fail(detail::explain_description(
           detail::move(set).error(), node, detail::remove_reference_t<Description>::node_kind));
     }
     detail::add_shares(shares.taken, keep({}));
     keep(detail::move(shares.taken));
-    return set;  // an error where the context could not be left afterwards
+    return set;  // an error if the context could not be restored afterwards
   }
 
-  /// Whether launches from now on do what a kernel, copy or fill node does, or pass over it.
-  /// **Errors**: CUDA_ERROR_INVALID_VALUE, with which of both, for a node of another kind, and for
-  /// one of another graph than this was instantiated from. (cuGraphNodeSetEnabled)
+  /// Enables or disables a kernel, copy or fill node for later launches. A disabled node does
+  /// nothing.
+  /// **Errors**: CUDA_ERROR_INVALID_VALUE, with the reason, for a node of another kind, and for a
+  /// node of a graph that this was not instantiated from. (cuGraphNodeSetEnabled)
   result<> set_enabled(graph_node node, bool enabled,
                        source_location where = source_location::current()) noexcept {
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
     result<> set = driver::call<&driver::entry_points::graph_node_set_enabled>(
         where, native(), node.native(), enabled ? 1u : 0u);
-    if (set.has_value()) [[likely]]
-      return set;
-    return detail::fail(detail::with_no_switch(detail::move(set).error(), node));
+    if (set.has_value()) return set;
+    return detail::fail(detail::explain_set_enabled(detail::move(set).error(), node));
   }
-  /// Whether launches do what a node does; a kernel, copy or fill node. **Errors**: as
-  /// `set_enabled`. (cuGraphNodeGetEnabled)
+  /// Returns whether a kernel, copy or fill node is enabled. **Errors**: as `set_enabled`.
+  /// (cuGraphNodeGetEnabled)
   result<bool> is_enabled(graph_node node,
                           source_location where = source_location::current()) const noexcept {
     unsigned enabled = 0;
     GPU_TRY(detail::require(*this, "gpu::graph_exec::is_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::is_enabled", where));
-    result<> told = driver::call<&driver::entry_points::graph_node_get_enabled>(
+    result<> queried = driver::call<&driver::entry_points::graph_node_get_enabled>(
         where, native(), node.native(), &enabled);
-    if (!told.has_value())
-      return detail::fail(detail::with_no_switch(detail::move(told).error(), node));
+    if (!queried.has_value())
+      return detail::fail(detail::explain_set_enabled(detail::move(queried).error(), node));
     return enabled != 0;
   }
 
-  /// What the driver tells of the options; driver 580 leaves `use_node_priority` out.
-  /// (cuGraphExecGetFlags)
+  /// Returns the options as the driver reports them; driver 580 does not report
+  /// `use_node_priority`. (cuGraphExecGetFlags)
   result<graph_exec_options> options(
       source_location where = source_location::current()) const noexcept {
     cuuint64_t flags = 0;
@@ -224,85 +226,78 @@ class graph_exec {
   }
 
  private:
-  explicit graph_exec(const detail::graph_exec_name& owned) noexcept : handle_{owned} {}
+  explicit graph_exec(const detail::graph_exec_handle& owned) noexcept : handle_{owned} {}
 
-  /// Keeps these shares, and gives those that it had.
+  /// Replaces the shares that are kept, and returns the previous ones.
   detail::object_shares keep(detail::object_shares shares) noexcept {
-    detail::graph_exec_name name = handle_.release();
+    detail::graph_exec_handle name = handle_.release();
     detail::object_shares before(detail::exchange(name.shares, shares.release()));
     handle_.reset(name);
     return before;
   }
 
-  unique_handle<detail::graph_exec_name, detail::destroy_graph_exec> handle_;
+  unique_handle<detail::graph_exec_handle, detail::destroy_graph_exec> handle_;
 };
 
 namespace detail {
 
 inline result<> require(const graph_exec& exec, const char* function,
                         source_location where) noexcept {
-  if (exec.native() == nullptr) [[unlikely]]
+  if (exec.native() == nullptr)
     return fail(empty_handle_error(function, "executable graph", where));
   return {};
 }
 
-/// Says of a launch or an upload that was refused that the stream is being captured, if so.
-template <class Result>
-[[gnu::cold, gnu::noinline]] Result explain_capture(Result refused,
-                                                    const stream_ref& stream) noexcept {
-  return fail(with_capture_state(
-      detail::move(refused).error(), stream,
-      ", which takes no launch of an executable graph, nor its upload, and is spoiled. End it and "
-      "capture again, with the graph as a child_graph_node."));
+/// Says that the stream of a launch or an upload is being captured, if it is.
+inline result<> explain_launch_in_capture(result<> failed, const stream_ref& stream) noexcept {
+  return fail(explain_capture(
+      detail::move(failed).error(), stream,
+      ", and a capture cannot contain the launch or upload of an executable graph, which has "
+      "invalidated it; end it and capture again, with the graph as a child_graph_node."));
 }
 
-/// The same of a launch on a usual stream, for which no context has to be current.
-template <class Result>
-[[gnu::cold, gnu::noinline]] Result graph_launch_failed(CUresult code, std::size_t index,
-                                                        std::uint64_t ticket, source_location where,
-                                                        CUstream stream) noexcept {
-  return explain_capture(Result(queue_failed(code, index, ticket, where, stream)),
-                         stream_ref::from_native(stream, context_ref{}));
+/// The error of a launch on the fast path.
+inline result<> graph_launch_failed(CUresult code, std::size_t index, std::uint64_t ticket,
+                                    source_location where, CUstream stream) noexcept {
+  return explain_launch_in_capture(queue_failed(code, index, ticket, where, stream),
+                                   stream_ref::from_native(stream, context_ref{}));
 }
 
-/// Launches on any stream, or says what is wrong.
-template <class Result>
-[[gnu::cold, gnu::noinline]] Result launch_carefully(const stream_ref& stream,
-                                                     const graph_exec& exec,
-                                                     source_location where) noexcept {
+/// Checks the handles and launches on any stream.
+inline result<> launch_checked(stream_ref stream, const graph_exec& exec,
+                               source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::launch", where));
   GPU_TRY(require(exec, "gpu::launch", where));
-  Result queued = on_stream(stream, where, [&] {
+  result<> queued = on_stream(stream, where, [&] {
     return queue<&driver::entry_points::graph_launch>(stream, graph_label, where, exec.native(),
                                                       stream.native());
   });
-  return queued.has_value() ? queued : explain_capture(detail::move(queued), stream);
+  return queued.has_value() ? queued : explain_launch_in_capture(detail::move(queued), stream);
 }
 
 }  // namespace detail
 
 /// Queues a run of the whole graph on `stream`, and returns.
-/// **Ordering**: after what was queued on `stream` and after the graph's own earlier launches,
-/// before what will be queued. Nodes that do not depend on each other may run at once.
-/// **Errors**: `errc::empty_handle`, the driver's; faults of its kernels arrive later, and name
-/// this launch and its place in the source.
-/// **Capture**: not allowed, and spoils it: add a `child_graph_node` to what is captured.
-/// **Threads**: any, but one at a time for one graph. (cuGraphLaunch)
-[[gnu::always_inline]] inline result<> launch(
-    stream_ref stream, const graph_exec& exec,
-    source_location where = source_location::current()) noexcept {
+/// **Ordering**: after the work queued on `stream` before and after the graph's earlier launches,
+/// before work that is queued on `stream` later. Nodes that do not depend on each other may run
+/// concurrently.
+/// **Errors**: `errc::empty_handle`, the driver's. Faults of the graph's kernels are reported
+/// later, with the source location of this launch.
+/// **Capture**: not allowed, and invalidates the capture: add a `child_graph_node` instead.
+/// **Threads**: any, but one at a time for each graph. (cuGraphLaunch)
+inline result<> launch(stream_ref stream, const graph_exec& exec,
+                       source_location where = source_location::current()) noexcept {
   const CUgraphExec native = exec.native();
-  const auto otherwise = [&](std::size_t) __attribute__((always_inline)) {
-    return detail::launch_carefully<result<>>(detail::copy_of(stream), exec, where);
+  if (native == nullptr || !detail::is_usual(stream))
+    return detail::launch_checked(stream, exec, where);
+  const auto without_function = [&](std::size_t) {
+    return detail::launch_checked(stream, exec, where);
   };
-  if (native == nullptr || !detail::is_usual(stream)) [[unlikely]]
-    return otherwise(0);
-  return detail::queue_or<&driver::entry_points::graph_launch,
-                          &detail::graph_launch_failed<result<>>>(
-      stream, detail::graph_label, where, otherwise, native, stream.native());
+  return detail::queue_or<&driver::entry_points::graph_launch, &detail::graph_launch_failed>(
+      stream, detail::graph_label, where, without_function, native, stream.native());
 }
 
-/// Queues the preparation that the first launch of a graph would do.
+/// Queues the preparation that the first launch of a graph would do, and returns.
 /// **Ordering**, **Capture**, **Threads**: as `launch`. **Errors**: `errc::empty_handle`, the
 /// driver's. (cuGraphUpload)
 inline result<> upload(stream_ref stream, const graph_exec& exec,
@@ -312,7 +307,8 @@ inline result<> upload(stream_ref stream, const graph_exec& exec,
   result<> queued = detail::on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::graph_upload>(where, exec.native(), stream.native());
   });
-  return queued.has_value() ? queued : detail::explain_capture(detail::move(queued), stream);
+  if (queued.has_value()) return queued;
+  return detail::explain_launch_in_capture(detail::move(queued), stream);
 }
 
 }  // namespace gpu::inline v0

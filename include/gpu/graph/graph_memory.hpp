@@ -1,23 +1,24 @@
 #pragma once
 /// \file
-/// The memory that graphs hold of a device for their allocations: `graph_memory_attribute` tells
-/// how much it is, `trim_graph_memory` gives it back.
+/// The device memory that graphs hold for their allocations: `graph_memory_attribute` queries how
+/// much it is, `trim_graph_memory` gives it back.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 
 namespace gpu::inline v0 {
 
-/// What can be asked about the memory that graphs hold of a device, in bytes; converts to
-/// `CUgraphMem_attribute` by cast.
+/// Attributes of the memory that graphs hold on a device, in bytes. The values are those of
+/// `CUgraphMem_attribute`.
 enum class graph_memory_attribute : int {
-  used_mem_current = CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,          ///< in allocations of graphs
-  used_mem_high = CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,                ///< the most since it was reset
-  reserved_mem_current = CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,  ///< held of the device for them
-  reserved_mem_high = CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,        ///< the most since it was reset
+  used_mem_current = CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,  ///< in allocations of graphs
+  used_mem_high = CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,        ///< the maximum since the last reset
+  reserved_mem_current =
+      CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,               ///< reserved on the device for them
+  reserved_mem_high = CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,  ///< the maximum since the last reset
 };
 
-/// The enumerator, such as "used_mem_high"; null for a value that this library does not know.
+/// Returns the name, such as "used_mem_high", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_memory_attribute attribute) noexcept {
   switch (attribute) {
     case graph_memory_attribute::used_mem_current:
@@ -32,41 +33,39 @@ constexpr const char* name_of(graph_memory_attribute attribute) noexcept {
   return nullptr;
 }
 
-/// What graphs hold of a device, in bytes:
+/// Returns an attribute of the memory that graphs hold on a device, in bytes:
 ///
 ///     gpu::attribute<gpu::graph_memory_attribute::reserved_mem_current>(device)
 ///
-/// It is 0 until a graph that allocates is launched for the first time; the device is asked for
-/// more than the allocations need, 32 MiB for 5 on an H200.
+/// It is 0 until a graph that allocates is launched for the first time. Graphs reserve more memory
+/// than their allocations need: 32 MiB for 5 MiB on an H200.
 /// **Errors**: the driver's. **Capture**: allowed. **Threads**: any. (cuDeviceGetGraphMemAttribute)
 template <graph_memory_attribute Attribute>
 result<std::uint64_t> attribute(device of,
                                 source_location where = source_location::current()) noexcept {
   std::uint64_t value = 0;
   GPU_TRY(driver::call<&driver::entry_points::device_get_graph_mem_attribute>(
-      where, of.native(), static_cast<CUgraphMem_attribute>(Attribute),
-      static_cast<void*>(&value)));
+      where, of.native(), static_cast<CUgraphMem_attribute>(Attribute), &value));
   return value;
 }
 
-/// Resets a mark of the most that graphs held, by 0, to what they hold now. That itself cannot be
-/// set, and does not compile.
-/// **Errors**: `errc::invalid_argument` for another value than 0; the driver's. **Capture**:
+/// Resets a maximum to the current amount. `value` must be 0. Other attributes cannot be set, and
+/// do not compile.
+/// **Errors**: `errc::invalid_argument` for a value other than 0; the driver's. **Capture**:
 /// allowed. **Threads**: any. (cuDeviceSetGraphMemAttribute)
 template <graph_memory_attribute Attribute>
 result<> set_attribute(device of, std::uint64_t value,
                        source_location where = source_location::current()) noexcept {
   static_assert(Attribute == graph_memory_attribute::used_mem_high ||
                     Attribute == graph_memory_attribute::reserved_mem_high,
-                "what graphs hold follows from their allocations: it cannot be set");
+                "gpu::set_attribute: the current amount of graph memory cannot be set");
   GPU_TRY(detail::require_reset(value, name_of(Attribute), where));
   return driver::call_in_any<&driver::entry_points::device_set_graph_mem_attribute>(
-      where, of.native(), static_cast<CUgraphMem_attribute>(Attribute), static_cast<void*>(&value));
+      where, of.native(), static_cast<CUgraphMem_attribute>(Attribute), &value);
 }
 
-/// Gives memory that graphs hold of a device, and that no launch is using, back to the device. A
-/// graph that needs it again takes it at its next launch; what one launch allocated and nobody has
-/// freed yet stays.
+/// Gives the memory that graphs hold, and that no launch uses, back to the device. A graph that
+/// needs it again reserves it at its next launch. Allocations that are not freed yet stay.
 /// **Errors**: the driver's. **Capture**: allowed. **Threads**: any. (cuDeviceGraphMemTrim)
 inline result<> trim_graph_memory(device of,
                                   source_location where = source_location::current()) noexcept {

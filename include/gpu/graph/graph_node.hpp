@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `graph_node` names a node of a graph; `graph_node_list` holds several.
+/// `graph_node` refers to a node of a graph; `graph_node_list` holds several.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
@@ -10,7 +10,7 @@
 
 namespace gpu::inline v0 {
 
-/// What a node does.
+/// The kind of a node.
 enum class graph_node_kind : int {
   kernel = CU_GRAPH_NODE_TYPE_KERNEL,
   copy = CU_GRAPH_NODE_TYPE_MEMCPY,
@@ -30,7 +30,8 @@ enum class graph_node_kind : int {
 
 namespace detail {
 
-/// The name of an enumerator, which count up from 0; null for a value that is none.
+/// Returns the name of an enumerator of an enumeration that counts up from 0, or null for a value
+/// that is not an enumerator.
 template <std::size_t N>
 constexpr const char* name_at(const char* const (&names)[N], int value) noexcept {
   return static_cast<unsigned>(value) < N ? names[value] : nullptr;
@@ -38,7 +39,7 @@ constexpr const char* name_at(const char* const (&names)[N], int value) noexcept
 
 }  // namespace detail
 
-/// The kind's name, such as "host_function"; null for a value that is none.
+/// Returns the kind's name, such as "host_function", or null for a value that is not an enumerator.
 constexpr const char* name_of(graph_node_kind kind) noexcept {
   constexpr const char* names[] = {"kernel",
                                    "copy",
@@ -59,12 +60,12 @@ constexpr const char* name_of(graph_node_kind kind) noexcept {
 
 namespace detail {
 
-/// What names something of the driver's, and the context that it belongs to.
-template <class Self, class Native> class name_in_context {
+/// Base of refs: a handle of the driver and the context that it belongs to.
+template <class Self, class Native> class ref_in_context {
  public:
-  constexpr name_in_context() noexcept = default;
+  constexpr ref_in_context() noexcept = default;
 
-  /// Something made elsewhere, of or for work in `context`.
+  /// Returns a ref to an object that was made elsewhere, for work in `context`.
   static constexpr Self from_native(Native native, context_ref context) noexcept {
     Self made;
     made.native_ = native;
@@ -85,13 +86,13 @@ template <class Self, class Native> class name_in_context {
 
 }  // namespace detail
 
-/// Names a node of a graph, which keeps it alive; copy it freely. Default constructed it is empty.
-class graph_node : public detail::name_in_context<graph_node, CUgraphNode> {
+/// Refers to a node, which its graph owns. Copy it freely. A default constructed one is empty.
+class graph_node : public detail::ref_in_context<graph_node, CUgraphNode> {
  public:
   constexpr graph_node() noexcept = default;
 };
 
-/// Nodes, in an array of their own. Move-only.
+/// An array of nodes. Move-only.
 class graph_node_list {
  public:
   graph_node_list() noexcept = default;
@@ -109,7 +110,7 @@ class graph_node_list {
   }
   ~graph_node_list() { delete[] nodes_; }
 
-  /// Takes over `size` nodes of an array that `new[]` made.
+  /// Takes ownership of an array of `size` nodes that `new[]` made.
   static graph_node_list adopt(CUgraphNode* nodes, std::size_t size, context_ref context) noexcept {
     graph_node_list list;
     list.nodes_ = nodes;
@@ -120,11 +121,12 @@ class graph_node_list {
 
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
+  /// Returns the array, `size()` long; null if the list is empty.
   const CUgraphNode* native() const noexcept { return nodes_; }
   graph_node operator[](std::size_t index) const noexcept {
     return graph_node::from_native(nodes_[index], context_);
   }
-  /// Whether the list has the node.
+  /// Returns whether `node` is in the list.
   bool contains(graph_node node) const noexcept {
     for (std::size_t i = 0; i < size_; ++i) {
       if (nodes_[i] == node.native()) return true;
@@ -142,46 +144,56 @@ namespace detail {
 
 inline result<> require(const graph_node& node, const char* function,
                         source_location where) noexcept {
-  if (!node) [[unlikely]]
-    return fail(empty_handle_error(function, "graph node", where));
+  if (!node) return fail(empty_handle_error(function, "graph node", where));
   return {};
 }
 
-[[gnu::cold, gnu::noinline]] inline cuda_error no_room_for_nodes(
-    const char* function, std::size_t count, source_location where,
-    const char* what = "nodes") noexcept {
+inline cuda_error no_room_for_nodes(const char* function, std::size_t count, source_location where,
+                                    const char* what = "nodes") noexcept {
   text_builder out;
-  out << "the host had no room for " << count << ' ' << what << ". Free host memory.";
+  out << "the host has no memory for a list of " << count << ' ' << what << "; free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, count);
 }
 
-/// The nodes that a driver function of the form `f(of, nodes, more..., &count)` tells.
-template <auto Member, class Of, class... More>
-result<graph_node_list> list_nodes(Of of, context_ref context, source_location where,
-                                   More... more) noexcept {
+/// Returns the nodes of a graph that a driver function of the form `f(graph, nodes, &count)` lists.
+template <auto Member>
+result<graph_node_list> list_nodes(CUgraph graph, context_ref context,
+                                   source_location where) noexcept {
   std::size_t count = 0;
-  GPU_TRY(driver::call<Member>(where, of, nullptr, more..., &count));
+  GPU_TRY(driver::call<Member>(where, graph, nullptr, &count));
   if (count == 0) return graph_node_list{};
   auto* nodes = new (std::nothrow) CUgraphNode[count];
   if (nodes == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
   graph_node_list list = graph_node_list::adopt(nodes, count, context);
-  // Without an array for edge data, the driver refuses to leave out what is not plain.
-  if constexpr (sizeof...(More) == 0) {
-    GPU_TRY(driver::call<Member>(where, of, nodes, &count));
-  } else {
-    auto* edges = new (std::nothrow) CUgraphEdgeData[count];
-    if (edges == nullptr) return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
-    result<> told = driver::call<Member>(where, of, nodes, edges, &count);
+  GPU_TRY(driver::call<Member>(where, graph, nodes, &count));
+  return list;
+}
+
+/// Returns the neighbors of a node that a driver function of the form
+/// `f(node, nodes, edges, &count)` lists.
+template <auto Member>
+result<graph_node_list> list_neighbors(graph_node node, source_location where) noexcept {
+  std::size_t count = 0;
+  GPU_TRY(driver::call<Member>(where, node.native(), nullptr, nullptr, &count));
+  if (count == 0) return graph_node_list{};
+  auto* nodes = new (std::nothrow) CUgraphNode[count];
+  // Without an array for edge data, the driver fails if a dependency is not a full one.
+  auto* edges = new (std::nothrow) CUgraphEdgeData[count];
+  graph_node_list list = graph_node_list::adopt(nodes, count, node.context());
+  if (nodes == nullptr || edges == nullptr) {
     delete[] edges;
-    GPU_TRY(detail::move(told));
+    return fail(no_room_for_nodes("gpu::graph::nodes", count, where));
   }
+  result<> listed = driver::call<Member>(where, node.native(), nodes, edges, &count);
+  delete[] edges;
+  GPU_TRY(detail::move(listed));
   return list;
 }
 
 }  // namespace detail
 
-/// What the node does. **Errors**: `errc::empty_handle`, the driver's. **Capture**: not affected.
-/// **Threads**: a graph is used by one thread at a time. (cuGraphNodeGetType)
+/// Returns the kind of a node. **Errors**: `errc::empty_handle`, the driver's. **Capture**: not
+/// affected. **Threads**: a graph is used by one thread at a time. (cuGraphNodeGetType)
 inline result<graph_node_kind> kind_of(
     graph_node node, source_location where = source_location::current()) noexcept {
   CUgraphNodeType type{};
@@ -190,22 +202,20 @@ inline result<graph_node_kind> kind_of(
   return static_cast<graph_node_kind>(type);
 }
 
-/// The nodes that come right before a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
-/// `errc::out_of_host_memory`. (cuGraphNodeGetDependencies)
+/// Returns the nodes that a node depends on directly. **Errors**, **Capture**, **Threads**: as
+/// `kind_of`; `errc::out_of_host_memory`. (cuGraphNodeGetDependencies)
 inline result<graph_node_list> dependencies_of(
     graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependencies_of", where));
-  return detail::list_nodes<&driver::entry_points::graph_node_get_dependencies>(
-      node.native(), node.context(), where, nullptr);
+  return detail::list_neighbors<&driver::entry_points::graph_node_get_dependencies>(node, where);
 }
 
-/// The nodes that come right after a node. **Errors**, **Capture**, **Threads**: as `kind_of`;
-/// `errc::out_of_host_memory`. (cuGraphNodeGetDependentNodes)
+/// Returns the nodes that depend on a node directly. **Errors**, **Capture**, **Threads**: as
+/// `kind_of`; `errc::out_of_host_memory`. (cuGraphNodeGetDependentNodes)
 inline result<graph_node_list> dependents_of(
     graph_node node, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(node, "gpu::dependents_of", where));
-  return detail::list_nodes<&driver::entry_points::graph_node_get_dependent_nodes>(
-      node.native(), node.context(), where, nullptr);
+  return detail::list_neighbors<&driver::entry_points::graph_node_get_dependent_nodes>(node, where);
 }
 
 }  // namespace gpu::inline v0

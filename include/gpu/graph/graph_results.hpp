@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// Why a graph could not be instantiated, or be taken over by what was instantiated before.
+/// The reasons why a graph cannot be instantiated, or an executable graph cannot be updated.
 
 #include <gpu/graph/graph_node.hpp>
 
 namespace gpu::inline v0 {
 
-/// Why an executable graph could not take over another graph.
+/// The reason why an executable graph could not be updated from another graph.
 enum class graph_update_result : int {
   success = CU_GRAPH_EXEC_UPDATE_SUCCESS,
   error = CU_GRAPH_EXEC_UPDATE_ERROR,
@@ -19,7 +19,8 @@ enum class graph_update_result : int {
   attributes_changed = CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED,
 };
 
-/// The result's name, such as "topology_changed"; null for a value that is none.
+/// Returns the result's name, such as "topology_changed", or null for a value that is not an
+/// enumerator.
 constexpr const char* name_of(graph_update_result result) noexcept {
   constexpr const char* names[] = {"success",           "error",
                                    "topology_changed",  "node_type_changed",
@@ -29,7 +30,7 @@ constexpr const char* name_of(graph_update_result result) noexcept {
   return detail::name_at(names, static_cast<int>(result));
 }
 
-/// Why a graph could not be instantiated.
+/// The reason why a graph could not be instantiated.
 enum class graph_instantiate_result : int {
   success = CUDA_GRAPH_INSTANTIATE_SUCCESS,
   error = CUDA_GRAPH_INSTANTIATE_ERROR,
@@ -39,7 +40,8 @@ enum class graph_instantiate_result : int {
   conditional_handle_unused = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
 };
 
-/// The result's name, such as "invalid_structure"; null for a value that is none.
+/// Returns the result's name, such as "invalid_structure", or null for a value that is not an
+/// enumerator.
 constexpr const char* name_of(graph_instantiate_result result) noexcept {
   constexpr const char* names[] = {"success",
                                    "error",
@@ -52,40 +54,41 @@ constexpr const char* name_of(graph_instantiate_result result) noexcept {
 
 namespace detail {
 
-[[gnu::cold, gnu::noinline]] inline cuda_error with_instantiate_result(
+/// Says why a graph could not be instantiated.
+inline cuda_error explain_instantiate_error(
     cuda_error error, const CUDA_GRAPH_INSTANTIATE_PARAMS& parameters) noexcept {
   text_builder out;
   switch (static_cast<graph_instantiate_result>(parameters.result_out)) {
     case graph_instantiate_result::invalid_structure:
-      out << "nodes of the graph depend on each other in a circle. Remove an edge of it with "
+      out << "the dependencies of the graph form a cycle; remove an edge of it with "
              "graph::disconnect.";
       break;
     case graph_instantiate_result::node_operation_not_supported:
-      out << "a graph that kernels launch cannot hold such a node. Leave device_launch out.";
+      out << "the graph has a node that a graph launched by kernels cannot have; omit "
+             "device_launch.";
       break;
     case graph_instantiate_result::multiple_contexts_not_supported:
-      out << "the nodes of a graph that kernels launch belong to different contexts. Make them in "
-             "one.";
+      out << "the nodes of a graph that kernels launch must all belong to one context; create them "
+             "in "
+             "one context, or omit device_launch.";
       break;
     case graph_instantiate_result::conditional_handle_unused:
-      out << "a condition of the graph has no node that looks at it. Add a conditional_node for "
-             "it.";
+      out << "a condition of the graph does not belong to a node; add a conditional_node for it.";
       break;
     default:
       if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_NOT_SUPPORTED)
         return error;
-      out << "the graph is part of another since it was moved into that, or it allocates memory "
-             "and was instantiated already. Instantiate the other, or destroy what was "
-             "instantiated.";
+      out << "the graph was moved into another one, or it allocates memory and has an executable "
+             "graph already; instantiate the other graph, or destroy the executable graph.";
   }
   return noted_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
 }
 
-/// Says what the driver minds about an update, and about which node.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_update_result(
-    cuda_error error, const CUgraphExecUpdateResultInfo& info, context_ref context) noexcept {
+/// Says why an executable graph could not be updated, and which kind of node is the reason.
+inline cuda_error explain_update_error(cuda_error error, const CUgraphExecUpdateResultInfo& info,
+                                       context_ref context) noexcept {
   const auto why = static_cast<graph_update_result>(info.result);
   const char* name = name_of(why);
   if (error.domain() != error_domain::driver ||
@@ -93,12 +96,12 @@ namespace detail {
     return error;
   }
   text_builder out;
-  out << "the executable graph cannot take the new graph over: " << name;
+  out << "the executable graph cannot be updated from the new graph: " << name;
   if (info.errorNode != nullptr) {
     const auto kind = kind_of(graph_node::from_native(info.errorNode, context), error.where());
-    if (kind.has_value()) out << ", at a node of kind " << name_of(*kind);
+    if (kind.has_value()) out << ", for a node of kind " << name_of(*kind);
   }
-  out << ". Instantiate the new graph.";
+  out << "; instantiate the new graph.";
   return noted_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(static_cast<std::uint64_t>(info.result), 0));

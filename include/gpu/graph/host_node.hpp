@@ -9,12 +9,14 @@
 
 namespace gpu::inline v0 {
 
-/// A call of `function()` at each launch, in a thread of the driver's. The graph keeps the callable
-/// alive. What it throws, and the error of a `result` that it returns, goes to the error reporter.
-/// Neither the callable nor its destructor may use CUDA. **Errors**: `errc::out_of_host_memory`.
+/// Calls `function()` at each launch, in a thread of the driver. The graph keeps the callable
+/// alive. An exception that it throws, and the error of a `result` that it returns, go to the error
+/// reporter. Neither the callable nor its destructor may call CUDA.
+/// **Errors**: `errc::out_of_host_memory`.
 template <class Function> class host_node {
   static_assert(
-      requires(Function& callable) { callable(); }, "gpu::host_node: the callable takes nothing");
+      requires(Function& callable) { callable(); },
+      "gpu::host_node: the callable must take no arguments");
 
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::host_function;

@@ -1,23 +1,23 @@
 #pragma once
 /// \file
-/// `kernel_node`: a launch of a kernel as a node of a graph.
+/// `kernel_node`: a node that launches a kernel.
 
 #include <gpu/graph/node_description.hpp>
 #include <gpu/kernel/launch.hpp>
 
 namespace gpu::inline v0 {
 
-/// Runs a kernel at each launch, with the arguments that it was given:
+/// Runs a kernel at each launch, with the given arguments:
 ///
 ///     GPU_TRY(graph.add(before, gpu::kernel_node({64, 256}, saxpy, 2.0f, x, y, n)));
 ///
-/// Arguments convert as in `gpu::launch`, but for `in`, `out` and `inout`. What they point at has
-/// to live as long as the graph and what is instantiated from it: see `graph::keep`. The kernel's
-/// module may be destroyed once the node was added: the graph keeps the code loaded.
+/// Arguments convert as in `gpu::launch`, but `in`, `out` and `inout` are not allowed. The memory
+/// that they point to must live as long as the graph and its executable graphs: see `graph::keep`.
+/// The kernel's module may be destroyed once the node was added: the graph keeps the code loaded.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a shape that the device or
 /// the kernel does not allow; `errc::empty_handle`, also for a buffer that was moved from;
-/// `errc::wrong_context` for a buffer that kernels on the graph's device cannot reach; the driver's
-/// for an attribute that only a launch can have, such as a programmatic event.
+/// `errc::wrong_context` for a buffer that the graph's device cannot access; the driver's for an
+/// attribute that only launches have, such as a programmatic event.
 template <class... Parameters> class kernel_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::kernel;
@@ -29,11 +29,14 @@ template <class... Parameters> class kernel_node {
         kernel_{kernel},
         arguments_{static_cast<Arguments&&>(arguments)...},
         owners_{arguments...} {
-    static_assert(sizeof...(Arguments) == sizeof...(Parameters),
-                  "gpu::kernel_node: the kernel takes another number of arguments than are passed");
-    static_assert(!(detail::is_host_argument<Arguments> || ...),
-                  "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy once, and a graph runs "
-                  "many times: copy with a copy_node");
+    static_assert(
+        sizeof...(Arguments) == sizeof...(Parameters),
+        "gpu::kernel_node: the number of arguments differs from the number of the kernel's "
+        "parameters");
+    static_assert(
+        !(detail::is_host_argument<Arguments> || ...),
+        "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy only once, but a graph runs "
+        "many times: use a copy_node");
     static_assert((detail::check_kernel_argument<Arguments, Parameters>() && ...));
   }
 

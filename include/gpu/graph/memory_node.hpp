@@ -1,22 +1,21 @@
 #pragma once
 /// \file
-/// Nodes about memory: copies, fills, allocations.
+/// Nodes that copy, fill, allocate and free memory.
 
 #include <gpu/driver/peer.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
-#include <gpu/memory/fill.hpp>
 #include <gpu/memory/device_span.hpp>
+#include <gpu/memory/fill.hpp>
 
 namespace gpu::inline v0 {
 
-/// Copies all elements of `source` to `destination`. Each is a device range, of any device, or a
-/// contiguous range in host memory, which need not be page-locked; both have the same element type
-/// and length. Devices need no access to each other.
-/// They have to live as long as the graph and what is instantiated from it: see `graph::keep`. The
-/// elements are read and written when a launch gets there.
+/// Copies all elements of `source` to `destination` at each launch. Each is a device range, of any
+/// device, or a contiguous range of host memory, which need not be page-locked. Both have the same
+/// element type and length. Peer access between devices is not needed.
+/// Both must live as long as the graph and its executable graphs: see `graph::keep`.
 /// **Errors**: `errc::size_mismatch` with both lengths; `errc::empty_handle` for a buffer that was
-/// moved from; `errc::invalid_argument` for no elements.
+/// moved from; `errc::invalid_argument` for 0 elements.
 class copy_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::copy;
@@ -39,7 +38,7 @@ class copy_node {
     if (source_.count == 0) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::copy_node",
-          text("a node cannot copy 0 elements. Leave the node out, or add an empty_node."), where));
+          text("a node cannot copy 0 elements; omit the node, or add an empty_node."), where));
     }
     CUDA_MEMCPY3D& copy = to.native.memcpy.copyParams;
     to.native.memcpy.copyCtx = context.native();
@@ -60,11 +59,11 @@ class copy_node {
   std::size_t element_size_;
 };
 
-/// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each. The memory, which
-/// may be another device's than the graph's, without access to it, has to
-/// live as long as the graph and what is instantiated from it: see `graph::keep`.
+/// Writes `value` to every element of `destination`, of 1, 2 or 4 bytes each, at each launch. The
+/// memory may belong to any device, even without peer access, and must live as long as the graph
+/// and its executable graphs: see `graph::keep`.
 /// **Errors**: `errc::empty_handle` for a buffer that was moved from; `errc::invalid_argument` for
-/// no elements.
+/// 0 elements.
 class fill_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::fill;
@@ -84,7 +83,7 @@ class fill_node {
     if (destination_.count == 0) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::fill_node",
-          text("a node cannot fill 0 elements. Leave the node out, or add an empty_node."), where));
+          text("a node cannot fill 0 elements; omit the node, or add an empty_node."), where));
     }
     CUDA_MEMSET_NODE_PARAMS_v2& fill = to.native.memset;
     fill.dst = destination_.device_address();
@@ -101,7 +100,7 @@ class fill_node {
   unsigned pattern_;
 };
 
-/// Allocates `count` elements on the graph's device at each launch. The address is known when the
+/// Allocates `count` elements on the graph's device at each launch. The address is known once the
 /// node was added, and is the same at every launch:
 ///
 ///     gpu::allocation_node<float> scratch(n);
@@ -109,11 +108,12 @@ class fill_node {
 ///     auto used = GPU_TRY(graph.add(made, gpu::fill_node(scratch.span(), 0.0f)));
 ///     GPU_TRY(graph.add(used, gpu::free_node(scratch.span())));
 ///
-/// Memory that no node frees is the program's after the launch, until it is freed on a stream.
-/// Other devices reach it where they are given: `gpu::allocation_node<float>(n, {second, third})`.
-/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for no elements, for more than 32
-/// peers, and for the graph's own device among them; `errc::not_supported` for a device that cannot
-/// reach the graph's.
+/// If no node frees the memory, it belongs to the program after the launch, until it is freed on a
+/// stream. To let other devices access it, name them:
+/// `gpu::allocation_node<float>(n, {second, third})`.
+/// **Errors**: `errc::size_overflow`; `errc::invalid_argument` for 0 elements, for more than 32
+/// peers, and if the graph's own device is among them; `errc::not_supported` for a device that
+/// cannot access the graph's device.
 /// (cuDeviceCanAccessPeer)
 template <class T> class allocation_node {
  public:
@@ -128,8 +128,8 @@ template <class T> class allocation_node {
     }
   }
 
-  /// The memory, once the node was added. Only what comes after the node, and before the memory is
-  /// freed, may touch it.
+  /// Returns the memory; empty before the node was added. Only nodes that run after this one, and
+  /// before the memory is freed, may access it.
   device_span<T> span() const noexcept {
     return device_span<T>::from_native(address_, address_ == 0 ? 0 : count_);
   }
@@ -143,7 +143,7 @@ template <class T> class allocation_node {
     if (bytes == 0) {
       return detail::fail(
           detail::refusal(errc::invalid_argument, "gpu::allocation_node",
-                          text("a node cannot allocate 0 elements. Ask for at least 1."), where));
+                          text("a node cannot allocate 0 elements; request at least 1."), where));
     }
     CUDA_MEM_ALLOC_NODE_PARAMS_v2& allocation = to.native.alloc;
     allocation.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -159,8 +159,8 @@ template <class T> class allocation_node {
     constexpr const char* function = "gpu::allocation_node";
     if (peer_count_ > most_peers) {
       detail::text_builder out;
-      out << peer_count_ << " peers are more than the limit of " << most_peers
-          << ". Name each device once.";
+      out << "the number of peers must be at most " << most_peers << ", got " << peer_count_
+          << "; pass each device once.";
       return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
                                           peer_count_, most_peers));
     }
@@ -169,14 +169,16 @@ template <class T> class allocation_node {
       if (peer == own) {
         detail::text_builder out;
         out << "device " << own.native()
-            << " is the graph's own, which reaches the memory anyway. Leave it out of the peers.";
+            << " is the graph's own device, which can access the memory anyway; remove it from the "
+               "peers.";
         return detail::fail(detail::refusal(errc::invalid_argument, function, out.finish(), where,
                                             static_cast<std::uint64_t>(own.native())));
       }
       if (!GPU_TRY(can_access_peer(peer, own, where))) {
         return detail::fail(detail::no_peers_error(
             function, peer, own,
-            "they are no peers. Leave it out, and copy what it needs with gpu::copy.", where));
+            "they are not peers; remove it from the peers, and copy what it needs with gpu::copy.",
+            where));
       }
     }
     return {};
@@ -193,9 +195,9 @@ template <class T> class allocation_node {
   CUdeviceptr address_ = 0;
 };
 
-/// Frees what a node of this graph, or of one launched before it, allocates.
-/// **Errors**: `errc::invalid_argument` for an empty span, as that of an `allocation_node` is
-/// before it was added; CUDA_ERROR_INVALID_VALUE for memory that no graph allocates, or that
+/// Frees memory that a node of this graph, or of a graph launched before it, allocates.
+/// **Errors**: `errc::invalid_argument` for an empty span, such as that of an `allocation_node`
+/// that was not added; CUDA_ERROR_INVALID_VALUE for memory that a graph does not allocate, or that
 /// another node of the graph frees.
 class free_node {
  public:
@@ -212,7 +214,7 @@ class free_node {
     if (address_ == 0) {
       return detail::fail(detail::refusal(
           errc::invalid_argument, "gpu::free_node",
-          text("the span is empty, and has no memory to free. Pass the span() of an "
+          text("the span is empty, so there is nothing to free; pass the span() of an "
                "allocation_node that was added."),
           where));
     }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `memory_operation_node`: waits for values in memory, and writes, as a node of a graph.
+/// `memory_operation_node`: a node that waits for values in memory and writes values to it.
 
 #include <gpu/core/sequence.hpp>
 #include <gpu/graph/node_description.hpp>
@@ -8,15 +8,15 @@
 
 namespace gpu::inline v0 {
 
-/// Does operations one after the other at each launch:
+/// Performs operations one after the other at each launch:
 ///
 ///     using op = gpu::memory_operation;
 ///     GPU_TRY(graph.add({}, gpu::memory_operation_node{op::wait(ready, 1u), op::write(busy,
 ///     1u)}));
 ///
-/// In an executable graph the words, the values and the conditions can be changed, not the number
-/// of operations or what they are. The words have to live as long as the graph and what is
-/// instantiated from it: see `graph::keep`.
+/// In an executable graph, the addresses, values and conditions can change, but not the number and
+/// the kinds of the operations. The memory must live as long as the graph and its executable
+/// graphs: see `graph::keep`.
 /// **Errors**: as `gpu::perform`.
 class memory_operation_node {
  public:
@@ -24,7 +24,7 @@ class memory_operation_node {
 
   memory_operation_node(std::initializer_list<memory_operation> operations)
       : operations_(operations), natives_(operations.size()) {}
-  /// From any other contiguous range of operations.
+  /// Takes any other contiguous range of operations.
   template <host_range Operations>
   explicit memory_operation_node(const Operations& operations)
       : operations_(operations), natives_(operations_.size()) {}

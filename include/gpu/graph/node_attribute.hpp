@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// Attributes of kernel nodes, captured ones too: what can be asked and set without describing the
-/// node anew.
+/// Reads and sets single attributes of kernel nodes, including captured ones.
 
 #include <gpu/graph/graph_node.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
@@ -10,14 +9,14 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Events, and what orders a launch with the one before it in a stream, are of launches alone.
+/// False for attributes that only launches have: events, and the order in a stream.
 template <launch_attribute Attribute>
 inline constexpr bool is_node_attribute =
     Attribute != launch_attribute::programmatic_stream_serialization &&
     Attribute != launch_attribute::programmatic_event &&
     Attribute != launch_attribute::launch_completion_event;
 
-/// The driver tells all of them but these.
+/// False for attributes that the driver does not return.
 template <launch_attribute Attribute>
 inline constexpr bool is_readable_node_attribute =
     is_node_attribute<Attribute> && Attribute != launch_attribute::preferred_cluster &&
@@ -25,7 +24,7 @@ inline constexpr bool is_readable_node_attribute =
 
 }  // namespace detail
 
-/// One attribute of a kernel node, in its own type:
+/// Returns one attribute of a kernel node, in the attribute's own type:
 ///
 ///     const int urgency = GPU_TRY(gpu::attribute<gpu::launch_attribute::priority>(node));
 ///
@@ -36,7 +35,7 @@ template <launch_attribute Attribute>
 result<launch_attribute_t<Attribute>> attribute(
     graph_node of, source_location where = source_location::current()) noexcept {
   static_assert(detail::is_readable_node_attribute<Attribute>,
-                "gpu::attribute: the driver does not tell this attribute of a node");
+                "gpu::attribute: the driver cannot read this attribute of a node");
   CUkernelNodeAttrValue value{};
   GPU_TRY(detail::require(of, "gpu::attribute", where));
   GPU_TRY(driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
@@ -44,24 +43,23 @@ result<launch_attribute_t<Attribute>> attribute(
   return detail::launch_attribute_value<Attribute>::read(value);
 }
 
-/// Sets one attribute of a kernel node. What was instantiated from its graph before stays as it is:
-/// see `graph_exec::update`. A node that kernels can change stays one.
-/// **Errors**: `errc::invalid_argument` for a value that no launch can have; `errc::empty_handle`;
-/// the driver's CUDA_ERROR_INVALID_VALUE as above. **Capture**: allowed. **Threads**: as
-/// `attribute`. (cuGraphKernelNodeSetAttribute)
+/// Sets one attribute of a kernel node. Executable graphs do not change: see `graph_exec::update`.
+/// A node that kernels can update from the device stays one.
+/// **Errors**: `errc::invalid_argument` for a value that a launch cannot have;
+/// `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE as above. **Capture**: allowed.
+/// **Threads**: as `attribute`. (cuGraphKernelNodeSetAttribute)
 template <launch_attribute Attribute>
 result<> set_attribute(graph_node of, const launch_attribute_t<Attribute>& value,
                        source_location where = source_location::current()) noexcept {
   static_assert(detail::is_node_attribute<Attribute>,
-                "gpu::set_attribute: this attribute is one of launches, not of nodes");
+                "gpu::set_attribute: only launches have this attribute, nodes do not");
   using traits = detail::launch_attribute_value<Attribute>;
   GPU_TRY(detail::require(of, "gpu::set_attribute", where));
   GPU_TRY(detail::require_value<traits>(value, "gpu::set_attribute", where));
   CUkernelNodeAttrValue native{};
   traits::write(native, value);
   return driver::call<&driver::entry_points::graph_kernel_node_set_attribute>(
-      where, of.native(), static_cast<CUkernelNodeAttrID>(Attribute),
-      static_cast<const CUkernelNodeAttrValue*>(&native));
+      where, of.native(), static_cast<CUkernelNodeAttrID>(Attribute), &native);
 }
 
 }  // namespace gpu::inline v0

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a node is made from: each header ..._node.hpp has a description of one kind of node, which
-/// `graph::add` makes a node of, and `set` gives to one that is there.
+/// Descriptions of nodes. Each header ..._node.hpp has the description of one kind of node:
+/// `graph::add` adds a node from it, and `set` changes a node to it.
 
 #include <gpu/graph/graph_node.hpp>
 
@@ -12,28 +12,27 @@ namespace detail {
 struct graph_keeper;
 struct shared_object;
 
-/// A description in the driver's terms. Pointers in it live as long as what it was made from.
+/// A description as the driver's parameters. Its pointers are valid as long as the description.
 struct node_parameters {
   CUgraphNodeParams native{};
-  CUgraph graph = nullptr;  ///< that the node is, or will be, in; null in an executable graph
-  bool is_there = false;    ///< the node is, and is described anew
-  bool took_place = false;  ///< the graph has what is described by now
-  /// Attributes of a kernel, which the driver takes one by one; the cluster, where there is one.
+  CUgraph graph = nullptr;  ///< that has or gets the node; null for an executable graph
+  bool exists = false;      ///< the node exists, and its parameters change
+  bool done = false;        ///< the driver has taken the description
+  /// Attributes of a kernel, which the driver takes one by one; `cluster` may be null.
   const CUlaunchAttribute* attributes = nullptr;
   std::size_t attribute_count = 0;
   const CUlaunchAttribute* cluster = nullptr;
-  /// What the graph has to keep alive for the node, and how that is destroyed.
+  /// An object that the graph must keep alive for the node, and the function that destroys it.
   void* kept = nullptr;
   CUhostFn destroy_kept = nullptr;
-  /// Where the graph has a keeper, that; where a kernel is a module's, its code; where a graph that
-  /// the node runs has a keeper, that, which comes along where the graph is moved.
-  graph_keeper* keeper = nullptr;
-  shared_object* code = nullptr;
-  graph_keeper* child_keeper = nullptr;
-  graph_keeper* moved_keeper = nullptr;
+  // Each may be null.
+  graph_keeper* keeper = nullptr;        ///< of the graph
+  shared_object* code = nullptr;         ///< of a kernel from a module
+  graph_keeper* child_keeper = nullptr;  ///< of the child graph
+  graph_keeper* moved_keeper = nullptr;  ///< of the child graph, if that is moved into the node
 };
 
-/// How the functions of graphs talk to descriptions.
+/// The access of functions of graphs to the private members of descriptions.
 struct node_access {
   template <class Description>
   static result<> describe(Description& description, node_parameters& to, context_ref context,
@@ -41,7 +40,7 @@ struct node_access {
     to.native.type = static_cast<CUgraphNodeType>(Description::node_kind);
     return description.describe(to, context, where);
   }
-  /// Gives the description what the driver answered, where it wants it.
+  /// Passes the driver's answers to a description that has a function for them.
   template <class Description>
   static void made(Description& description, const node_parameters& as,
                    context_ref context) noexcept {
@@ -55,7 +54,7 @@ struct node_access {
 template <class D>
 concept node_description = requires { detail::remove_reference_t<D>::node_kind; };
 
-/// A node that does nothing, and joins what comes before it with what comes after it.
+/// A node that does nothing; it joins dependencies.
 class empty_node {
  public:
   static constexpr graph_node_kind node_kind = graph_node_kind::empty;

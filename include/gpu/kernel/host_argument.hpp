@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// `in`, `out` and `inout`: kernel arguments in host memory, copied there and back by the launch.
+/// `in`, `out` and `inout`: kernel arguments in host memory, which the launch copies to the device
+/// and back.
 
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/detail/allocation.hpp>
@@ -13,7 +14,7 @@ namespace detail {
 
 enum class transfer : unsigned char { in, out, inout };
 
-/// Host memory that a launch copies for the caller.
+/// Host memory that a launch copies.
 template <class T, transfer Way> struct host_argument {
   T* data;
   std::size_t size;
@@ -43,44 +44,44 @@ template <transfer Way, class Range> constexpr auto host_argument_of(Range& rang
 
 }  // namespace detail
 
-/// A kernel argument: a copy of `range` in device memory, which passes for a `device_span` or a
-/// pointer. What the kernel writes there is dropped.
+/// Passes a copy of `range` in device memory to a kernel, as a `device_span` or a pointer. What the
+/// kernel writes there is discarded.
 ///
 ///     GPU_TRY(gpu::launch(stream, config, saxpy, 2.0f, gpu::in(x), gpu::inout(y), n));
 ///
 /// **Ordering**: a launch with such arguments copies on its stream and returns when the kernel has
-/// run and the results are back, so `range` may be a temporary and may be pageable.
-/// **Cost**: an allocation in stream order and a copy for each; for data that stays on the device,
+/// run and the results are copied back, so `range` may be a temporary and may be pageable.
+/// **Cost**: a stream-ordered allocation and a copy for each; for data that stays on the device,
 /// use a `device_buffer`. **Errors**: of the launch; `errc::empty_handle` for an owner that was
 /// moved from; `errc::capture_prohibited` during capture.
 template <host_range Range> constexpr auto in(Range&& range) noexcept {
   return detail::host_argument_of<detail::transfer::in>(range);
 }
 
-/// The same for results: device memory of the size of `range` with undefined contents, which is
-/// copied to `range` after the kernel.
+/// Passes device memory of the size of `range` with undefined contents, which is copied to `range`
+/// after the kernel. Otherwise as `in`.
 template <detail::writable_host_range Range> constexpr auto out(Range&& range) noexcept {
   return detail::host_argument_of<detail::transfer::out>(range);
 }
 
-/// The same for what is both: copied to the device before the kernel and back after it.
+/// Passes a copy of `range`, which is copied back after the kernel. Otherwise as `in`.
 template <detail::writable_host_range Range> constexpr auto inout(Range&& range) noexcept {
   return detail::host_argument_of<detail::transfer::inout>(range);
 }
 
 namespace detail {
 
-/// An argument that needs no copying, as it was passed.
+/// An argument that is not copied.
 template <class A> struct staged_argument {
   A&& passed;
 
   static constexpr bool moved_from() noexcept { return false; }
-  result<> bring(const stream_ref&, source_location) noexcept { return {}; }
-  result<> fetch(const stream_ref&, source_location) noexcept { return {}; }
+  result<> copy_to_device(const stream_ref&, source_location) noexcept { return {}; }
+  result<> copy_back(const stream_ref&, source_location) noexcept { return {}; }
   A&& argument() noexcept { return static_cast<A&&>(passed); }
 };
 
-/// Host memory and its counterpart on the device.
+/// Host memory and its copy on the device.
 template <is_host_argument A> struct staged_argument<A> {
   A&& passed;
   device_memory memory{};
@@ -95,7 +96,7 @@ template <is_host_argument A> struct staged_argument<A> {
   bool moved_from() const noexcept { return passed.moved_from; }
   std::size_t bytes() const noexcept { return passed.size * sizeof(element); }
 
-  result<> bring(const stream_ref& stream, source_location where) noexcept {
+  result<> copy_to_device(const stream_ref& stream, source_location where) noexcept {
     GPU_TRY(allocate(stream, bytes(), memory, where));
     if (way(passed) == transfer::out || bytes() == 0) return {};
     return on_stream(stream, where, [&] {
@@ -105,8 +106,8 @@ template <is_host_argument A> struct staged_argument<A> {
     });
   }
 
-  result<> fetch([[maybe_unused]] const stream_ref& stream,
-                 [[maybe_unused]] source_location where) noexcept {
+  result<> copy_back([[maybe_unused]] const stream_ref& stream,
+                     [[maybe_unused]] source_location where) noexcept {
     if constexpr (!is_const<remove_pointer_t<decltype(passed.data)>>) {
       if (way(passed) == transfer::in || bytes() == 0) return {};
       return on_stream(stream, where, [&] {
@@ -123,7 +124,7 @@ template <is_host_argument A> struct staged_argument<A> {
   }
 };
 
-inline result<> refuse_capture(const stream_ref& stream, source_location where) noexcept {
+inline result<> require_no_capture(const stream_ref& stream, source_location where) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   GPU_TRY(on_stream(stream, where, [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
@@ -131,15 +132,14 @@ inline result<> refuse_capture(const stream_ref& stream, source_location where) 
   }));
   if (status == CU_STREAM_CAPTURE_STATUS_NONE) return {};
   return fail(refusal(errc::capture_prohibited, "gpu::launch",
-                      text("the stream is being captured, and gpu::in, gpu::out and gpu::inout "
+                      text("the stream is being captured, but gpu::in, gpu::out and gpu::inout "
                            "have to wait for the kernel. Copy to a device_buffer before the "
-                           "capture, and pass that."),
+                           "capture and pass that."),
                       where));
 }
 
-[[gnu::cold, gnu::noinline]] inline result<> refuse_moved_from(unsigned position,
-                                                               const char* kernel,
-                                                               source_location where) noexcept {
+inline result<> moved_from_error(unsigned position, const char* kernel,
+                                 source_location where) noexcept {
   text_builder out;
   out << "owner that is argument " << position << " of kernel " << kernel;
   return refuse_empty_handle("gpu::launch", out.finish().c_str(), where);
@@ -150,22 +150,22 @@ result<> launch_staged(const stream_ref& stream, source_location where, const ch
                        const Launch& launch, Staged&&... staged) noexcept {
   GPU_TRY(require(stream, "gpu::launch", where));
   unsigned position = 0;
-  const bool gone = ((++position, staged.moved_from()) || ...);
-  if (gone) return refuse_moved_from(position, kernel, where);
-  GPU_TRY(refuse_capture(stream, where));
+  const bool any_moved_from = ((++position, staged.moved_from()) || ...);
+  if (any_moved_from) return moved_from_error(position, kernel, where);
+  GPU_TRY(require_no_capture(stream, where));
   result<> done;
   const auto unless_failed = [&](auto&& step) {
     if (done.has_value()) done = step();
   };
-  (unless_failed([&] { return staged.bring(stream, where); }), ...);
+  (unless_failed([&] { return staged.copy_to_device(stream, where); }), ...);
   unless_failed([&] { return launch(staged.argument()...); });
-  (unless_failed([&] { return staged.fetch(stream, where); }), ...);
-  // Also after a failure: copies that are under way use the caller's memory.
+  (unless_failed([&] { return staged.copy_back(stream, where); }), ...);
+  // Also after a failure, because copies in progress use the caller's memory.
   result<> finished = stream.synchronize(where);
-  return done.has_value() ? static_cast<result<>&&>(finished) : static_cast<result<>&&>(done);
+  return done.has_value() ? detail::move(finished) : detail::move(done);
 }
 
-/// Copies what has to be copied around `launch(arguments...)`, and waits for all of it.
+/// Calls `launch(arguments...)` between the copies that the arguments need, and waits for all.
 template <class Launch, class... A>
 result<> launch_with_host_memory(const stream_ref& stream, source_location where,
                                  const char* kernel, const Launch& launch,

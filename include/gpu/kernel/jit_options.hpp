@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `jit_options`: how the driver compiles PTX when it loads it, and `jit_report`, what it says.
+/// `jit_options`: options of the driver's PTX compiler; `jit_report`: its messages and figures.
 
 #include <gpu/core/text.hpp>
 
@@ -11,8 +11,8 @@
 
 namespace gpu::inline v0 {
 
-/// What the driver compiles PTX for: the device of the context, or the compute capability named.
-/// Code with features of one architecture alone has an `a` behind the number, of a family an `f`.
+/// The target of the driver's PTX compiler: the device of the context, or a compute capability. The
+/// suffix `a` is for code with features of one architecture only, `f` for those of a family.
 /// Converts to `CUjit_target` by cast.
 enum class jit_target : std::uint32_t {
   of_context = 0,
@@ -52,7 +52,7 @@ enum class jit_target : std::uint32_t {
   compute_121f = CU_TARGET_COMPUTE_121F,
 };
 
-/// The target's name, such as "compute_121f"; null for a value that is none.
+/// Returns the target's name, such as "compute_121f", or null for a value that is not valid.
 constexpr const char* name_of(jit_target target) noexcept {
   switch (target) {
     case jit_target::of_context:
@@ -129,13 +129,13 @@ constexpr const char* name_of(jit_target target) noexcept {
   return nullptr;
 }
 
-/// What the driver takes out of a fatbin that has no machine code for exactly this device.
+/// The code of a fatbin that the driver uses if it has no machine code for exactly this device.
 enum class jit_fallback : std::uint32_t {
   prefer_ptx = CU_PREFER_PTX,        ///< compiles the PTX
-  prefer_binary = CU_PREFER_BINARY,  ///< takes machine code of a compatible, older device
+  prefer_binary = CU_PREFER_BINARY,  ///< uses machine code of a compatible, older device
 };
 
-/// The fallback's name, such as "prefer_binary"; null for a value that is none.
+/// Returns the fallback's name, such as "prefer_binary", or null for a value that is not valid.
 constexpr const char* name_of(jit_fallback fallback) noexcept {
   switch (fallback) {
     case jit_fallback::prefer_ptx:
@@ -146,14 +146,14 @@ constexpr const char* name_of(jit_fallback fallback) noexcept {
   return nullptr;
 }
 
-/// Which caches loads from global memory go through (-dlcm).
+/// The caches that loads from global memory use (-dlcm).
 enum class jit_cache_mode : std::uint32_t {
   unspecified = CU_JIT_CACHE_OPTION_NONE,
   l2_only = CU_JIT_CACHE_OPTION_CG,  ///< cached globally
   l1 = CU_JIT_CACHE_OPTION_CA,       ///< cached at all levels
 };
 
-/// The mode's name, such as "l1"; null for a value that is none.
+/// Returns the mode's name, such as "l1", or null for a value that is not valid.
 constexpr const char* name_of(jit_cache_mode mode) noexcept {
   switch (mode) {
     case jit_cache_mode::unspecified:
@@ -166,44 +166,44 @@ constexpr const char* name_of(jit_cache_mode mode) noexcept {
   return nullptr;
 }
 
-/// What the driver's compiler says about a load, successful or not.
+/// The messages and figures of the driver's compiler, whether the load succeeds or not.
 struct jit_report {
   text info;               ///< warnings; registers and memory of each kernel, if `verbose`
-  text errors;             ///< why it was refused
+  text errors;             ///< why the image was rejected
   float milliseconds = 0;  ///< spent in the driver's compiler and linker
-  /// How many threads a block was compiled for, where `jit_options::threads_per_block` asked.
+  /// The block size that the code was compiled for, if `jit_options::threads_per_block` was set.
   std::uint32_t threads_per_block = 0;
 };
 
-/// How the driver compiles PTX when it loads it. Machine code is loaded as it is: none of this
-/// changes it. A zero or a `false` leaves a matter to the driver.
+/// Options of the driver's PTX compiler, which runs when a module is loaded. They do not affect
+/// machine code. A zero or a `false` means the driver's default.
 ///
 ///     gpu::jit_report report;
 ///     gpu::module::load(ptx, {.max_registers = 32, .verbose = true, .report = &report});
 struct jit_options {
   std::uint32_t max_registers = 0;  ///< of a thread
-  /// Keeps the registers so few that blocks of at least that many threads can be launched. Not
-  /// together with `target`.
+  /// Limits the registers so that blocks of at least that many threads can be launched. Cannot be
+  /// combined with `target`.
   std::uint32_t threads_per_block = 0;
-  std::uint32_t max_threads_per_block = 0;          ///< no block will have more
-  std::uint32_t min_blocks_per_multiprocessor = 0;  ///< needs `max_threads_per_block`
-  bool override_directives = false;                 ///< the four above win over those in the PTX
-  int optimization_level = 4;                       ///< 0, slow and quickly compiled, to 4
+  std::uint32_t max_threads_per_block = 0;          ///< the largest block that will be launched
+  std::uint32_t min_blocks_per_multiprocessor = 0;  ///< requires `max_threads_per_block`
+  bool override_directives = false;                 ///< the four above override those in the PTX
+  int optimization_level = 4;                       ///< from 0 (fast to compile) to 4 (fast code)
   jit_target target = jit_target::of_context;
   jit_fallback fallback = jit_fallback::prefer_ptx;
   jit_cache_mode cache_mode = jit_cache_mode::unspecified;
-  bool debug = false;                  ///< what a debugger needs
-  bool line_info = false;              ///< source lines for profilers
-  bool position_independent = false;   ///< code that may be placed anywhere
-  std::uint32_t compiler_threads = 1;  ///< 0: as many as the machine has cores
-  bool verbose = false;                ///< `jit_report::info` tells what each kernel uses
-  std::size_t log_capacity = 65536;    ///< bytes of each log; what is longer is cut off
-  jit_report* report = nullptr;        ///< filled while loading, whether that succeeds or not
+  bool debug = false;                  ///< debug information
+  bool line_info = false;              ///< line information for profilers
+  bool position_independent = false;   ///< position-independent code
+  std::uint32_t compiler_threads = 1;  ///< 0: one for each core of the host
+  bool verbose = false;                ///< `jit_report::info` lists the resources of each kernel
+  std::size_t log_capacity = 65536;    ///< bytes of each log; longer ones are truncated
+  jit_report* report = nullptr;        ///< filled by the load, whether it succeeds or not
 };
 
 namespace detail {
 
-/// Options as the driver takes them: numbers in the place of pointers.
+/// Options as the driver takes them: numbers are passed as pointers.
 struct jit_arguments {
   static constexpr unsigned capacity = 24;
   CUjit_option names[capacity];
@@ -217,7 +217,7 @@ struct jit_arguments {
   void add(CUjit_option name, std::uint64_t value) noexcept {
     add(name, reinterpret_cast<void*>(static_cast<std::uintptr_t>(value)));
   }
-  /// What the driver has put in the place of an option's value, or 0.
+  /// Returns the value that the driver wrote for an option, or 0.
   std::uint32_t value_of(CUjit_option name) const noexcept {
     for (unsigned i = 0; i < count; ++i) {
       if (names[i] == name) {
@@ -228,7 +228,7 @@ struct jit_arguments {
   }
 };
 
-/// Adds what is not left to the driver.
+/// Adds the options that differ from the driver's defaults.
 inline void add_jit_options(jit_arguments& to, const jit_options& options) noexcept {
   const auto add = [&](CUjit_option name, std::uint64_t value) {
     if (value != 0) to.add(name, value);
@@ -252,8 +252,8 @@ inline void add_jit_options(jit_arguments& to, const jit_options& options) noexc
   add(CU_JIT_LOG_VERBOSE, options.verbose);
 }
 
-/// The driver's two logs and its clock, in memory that does not move: the driver writes to it when
-/// it compiles, and that may be as late as the library lives.
+/// The driver's two logs and its timer, in memory that does not move: the driver writes to it when
+/// it compiles, which may happen as long as the library lives.
 struct jit_log {
   jit_arguments arguments;
   std::size_t capacity = 0;
@@ -263,13 +263,13 @@ struct jit_log {
   static constexpr std::size_t usable(std::size_t capacity) noexcept {
     return capacity < 2 ? 2 : capacity > 0x7fff'ffff ? 0x7fff'ffff : capacity;
   }
-  /// What one with so much room for each log takes.
+  /// Returns the bytes of an object with logs of `capacity` bytes.
   static constexpr std::size_t bytes(std::size_t capacity) noexcept {
     return sizeof(jit_log) + 2 * usable(capacity);
   }
-  /// Null where there is no memory.
+  /// Returns null if memory runs out.
   static jit_log* create(std::size_t capacity) noexcept {
-    // All of it zero, so that each log ends where the driver has not written.
+    // Zeroed, so that each log is terminated wherever the driver stops writing.
     char* const memory = new (std::nothrow) char[bytes(capacity)]();
     if (memory == nullptr) return nullptr;
     auto* made = ::new (static_cast<void*>(memory)) jit_log;

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `kernel<Parameters...>`: a kernel of a module whose signature was checked when it was looked up;
-/// `untyped_kernel`: one whose arguments are checked at its first launch.
+/// `kernel<Parameters...>`: a kernel of a module, whose signature is checked when it is looked up;
+/// `untyped_kernel`: a kernel whose arguments are checked at its first launch.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/driver/detail/refusals.hpp>
@@ -17,17 +17,17 @@ namespace detail {
 struct kernel_access;
 }
 
-/// What typed and untyped kernels have in common. A kernel shares the code of its module with it,
-/// and keeps it loaded: the module may be destroyed first. Copies are the same kernel, and a move
-/// is a copy. Default constructed it is empty.
+/// A handle of a kernel, the base of `kernel` and `untyped_kernel`. It keeps the module's code
+/// loaded, so the module may be destroyed first. Copies refer to the same kernel, and a move is a
+/// copy. A default-constructed handle is empty.
 class kernel_handle {
  public:
   constexpr kernel_handle() noexcept = default;
 
   constexpr explicit operator bool() const noexcept { return record_ != &detail::no_kernel; }
-  /// One `CUkernel` serves every device; null where the handle is empty.
+  /// Returns the `CUkernel`, which serves every device; null if the handle is empty.
   CUkernel native() const noexcept { return record_->native; }
-  /// The name in the module, mangled unless the kernel is `extern "C"`; valid while this or another
+  /// Returns the name in the module, mangled unless the kernel is `extern "C"`; valid as long as a
   /// handle of the kernel lives.
   const char* name() const noexcept { return record_->name.c_str(); }
 
@@ -43,30 +43,30 @@ class kernel_handle {
   friend struct detail::kernel_access;
 
   detail::kernel_record* record_ = &detail::no_kernel;
-  detail::object_owner<> code_;
+  detail::object_owner code_;
 };
 
-/// What typed and untyped kernels can both be asked.
+/// The member functions of `kernel` and `untyped_kernel`.
 /// **Threads**: any thread may call any member. **Errors**: `errc::empty_handle`, and those of the
-/// driver call named in parentheses. **Capture**: not affected, and goes on.
+/// driver call named in parentheses. **Capture**: not affected.
 template <class Self> class kernel_operations : public kernel_handle {
  public:
   constexpr kernel_operations() noexcept = default;
 
-  /// What the compiler and the driver say about the kernel on a device: registers, shared and local
-  /// memory, the largest block and more; some fifteen driver calls. (cuKernelGetAttribute)
-  result<kernel_attributes> attributes(
+  /// Returns the properties of the kernel on a device: registers, shared and local memory, the
+  /// largest block and more. Makes some fifteen driver calls. (cuKernelGetAttribute)
+  result<kernel_properties> properties(
       device on, source_location where = source_location::current()) const noexcept {
-    kernel_attributes found;
-    GPU_TRY(require("gpu::kernel::attributes", where));
+    kernel_properties found;
+    GPU_TRY(require("gpu::kernel::properties", where));
     GPU_TRY(driver::in_any_context(
-        where, [&] { return detail::read_attributes(native(), on.native(), found, where); }));
+        where, [&] { return detail::read_properties(native(), on.native(), found, where); }));
     return found;
   }
 
-  /// Prefers L1 cache or shared memory on a device. Other choices about a kernel are attributes:
-  /// see kernel_attribute.hpp. (cuKernelSetCacheConfig)
-  /// **Errors**: `errc::invalid_argument` for a value that is no preference.
+  /// Sets whether the kernel prefers L1 cache or shared memory on a device. Other settings are
+  /// attributes: see kernel_attribute.hpp. (cuKernelSetCacheConfig)
+  /// **Errors**: `errc::invalid_argument` for a value that is not an enumerator.
   result<> set_cache_preference(cache_preference prefer, device on,
                                 source_location where = source_location::current()) const noexcept {
     GPU_TRY(require("gpu::kernel::set_cache_preference", where));
@@ -86,7 +86,7 @@ template <class Self> class kernel_operations : public kernel_handle {
   }
 };
 
-/// A kernel that takes `Parameters`, as its `__global__` function states them. Made by
+/// A kernel that takes `Parameters`, as its `__global__` function declares them. Returned by
 /// `module::kernel<Parameters...>(name)`, which compares them with the module's.
 template <kernel_parameter... Parameters>
 class kernel : public kernel_operations<kernel<Parameters...>> {
@@ -98,8 +98,8 @@ class kernel : public kernel_operations<kernel<Parameters...>> {
   explicit kernel(detail::kernel_record* record) noexcept : kernel_operations<kernel>(record) {}
 };
 
-/// A kernel whose parameters nobody has stated. Made by `module::kernel(name)`; `launch` compares
-/// the sizes of what is passed with the module's at the first launch with those argument types.
+/// A kernel whose parameters are not stated. Returned by `module::kernel(name)`. The first launch
+/// with certain argument types compares their sizes with the module's parameters.
 class untyped_kernel : public kernel_operations<untyped_kernel> {
  public:
   constexpr untyped_kernel() noexcept = default;
@@ -112,7 +112,7 @@ class untyped_kernel : public kernel_operations<untyped_kernel> {
 
 namespace detail {
 
-/// The list of parameters in the type of a function.
+/// Looks up a kernel by the parameters in the type of a function.
 template <class Function> struct kernel_parameters {
   static_assert(!is_function<Function>,
                 "gpu::module::kernel: a kernel's function type is void(Parameters...), without "
@@ -123,15 +123,15 @@ template <class Function> struct kernel_parameters {
 template <class... Parameters> struct kernel_parameters<void(Parameters...)> {
   static_assert(
       (kernel_parameter<Parameters> && ...),
-      "gpu::module::kernel: a parameter is no object that is copied as bytes; a reference, "
-      "for one, would name the host's memory");
+      "gpu::module::kernel: a parameter is not a trivially copyable object; a reference, for "
+      "example, would refer to host memory");
   template <class Module>
   static auto look_up(const Module& code, string_ref name, source_location where) noexcept {
     return code.template kernel<Parameters...>(name, where);
   }
 };
 
-/// The way of `module` and `launch` to the record behind a handle.
+/// Gives `module` and `launch` access to the record behind a handle.
 struct kernel_access {
   template <class Kernel> static Kernel make(kernel_record* record) noexcept {
     return Kernel{record};

@@ -1,20 +1,19 @@
 #pragma once
 /// \file
-/// `kernel_attribute`: what can be asked and set about a kernel on a device, each with the type of
-/// its value.
+/// `kernel_attribute`: the attributes of a kernel on a device, each with the type of its value.
 
 #include <gpu/kernel/kernel.hpp>
 
 namespace gpu::inline v0 {
 
 /// An attribute of a kernel; converts to `CUfunction_attribute` and back by cast.
-/// `kernel_attributes` says what each value means.
+/// `kernel_properties` explains the values.
 enum class kernel_attribute : int {
 #define GPU_KERNEL_ATTRIBUTE(name, native, ...) name = CU_FUNC_ATTRIBUTE_##native,
 #include <gpu/kernel/detail/kernel_attribute.inc>
 };
 
-/// The attribute's name, such as "registers"; null for a value that is none.
+/// Returns the attribute's name, such as "registers", or null for a value that is not valid.
 constexpr const char* name_of(kernel_attribute attribute) noexcept {
   switch (attribute) {
 #define GPU_KERNEL_ATTRIBUTE(name, ...) \
@@ -35,14 +34,15 @@ template <kernel_attribute> struct kernel_attribute_value;
   };
 #include <gpu/kernel/detail/kernel_attribute.inc>
 
-[[gnu::cold, gnu::noinline]] inline cuda_error carveout_error(int percent,
-                                                              source_location where) noexcept {
+inline result<> require_carveout(int percent, source_location where) noexcept {
+  if (percent >= -1 && percent <= 100) return {};
   text_builder out;
-  out << "a carve-out of " << percent
-      << " is not from 0 to 100 percent of the memory that L1 and shared memory divide, nor -1 for "
-         "the driver's choice. Choose one of these.";
-  return refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(), where,
-                 static_cast<std::uint64_t>(std::int64_t{percent}), 100);
+  out << percent
+      << " is not a valid shared memory carve-out; pass 0 to 100 percent of the memory that L1 "
+         "cache "
+         "and shared memory divide, or -1 for the driver's choice.";
+  return fail(refusal(errc::invalid_argument, "gpu::set_attribute", out.finish(), where,
+                      static_cast<std::uint64_t>(std::int64_t{percent}), 100));
 }
 
 }  // namespace detail
@@ -51,12 +51,12 @@ template <kernel_attribute> struct kernel_attribute_value;
 template <kernel_attribute Attribute>
 using kernel_attribute_t = typename detail::kernel_attribute_value<Attribute>::type;
 
-/// One attribute of a kernel on a device, in its own type:
+/// Returns one attribute of a kernel on a device, in its own type:
 ///
 ///     const auto used = GPU_TRY(gpu::attribute<gpu::kernel_attribute::registers>(kernel, device));
 ///
-/// **Errors**: `errc::empty_handle`, the driver's. **Capture**: not affected, and goes on.
-/// **Threads**: any. (cuKernelGetAttribute)
+/// **Errors**: `errc::empty_handle`; the driver's. **Capture**: not affected. **Threads**: any.
+/// (cuKernelGetAttribute)
 template <kernel_attribute Attribute>
 result<kernel_attribute_t<Attribute>> attribute(
     const kernel_handle& kernel, device on,
@@ -77,24 +77,24 @@ result<kernel_attribute_t<Attribute>> attribute(
 ///
 ///     GPU_TRY(gpu::set_attribute<gpu::kernel_attribute::shared_carveout>(kernel, 50, device));
 ///
-/// The others can only be asked for. More than 48 KiB of dynamic shared memory needs no call:
-/// `launch` sees to it.
-/// **Errors**: `errc::invalid_argument` for a carve-out outside -1 to 100 and for a value that is
-/// no `cluster_scheduling`; `errc::empty_handle`; the driver's, such as CUDA_ERROR_NOT_PERMITTED
-/// for a cluster that the kernel itself states. **Capture**: not affected, and goes on.
-/// **Threads**: any. (cuKernelSetAttribute)
+/// Not every attribute can be set. More than 48 KiB of dynamic shared memory needs no call:
+/// `launch` opts in to it.
+/// **Errors**: `errc::invalid_argument` for a carve-out outside -1 to 100, and for a value that is
+/// not an enumerator of `cluster_scheduling`; `errc::empty_handle`; the driver's, such as
+/// CUDA_ERROR_NOT_PERMITTED for a cluster that the kernel itself declares. **Capture**: not
+/// affected. **Threads**: any. (cuKernelSetAttribute)
 template <kernel_attribute Attribute>
 result<> set_attribute(const kernel_handle& kernel, kernel_attribute_t<Attribute> value, device on,
                        source_location where = source_location::current()) noexcept {
   static_assert(detail::kernel_attribute_value<Attribute>::settable,
-                "gpu::set_attribute: this attribute of a kernel can be asked for, not set");
+                "gpu::set_attribute: this attribute of a kernel can be read, but not set");
   if (!kernel)
     return detail::fail(detail::empty_handle_error("gpu::set_attribute", "kernel", where));
   if constexpr (Attribute == kernel_attribute::cluster_scheduling) {
     GPU_TRY(detail::require_enumerator(value, "cluster_scheduling", "gpu::set_attribute", where));
   }
   if constexpr (Attribute == kernel_attribute::shared_carveout) {
-    if (value < -1 || value > 100) return detail::fail(detail::carveout_error(value, where));
+    GPU_TRY(detail::require_carveout(value, where));
   }
   return driver::call_in_any<&driver::entry_points::kernel_set_attribute>(
       where, static_cast<CUfunction_attribute>(Attribute), static_cast<int>(value), kernel.native(),

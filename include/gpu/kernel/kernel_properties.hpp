@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `kernel_attributes`: what the compiler and the driver say about a kernel on a device, all at
-/// once. kernel_attribute.hpp has each of them alone, and the choices that can be made.
+/// `kernel_properties`: the properties of a kernel on a device, all at once. kernel_attribute.hpp
+/// reads each alone, and sets those that can be set.
 
 #include <gpu/core/dims.hpp>
 #include <gpu/driver/cache_preference.hpp>
@@ -10,7 +10,7 @@
 
 namespace gpu::inline v0 {
 
-/// How the blocks of a cluster are spread over the multiprocessors of a cluster's size. Converts to
+/// How the blocks of a cluster are distributed over multiprocessors. Converts to
 /// `CUclusterSchedulingPolicy` by cast.
 enum class cluster_scheduling : unsigned char {
   unspecified = CU_CLUSTER_SCHEDULING_POLICY_DEFAULT,
@@ -18,7 +18,7 @@ enum class cluster_scheduling : unsigned char {
   load_balancing = CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING,
 };
 
-/// The policy's name, such as "load_balancing"; null for a value that is none.
+/// Returns the policy's name, such as "load_balancing", or null for a value that is not valid.
 constexpr const char* name_of(cluster_scheduling policy) noexcept {
   switch (policy) {
     case cluster_scheduling::unspecified:
@@ -31,29 +31,28 @@ constexpr const char* name_of(cluster_scheduling policy) noexcept {
   return nullptr;
 }
 
-/// What the compiler and the driver say about a kernel on a device.
-struct kernel_attributes {
-  std::uint32_t max_threads_per_block = 0;   ///< as its registers allow
+/// The properties of a kernel on a device.
+struct kernel_properties {
+  std::uint32_t max_threads_per_block = 0;   ///< as the kernel's registers allow
   std::size_t static_shared_bytes = 0;       ///< of a block, declared in the kernel
   std::size_t constant_bytes = 0;            ///< of the user's `__constant__` variables
-  std::size_t local_bytes = 0;               ///< of a thread: spilled registers, arrays
+  std::size_t local_bytes = 0;               ///< of a thread: spilled registers and arrays
   std::uint32_t registers = 0;               ///< of a thread
-  compute_capability ptx_version = {};       ///< that the PTX was made for
-  compute_capability binary_version = {};    ///< that the machine code was made for
+  compute_capability ptx_version = {};       ///< for which the PTX was compiled
+  compute_capability binary_version = {};    ///< for which the machine code was compiled
   bool caches_globals_in_l1 = false;         ///< compiled with -Xptxas --dlcm=ca
   std::size_t max_dynamic_shared_bytes = 0;  ///< of a block, as set now; `launch` raises it
   int shared_carveout = -1;                  ///< percent, or -1 for the driver's choice
-  bool needs_cluster = false;                ///< a launch has to state the cluster's size
-  dims required_cluster = {0, 0, 0};         ///< stated in the kernel; zeros where it is not
-  bool allows_nonportable_cluster = false;   ///< more than 8 blocks
+  bool needs_cluster = false;                ///< a launch has to specify the cluster
+  dims required_cluster = {0, 0, 0};         ///< declared in the kernel; zeros if not
+  bool allows_nonportable_cluster = false;   ///< of more than 8 blocks
   gpu::cluster_scheduling cluster_scheduling = {};
 };
 
 namespace detail {
 
-/// Fills `found`. To be called where a context is current.
-template <class Attributes>
-inline result<> read_attributes(CUkernel kernel, CUdevice device, Attributes& found,
+/// Fills `found`. The caller has made a context current.
+inline result<> read_properties(CUkernel kernel, CUdevice device, kernel_properties& found,
                                 source_location where) noexcept {
   int values[CU_FUNC_ATTRIBUTE_MAX] = {};
   for (int i = 0; i < CU_FUNC_ATTRIBUTE_MAX; ++i) {

@@ -38,16 +38,16 @@ template <class... P, class... A>
   return launch_packed(stream, config, kernel, pack.pointers(), where, arguments...);
 }
 
-/// Whether arguments of these types fit the kernel, by the sizes; looks only when other types were
-/// passed before.
+/// Compares the sizes of the argument types with the module's parameters, unless these types were
+/// found to fit before.
 template <class... A>
 result<> check_untyped(kernel_record* kernel, source_location where) noexcept {
   const auto& passed = passed_list<A...>;
-  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) [[likely]] {
+  if (__atomic_load_n(&kernel->fitting_arguments, __ATOMIC_RELAXED) == &passed) {
     return {};
   }
   if (kernel->parameters_known &&
-      !fits_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
+      !same_sizes(passed.list, passed.count, kernel->parameters, kernel->parameter_count)) {
     return fail(signature_error(passed_words, kernel->name, kernel->name, passed.list, passed.count,
                                 kernel->parameters, kernel->parameter_count, where));
   }
@@ -61,7 +61,7 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
                         kernel_record* kernel, source_location where, A&&... arguments) noexcept {
   GPU_TRY(check_untyped<A...>(kernel, where));
   const auto launch_values = [&](untyped_argument<A>... values) {
-    [[maybe_unused]] const parameter_place* parameter = kernel->parameters;
+    [[maybe_unused]] const module_parameter* parameter = kernel->parameters;
     const bool known = kernel->parameters_known;
     void* pointers[] = {values.address(known ? parameter++->size : 0)..., nullptr};
     return launch_packed(stream, config, kernel, pointers, where, arguments...);
@@ -69,12 +69,12 @@ result<> launch_untyped(const stream_ref& stream, const launch_config& config,
   return launch_values(untyped_argument<A>(static_cast<A&&>(arguments))...);
 }
 
-/// Reads better in a compiler's message than the conversion that failed.
+/// Gives a clearer compiler error than the conversion that fails.
 template <class A, class P> constexpr bool check_kernel_argument() noexcept {
   static_assert(kernel_argument_for<A, P>,
-                "gpu::launch: this argument does not fit the kernel's parameter: it is of another "
-                "type, or the conversion could change its value (cast it if that is meant), or it "
-                "is a temporary that would free its memory before the kernel runs");
+                "gpu::launch: this argument does not fit the kernel's parameter: it has another "
+                "type, or the conversion could change its value (cast it if that is intended), or "
+                "it is a temporary that would free its memory before the kernel runs");
   return kernel_argument_for<A, P>;
 }
 
@@ -84,35 +84,35 @@ template <class A, class P> constexpr bool check_kernel_argument() noexcept {
 ///
 ///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, saxpy, 2.0f, x, y, n));
 ///
-/// Each argument is converted to the parameter that `kernel` states. Values go by copy; numbers
-/// convert as in any call, except where that could make another number of them, which does not
-/// compile. Device buffers and spans pass for a parameter `device_span<T>` and for `T*`.
-/// `in(range)`, `out(range)` and `inout(range)` pass host memory for either: see there.
+/// Each argument is converted to the corresponding parameter of `kernel`. Values are copied;
+/// numbers convert as in any call, except that a conversion that could change the value does not
+/// compile. Device buffers and spans convert to `device_span<T>` and to `T*`. `in(range)`,
+/// `out(range)` and `inout(range)` pass host memory for either, see there.
 ///
-/// **Ordering**: after the work queued on the stream; does not wait. With `in`, `out` or `inout`
-/// the call returns when the kernel has run and the results are back.
+/// **Ordering**: runs after the work queued on the stream; does not wait. With `in`, `out` or
+/// `inout` the call returns when the kernel has run and the results are copied back.
 /// **Ownership**: values are copied before the call returns; device memory must live until the
-/// kernel has run (freeing a `device_buffer` on the same stream is in order). A buffer of no
-/// elements passes as null.
-/// **Threads**: any number may launch one kernel, on one stream too.
+/// kernel has run (freeing a `device_buffer` on the same stream is stream-ordered). An empty buffer
+/// passes as null.
+/// **Threads**: any number of threads may launch one kernel, also on one stream.
 /// **Errors**: `errc::invalid_launch` with the value and the limit for a grid, block, cluster or
 /// shared memory that is zero or too large, for a cluster that does not divide the grid, and for a
-/// cooperative grid that the device does not hold at once; `errc::empty_handle`, also for a buffer
+/// cooperative grid that the device cannot hold at once; `errc::empty_handle`, also for a buffer
 /// that was moved from; `errc::wrong_context` for a buffer of another device that the stream's
-/// cannot reach (spans and pointers do not know theirs, and pass unseen); the driver's, with value
-/// and limit where an attribute is more than the device allows. A fault of the kernel arrives at a
-/// later call, which names this launch and its place in the source.
-/// **Cost**: no allocation and no lock; the first launch on a device asks for its limits. A buffer
-/// of another device costs a question to the driver each time, which its span does not.
-/// **Capture**: allowed, but for `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
-/// where there is a cluster or an attribute)
+/// device cannot reach (spans and pointers do not know their device, and are not checked); the
+/// driver's, with value and limit if an attribute exceeds a limit of the device. A fault of the
+/// kernel is reported by a later call, whose error names this launch and its source line.
+/// **Cost**: no allocation and no lock; the first launch on a device reads its limits. A buffer of
+/// another device costs a driver call each time; its span does not.
+/// **Capture**: allowed, except with `in`, `out` and `inout`. (cuLaunchKernel, or cuLaunchKernelEx
+/// for clusters and attributes)
 template <class... Parameters, class... Arguments>
 [[gnu::always_inline]] inline result<> launch(located<stream_ref> stream,
                                               const launch_config& config,
                                               const kernel<Parameters...>& kernel,
                                               Arguments&&... arguments) noexcept {
   static_assert(sizeof...(Arguments) == sizeof...(Parameters),
-                "gpu::launch: the kernel takes another number of arguments than are passed");
+                "gpu::launch: the number of arguments differs from the number of parameters");
   detail::kernel_record* const record = detail::kernel_access::record(kernel);
   if constexpr (sizeof...(Arguments) != sizeof...(Parameters)) {
     return {};
@@ -131,11 +131,11 @@ template <class... Parameters, class... Arguments>
   }
 }
 
-/// The same for a kernel whose parameters are not stated. Every argument goes in its own type, so a
-/// literal has to have the parameter's: `2.0f`, not `2.0`, for a `float`. Device buffers and spans
-/// pass for pointers and for spans.
-/// **Errors**: also `errc::argument_mismatch`, with both lists side by side, where number or sizes
-/// differ from the module's.
+/// Runs a kernel whose parameters are not stated. Every argument is passed in its own type, so a
+/// literal must have the parameter's type: `2.0f`, not `2.0`, for a `float`. Device buffers and
+/// spans pass for pointers and for spans.
+/// **Errors**: as above; `errc::argument_mismatch`, with both lists side by side, if the number or
+/// the sizes of the arguments differ from the module's parameters.
 template <class... Arguments>
 result<> launch(located<stream_ref> stream, const launch_config& config,
                 const untyped_kernel& kernel, Arguments&&... arguments) noexcept {
@@ -149,10 +149,11 @@ result<> launch(located<stream_ref> stream, const launch_config& config,
         },
         static_cast<Arguments&&>(arguments)...);
   } else {
-    static_assert((detail::untyped_kernel_argument<Arguments> && ...),
-                  "gpu::launch: an argument is neither trivially copyable nor known to stand for "
-                  "device memory (see gpu::kernel_argument), or it is a temporary that would free "
-                  "its memory before the kernel runs");
+    static_assert(
+        (detail::untyped_kernel_argument<Arguments> && ...),
+        "gpu::launch: an argument is neither trivially copyable nor a type for device memory "
+        "(see gpu::kernel_argument), or it is a temporary that would free its memory "
+        "before the kernel runs");
     return detail::launch_untyped(stream.value, config, record, stream.where,
                                   static_cast<Arguments&&>(arguments)...);
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `launch_attribute`: what can be asked of a launch beside its shape, each with the type of its
-/// value; `launch_attributes` holds some, for a `launch_config`.
+/// `launch_attribute`: the attributes of a launch, each with the type of its value;
+/// `launch_attributes`: a set of them for a `launch_config`.
 
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/stream_attribute.hpp>
@@ -15,33 +15,33 @@ namespace gpu::inline v0 {
 enum class launch_attribute : int {
   access_policy_window = CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
   /// All blocks run at once and can wait for each other (`cooperative_groups::this_grid().sync()`).
-  /// A grid that is larger than what the device holds at once is refused.
+  /// A launch rejects a grid that is larger than the device holds at once.
   cooperative = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
   cluster_scheduling = CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-  /// The kernel may begin before the one that is queued before it has ended: when all blocks of
-  /// that one have called `cudaTriggerProgrammaticLaunchCompletion()`. It waits for the other's
+  /// The kernel may begin before the previous kernel of the stream has ended: as soon as all blocks
+  /// of that kernel have called `cudaTriggerProgrammaticLaunchCompletion()`. It waits for the
   /// results with `cudaGridDependencySynchronize()`. For compute capability 9.0 and later.
   programmatic_stream_serialization = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-  /// The same for work that waits for an event.
+  /// As above, for work that waits for an event.
   programmatic_event = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
   priority = CU_LAUNCH_ATTRIBUTE_PRIORITY,  ///< lower is more urgent; the driver clamps it
   memory_sync_domain_map = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
   memory_sync_domain = CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-  /// The cluster where it fits, in place of `launch_config::cluster`, a multiple of which it is.
+  /// The cluster to use if it fits, instead of `launch_config::cluster`, of which it is a multiple.
   /// For compute capability 10.0 and later.
   preferred_cluster = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
   /// An event that is recorded when all blocks have begun.
   launch_completion_event = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
-  /// Kernels can change the node, for which they need `device_node::native`: ask the node for it,
-  /// see gpu/graph/node_attribute.hpp. For nodes of graphs, and launches that are captured.
+  /// Kernels can change the node, by its `device_node::native`, which gpu/graph/node_attribute.hpp
+  /// reads. For nodes of graphs, and launches that are captured.
   device_updatable_node = CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-  /// Percent of what L1 cache and shared memory divide that should be shared memory.
+  /// The percentage of the memory of L1 cache and shared memory that should be shared memory.
   shared_carveout = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-  /// Spreads the blocks as suits traffic over NVLink. For compute capability 9.0 and later.
+  /// Distributes the blocks to balance traffic over NVLink. For compute capability 9.0 and later.
   nvlink_util_centric_scheduling = CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING,
 };
 
-/// The attribute's name, such as "cooperative"; null for a value that is none.
+/// Returns the attribute's name, such as "cooperative", or null for a value that is not valid.
 constexpr const char* name_of(launch_attribute attribute) noexcept {
   switch (attribute) {
     case launch_attribute::access_policy_window:
@@ -81,7 +81,7 @@ struct programmatic_event {
   bool trigger_at_block_start = false;
 };
 
-/// Whether kernels can change a node, and what they call it; the driver tells the latter.
+/// Whether kernels can change a node, and its handle for them, which the driver writes.
 struct device_node {
   bool updatable = false;
   CUgraphDeviceNode native = nullptr;
@@ -94,13 +94,13 @@ inline result<> require_untimed(const event_ref& event, const char* function,
   GPU_TRY(require(event, function, where));
   if (!event.has_timing()) return {};
   text_builder out;
-  out << "the event of a launch attribute notes the time, which no launch can. Create it with "
+  out << "the event of a launch attribute must not have timing; create it with "
          "event_options{.timing = false}.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where));
 }
 
-/// An attribute's type, how it is written to the driver's union, and read from it where nodes of
-/// graphs have it, and what refuses values that it cannot have.
+/// The type of an attribute, how it is written to the driver's union and (for nodes of graphs) read
+/// from it, and the check of its value.
 template <launch_attribute> struct launch_attribute_value;
 
 template <>
@@ -116,21 +116,21 @@ template <>
 struct launch_attribute_value<launch_attribute::memory_sync_domain>
     : stream_attribute_value<stream_attribute::memory_sync_domain> {};
 
-/// A yes or no that the driver keeps as a number.
-template <auto Member> struct yes_or_no_attribute {
+/// A boolean that the driver stores as a number.
+template <auto Member> struct boolean_attribute {
   using type = bool;
   static bool read(const CUlaunchAttributeValue& from) noexcept { return from.*Member != 0; }
   static void write(CUlaunchAttributeValue& to, bool value) noexcept { to.*Member = value ? 1 : 0; }
 };
 template <>
 struct launch_attribute_value<launch_attribute::cooperative>
-    : yes_or_no_attribute<&CUlaunchAttributeValue::cooperative> {};
+    : boolean_attribute<&CUlaunchAttributeValue::cooperative> {};
 template <>
 struct launch_attribute_value<launch_attribute::programmatic_stream_serialization>
-    : yes_or_no_attribute<&CUlaunchAttributeValue::programmaticStreamSerializationAllowed> {};
+    : boolean_attribute<&CUlaunchAttributeValue::programmaticStreamSerializationAllowed> {};
 template <>
 struct launch_attribute_value<launch_attribute::nvlink_util_centric_scheduling>
-    : yes_or_no_attribute<&CUlaunchAttributeValue::nvlinkUtilCentricScheduling> {};
+    : boolean_attribute<&CUlaunchAttributeValue::nvlinkUtilCentricScheduling> {};
 
 template <> struct launch_attribute_value<launch_attribute::cluster_scheduling> {
   using type = cluster_scheduling;
@@ -177,7 +177,7 @@ template <> struct launch_attribute_value<launch_attribute::preferred_cluster> {
     if (value.volume() != 0) return {};
     text_builder out;
     out << "a preferred cluster of {" << value.x << ", " << value.y << ", " << value.z
-        << "} has no blocks. Give each extent at least 1.";
+        << "} has no blocks; each extent must be at least 1.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where, 0, 1));
   }
 };
@@ -205,9 +205,9 @@ template <> struct launch_attribute_value<launch_attribute::shared_carveout> {
   static result<> check(type value, const char* function, source_location where) noexcept {
     if (value >= 0 && value <= 100) return {};
     text_builder out;
-    out << "a carve-out of " << value
-        << " is not from 0 to 100 percent of the memory that L1 and shared memory divide. Leave it "
-           "out for the driver's choice.";
+    out << value
+        << " is not a valid shared memory carve-out; pass 0 to 100 percent of the memory that L1 "
+           "cache and shared memory divide, or leave the attribute out for the driver's choice.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                         static_cast<std::uint64_t>(std::int64_t{value}), 100));
   }
@@ -233,23 +233,23 @@ using launch_attribute_t = typename detail::launch_attribute_value<Attribute>::t
 ///     GPU_TRY(gpu::launch(stream, {.grid = 132, .block = 256, .attributes = together}, kernel,
 ///     x));
 ///
-/// They have to live until the launch returns, or the node is added, and the events in them until
-/// the kernel has run.
+/// They have to live until the launch returns or the node is added, and events in them until the
+/// kernel has run.
 class launch_attributes {
  public:
   launch_attributes() noexcept = default;
 
-  /// Sets one, in place of what it was.
-  /// **Errors**: `errc::empty_handle` for an event; `errc::invalid_argument` for a value that no
-  /// launch can have. **Capture**: not affected.
+  /// Sets an attribute, or replaces its value.
+  /// **Errors**: `errc::empty_handle` for an empty event; `errc::invalid_argument` for a value that
+  /// is not valid. **Capture**: not affected.
   template <launch_attribute Attribute>
   result<> set(const launch_attribute_t<Attribute>& value,
                source_location where = source_location::current()) noexcept {
     using traits = detail::launch_attribute_value<Attribute>;
     GPU_TRY(detail::require_value<traits>(value, "gpu::launch_attributes::set", where));
-    CUlaunchAttribute& place = place_of(static_cast<CUlaunchAttributeID>(Attribute));
-    place.value = {};
-    traits::write(place.value, value);
+    CUlaunchAttribute& slot = slot_of(static_cast<CUlaunchAttributeID>(Attribute));
+    slot.value = {};
+    traits::write(slot.value, value);
     return {};
   }
 
@@ -261,7 +261,7 @@ class launch_attributes {
   operator launch_attributes_ref() const&& = delete;  // a ref must not outlive its owner
 
  private:
-  CUlaunchAttribute& place_of(CUlaunchAttributeID id) noexcept {
+  CUlaunchAttribute& slot_of(CUlaunchAttributeID id) noexcept {
     std::size_t i = 0;
     while (i < count_ && natives_[i].id != id) ++i;
     if (i == count_) ++count_;
@@ -269,7 +269,7 @@ class launch_attributes {
     return natives_[i];
   }
 
-  // The driver writes the name of a device's node.
+  // Mutable, because the driver writes the handle of a device-updatable node.
   mutable CUlaunchAttribute natives_[detail::count_launch_attributes()] = {};
   std::size_t count_ = 0;
 };

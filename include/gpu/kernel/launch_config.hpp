@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `launch_config`: the shape of a launch; `launch_attributes_ref`: what else is asked of it;
-/// `grid_for`: how many blocks cover so many elements.
+/// `launch_config`: the shape of a launch; `launch_attributes_ref`: its attributes; `grid_for`: the
+/// number of blocks that cover a number of elements.
 
 #include <gpu/core/dims.hpp>
 
@@ -13,8 +13,8 @@
 
 namespace gpu::inline v0 {
 
-/// Attributes of a launch, which have to live until the launch returns: those of a
-/// `launch_attributes` (launch_attribute.hpp), or an array in the driver's terms.
+/// Refers to the attributes of a launch, which have to live until the launch returns: those of a
+/// `launch_attributes` (launch_attribute.hpp), or an array of the driver's type.
 class launch_attributes_ref {
  public:
   constexpr launch_attributes_ref() noexcept = default;
@@ -22,16 +22,16 @@ class launch_attributes_ref {
   static constexpr launch_attributes_ref from_native(const CUlaunchAttribute* first,
                                                      std::size_t count) noexcept {
     launch_attributes_ref attributes;
-    attributes.count_ = count;
     attributes.first_ = first;
+    attributes.count_ = count;
     return attributes;
   }
   constexpr const CUlaunchAttribute* native() const noexcept { return first_; }
   constexpr std::size_t size() const noexcept { return count_; }
 
  private:
-  std::size_t count_ = 0;  // first, where the launch path looks for it
   const CUlaunchAttribute* first_ = nullptr;
+  std::size_t count_ = 0;
 };
 
 /// The shape of a launch:
@@ -41,8 +41,8 @@ class launch_attributes_ref {
 struct launch_config {
   dims grid = {};   ///< blocks
   dims block = {};  ///< threads of a block
-  /// Dynamic shared memory of a block, in bytes. More than the usual 48 KiB needs no preparation,
-  /// up to what the device has.
+  /// Dynamic shared memory of a block, in bytes. More than the usual 48 KiB needs no opt-in by the
+  /// caller, up to the limit of the device.
   std::uint32_t shared_bytes = 0;
   /// Blocks of a cluster (compute capability 9.0 and later); its extents divide those of the grid.
   dims cluster = {};
@@ -53,10 +53,10 @@ struct launch_config {
 
 namespace detail {
 
-/// The shape in the driver's words, with these attributes.
-template <class Config>
-CUlaunchConfig native_config(const Config& config, CUstream stream,
-                             const CUlaunchAttribute* attributes, std::size_t count) noexcept {
+/// Returns the shape as the driver's type, with these attributes.
+inline CUlaunchConfig native_config(const launch_config& config, CUstream stream,
+                                    const CUlaunchAttribute* attributes,
+                                    std::size_t count) noexcept {
   CUlaunchConfig native;
   native.gridDimX = config.grid.x;
   native.gridDimY = config.grid.y;
@@ -71,7 +71,8 @@ CUlaunchConfig native_config(const Config& config, CUstream stream,
   return native;
 }
 
-template <class Dims> CUlaunchAttribute cluster_attribute(const Dims& cluster) noexcept {
+/// Returns a cluster as the driver's attribute.
+inline CUlaunchAttribute cluster_attribute(const dims& cluster) noexcept {
   CUlaunchAttribute native{};
   native.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
   native.value.clusterDim.x = cluster.x;
@@ -82,10 +83,10 @@ template <class Dims> CUlaunchAttribute cluster_attribute(const Dims& cluster) n
 
 }  // namespace detail
 
-/// The number of blocks of `block` threads that have a thread for each of `elements`: rounded up,
-/// and 1 where there are no elements, so that the launch stays valid (the kernel's own bounds check
-/// then keeps every thread idle). More blocks than a grid can have give the largest `uint32_t`,
-/// which `launch` refuses.
+/// Returns the number of blocks of `block` threads that have a thread for each of `elements`,
+/// rounded up. Returns 1 if there are no elements, so that the launch stays valid (the kernel's own
+/// bounds check then keeps every thread idle), and the largest `uint32_t`, which `launch` rejects,
+/// if a grid cannot have so many blocks.
 template <class Integer>
   requires detail::is_integral<Integer>
 constexpr std::uint32_t grid_for(Integer elements, std::uint32_t block) noexcept {

@@ -1,9 +1,8 @@
 #pragma once
 /// \file
-/// `module`: loaded device code, and the way to its kernels and global variables.
+/// `module`: loaded device code, its kernels and its global variables.
 
 #include <gpu/core/unique_handle.hpp>
-#include <gpu/driver/context.hpp>
 #include <gpu/kernel/detail/module_state.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 #include <gpu/kernel/detail/program_loading.hpp>
@@ -14,14 +13,14 @@
 namespace gpu::inline v0 {
 
 namespace detail {
-/// What takes names, for `compiled_code`: nvcc's front end sees no lambda there.
+/// Takes names, for `compiled_code`: nvcc's front end rejects a lambda there.
 struct name_visitor {
   void operator()(string_ref, string_ref) const noexcept {}
 };
 }  // namespace detail
 
-/// Code in the two forms that a compiler gives, and what its names have become: what
-/// `compiled_program` and `linked_program` are.
+/// A compiled program: machine code, PTX, and the names of its instances of templates. Satisfied by
+/// `compiled_program` and `linked_program`.
 template <class Program>
 concept compiled_code = requires(const Program& program) {
   bytes_ref(program.cubin());
@@ -31,7 +30,7 @@ concept compiled_code = requires(const Program& program) {
 
 namespace detail {
 
-/// Sets `record` to a kernel of the module, or refuses with the names that there are.
+/// Sets `record` to a kernel of the module, or fails with the names that the module has.
 inline result<> require_kernel(module_state* state, string_ref name, kernel_record*& record,
                                source_location where) noexcept {
   constexpr const char* function = "gpu::module::kernel";
@@ -44,18 +43,19 @@ inline result<> require_kernel(module_state* state, string_ref name, kernel_reco
 
 }  // namespace detail
 
-/// How a `module` is loaded and what it can be asked.
-/// **Threads**: any number may look up kernels and variables at once. **Capture**: is not affected
-/// by that, and goes on.
+/// The functions of `module`. A base class, because a member named `module` would be read as a
+/// directive by some compilers.
+/// **Threads**: any number may look up kernels and variables at once. **Capture**: not affected by
+/// a look-up.
 template <class Self> class module_operations {
  public:
-  /// Loads a cubin, a fatbin or PTX; the bytes are copied and may go. The driver reads the image at
-  /// once, for the device of the current context: where none is, for one that is in use already, or
-  /// else for device 0. Every other device reads it when a kernel first runs there. To be called
-  /// before a stream capture begins, unless it is `relaxed`. (cuLibraryLoadData,
+  /// Loads a cubin, a fatbin or PTX; the bytes are copied. The driver reads the image at once, for
+  /// the device of the current context; if no context is current, for a device that is in use
+  /// already, or else for device 0. For every other device it reads the image when a kernel first
+  /// runs there. Not allowed during a stream capture, unless that is `relaxed`. (cuLibraryLoadData,
   /// cuLibraryGetModule)
-  /// **Errors**: `errc::invalid_image` for bytes that are none of these or are cut off; the
-  /// driver's, with the log of its PTX compiler.
+  /// **Errors**: `errc::invalid_image` for other bytes and for truncated images; the driver's, with
+  /// the log of its PTX compiler.
   static result<Self> load(bytes_ref image,
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
@@ -63,13 +63,13 @@ template <class Self> class module_operations {
     return own(library, where);
   }
 
-  /// The same with options for the driver's compiler, which works on PTX only. (CUjit_option)
+  /// As above, with options for the driver's compiler, which affect PTX only. (CUjit_option)
   /// **Errors**: `errc::invalid_argument` for options that contradict each other; those of `load`.
   static result<Self> load(bytes_ref image, const jit_options& options,
                            source_location where = source_location::current()) noexcept {
     CUlibrary library = nullptr;
     detail::jit_log* log = nullptr;
-    const result<> done = detail::load_library_with(image, options, library, log, where);
+    const result<> done = detail::load_library_with_options(image, options, library, log, where);
     Self made = Self::adopt(library);
     if (made.state() != nullptr) {
       made.state()->log = log;
@@ -77,13 +77,13 @@ template <class Self> class module_operations {
       detail::jit_log::destroy(log);
     }
     if (!done.has_value()) return detail::fail(done.error());
-    if (made.state() == nullptr) return detail::fail(no_room(where));
+    if (made.state() == nullptr) return detail::fail(out_of_memory(where));
     return made;
   }
 
-  /// Loads what `compile` or `link` made: its cubin, or its PTX where there is no cubin or the
-  /// driver cannot run it. Kernels can be asked for by the names they were instantiated with:
-  /// `"axpy<float>"`.
+  /// Loads a program from `compile` or `link`: its cubin, or its PTX if there is no cubin or the
+  /// driver cannot run it. Instances of templates are looked up by the names that they were
+  /// requested with: `"axpy<float>"`.
   template <compiled_code Program>
   static result<Self> load(const Program& program,
                            source_location where = source_location::current()) noexcept {
@@ -94,7 +94,7 @@ template <class Self> class module_operations {
     return made;
   }
 
-  /// The same with options for the driver's compiler, which is given the PTX where there is some.
+  /// As above, with options for the driver's compiler, which gets the PTX if there is any.
   template <compiled_code Program>
   static result<Self> load(const Program& program, const jit_options& options,
                            source_location where = source_location::current()) noexcept {
@@ -104,7 +104,7 @@ template <class Self> class module_operations {
     return made;
   }
 
-  /// Loads the image in a file: a cubin, a fatbin or PTX. When: as `load`.
+  /// Loads the image in a file: a cubin, a fatbin or PTX. Otherwise as `load`.
   /// **Errors**: `errc::file_error` with the path and the reason; those of `load`.
   static result<Self> load_file(string_ref path,
                                 source_location where = source_location::current()) noexcept {
@@ -119,11 +119,11 @@ template <class Self> class module_operations {
     return load(bytes_ref(image), options, where);
   }
 
-  /// The kernel of that name, which takes `Parameters`: the types of the `__global__` function's
-  /// parameters, in their order. Their number, offsets and sizes are compared with the module's
-  /// (where the driver is too old to know them, before CUDA 12.4, they are believed).
-  /// (cuLibraryGetKernel, cuKernelGetParamInfo)
-  /// **Errors**: `errc::unknown_name`, with the names that there are, nearest first;
+  /// Returns the kernel called `name`, which takes `Parameters`: the parameter types of the
+  /// `__global__` function, in order. Compares their number, offsets and sizes with the module's,
+  /// except on drivers before CUDA 12.4, which do not know them. (cuLibraryGetKernel,
+  /// cuKernelGetParamInfo)
+  /// **Errors**: `errc::unknown_name`, with the names that the module has, nearest first;
   /// `errc::argument_mismatch`, with both lists side by side; `errc::invalid_argument` for a name
   /// with a zero byte; `errc::empty_handle`.
   template <kernel_parameter... Parameters>
@@ -132,8 +132,9 @@ template <class Self> class module_operations {
     detail::kernel_record* record = nullptr;
     GPU_TRY(detail::require_kernel(state(), name, record, where));
     const auto& stated = detail::layout_of<Parameters...>;
-    if (record->parameters_known && !detail::fits(stated.list, stated.count, record->parameters,
-                                                  record->parameter_count)) [[unlikely]] {
+    if (record->parameters_known &&
+        !detail::same_layout(stated.list, stated.count, record->parameters,
+                             record->parameter_count)) {
       return detail::fail(detail::signature_error(detail::stated_words, name, record->name,
                                                   stated.list, stated.count, record->parameters,
                                                   record->parameter_count, where));
@@ -141,7 +142,7 @@ template <class Self> class module_operations {
     return detail::kernel_access::make<gpu::kernel<Parameters...>>(record);
   }
 
-  /// The same where the list of parameters has a name, or is that of a declared function:
+  /// As above, with the parameters in a function type:
   ///
   ///     using axpy_signature = void(float, const float*, float*, int);
   ///     gpu::kernel<float, const float*, float*, int> axpy =
@@ -152,7 +153,8 @@ template <class Self> class module_operations {
     return detail::kernel_parameters<Function>::look_up(*this, name, where);
   }
 
-  /// The kernel of that name, whatever it takes; its first launch compares the arguments' sizes.
+  /// Returns the kernel called `name` with any parameters; its first launch compares the sizes of
+  /// the arguments with the module's.
   result<untyped_kernel> kernel(string_ref name,
                                 source_location where = source_location::current()) const noexcept {
     detail::kernel_record* record = nullptr;
@@ -160,47 +162,48 @@ template <class Self> class module_operations {
     return detail::kernel_access::make<untyped_kernel>(record);
   }
 
-  /// The `__device__` or `__constant__` variable of that name as `T`s: one for a variable of type
-  /// `T`, several for an array. Each context has its own copy of it; a device stands for its
-  /// primary context. The span does not keep the code loaded: a kernel of the module or the module
-  /// itself has to. (cuLibraryGetGlobal)
-  /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` where it is not a whole number of `T`;
-  /// `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
+  /// Returns the `__device__` or `__constant__` variable called `name` as `T`s: one for a variable
+  /// of type `T`, several for an array. Each context has its own copy of the variable; a device
+  /// stands for its primary context. The span does not keep the code loaded: the module or one of
+  /// its kernels has to live. (cuLibraryGetGlobal)
+  /// **Errors**: `errc::unknown_name`; `errc::size_mismatch` if the size is not a multiple of that
+  /// of `T`; `errc::invalid_argument` for a name with a zero byte; `errc::empty_handle`.
   template <class T>
   result<device_span<T>> global(
       string_ref name, context_or_device on,
       source_location where = source_location::current()) const& noexcept {
-    const context_ref context = GPU_TRY(on.resolve("gpu::module::global", where));
-    detail::global_place place;
-    GPU_TRY(detail::find_global(state(), name, context, sizeof(T), place, where));
-    return device_span<T>::from_native(place.address, place.bytes / sizeof(T));
+    detail::variable_location found;
+    GPU_TRY(detail::find_global(state(), name, on, sizeof(T), found, where));
+    return device_span<T>::from_native(found.address, found.bytes / sizeof(T));
   }
   template <class T, class On>
-  void global(string_ref, const On&, source_location = {}) const&& = delete;  // it ends with this
+  void global(string_ref, const On&,
+              source_location = {}) const&& = delete;  // the span would dangle
 
-  /// The `__managed__` variable of that name, which the host reads and writes at the same address
-  /// as all devices: not while a kernel that uses it runs. It keeps the code loaded, as a kernel
-  /// does. (cuLibraryGetManaged)
+  /// Returns the `__managed__` variable called `name`, which the host reads and writes at the same
+  /// address as all devices: not while a kernel that uses it runs. It keeps the code loaded, as a
+  /// kernel does. (cuLibraryGetManaged)
   /// **Errors**: as `global`.
-  template <class T, class Variable = managed_variable<T>>
-  result<Variable> managed(string_ref name,
-                           source_location where = source_location::current()) const noexcept {
-    detail::global_place place;
-    GPU_TRY(detail::find_managed(state(), name, sizeof(T), place, where));
-    return Variable(place.address, place.bytes / sizeof(T), detail::object_owner<>(state()));
+  template <class T>
+  result<managed_variable<T>> managed(
+      string_ref name, source_location where = source_location::current()) const noexcept {
+    detail::variable_location found;
+    GPU_TRY(detail::find_managed(state(), name, sizeof(T), found, where));
+    return managed_variable<T>(found.address, found.bytes / sizeof(T),
+                               detail::object_owner(state()));
   }
 
  private:
   friend Self;
   module_operations() = default;
 
-  static cuda_error no_room(source_location where) noexcept {
+  static cuda_error out_of_memory(source_location where) noexcept {
     return detail::out_of_host_memory_error("gpu::module::load", sizeof(detail::module_state),
                                             where);
   }
   static result<Self> own(CUlibrary library, source_location where) noexcept {
     Self made = Self::adopt(library);
-    if (made.state() == nullptr) return detail::fail(no_room(where));
+    if (made.state() == nullptr) return detail::fail(out_of_memory(where));
     return made;
   }
 
@@ -209,17 +212,18 @@ template <class Self> class module_operations {
   }
 };
 
-/// Owns loaded device code. It belongs to no context: a kernel of it runs on every device that the
-/// image has code for. Move-only; empty after a move. The code is unloaded with the last of the
-/// module, the kernels and managed variables that were looked up in it, and the graphs, executable
-/// ones too, that have kernels of it; while there is a `stream_capture`, when that is over.
+/// Owns loaded device code. It does not belong to a context: its kernels run on every device that
+/// the image has code for. Move-only; empty after a move. The code is unloaded when the last of its
+/// owners ends: the module, the kernels and managed variables that were looked up in it, and the
+/// graphs and executable graphs that use its kernels. During a `stream_capture`, unloading waits
+/// for the end of the capture.
 class module : public module_operations<module> {
  public:
-  /// Empty.
+  /// Creates an empty module.
   constexpr module() noexcept = default;
 
-  /// Takes over a library of the driver. Where memory for the bookkeeping runs out, the library is
-  /// unloaded and the module is empty.
+  /// Takes ownership of a library of the driver. If host memory runs out, the library is unloaded
+  /// and the module is empty.
   static module adopt(CUlibrary library) noexcept {
     auto made = module();  // not `module made;`: a directive to some compilers
     if (library == nullptr) return made;
@@ -232,8 +236,8 @@ class module : public module_operations<module> {
     made.handle_.reset(state);
     return made;
   }
-  /// Gives the library up; the caller unloads it, after the graphs that have its kernels. Kernels
-  /// and managed variables that were looked up here are valid until then.
+  /// Gives up ownership of the library; the caller unloads it, after the end of the graphs that use
+  /// its kernels. Kernels and managed variables that were looked up here are valid until then.
   [[nodiscard]] CUlibrary release() noexcept {
     if (!handle_) return nullptr;
     handle_.get()->forget_kernels();

@@ -1,26 +1,27 @@
 #pragma once
 /// \file
-/// Occupancy: how many blocks of a kernel a multiprocessor holds at once, what keeps it from
-/// holding more, and which block size holds most.
+/// Occupancy: how many blocks or clusters of a kernel run at once, which resource limits them, and
+/// which block size gives the most.
 
 #include <gpu/driver/context.hpp>
+#include <gpu/kernel/detail/launch_checks.hpp>
 #include <gpu/kernel/detail/shared_memory_opt_in.hpp>
 #include <gpu/kernel/kernel.hpp>
 
 namespace gpu::inline v0 {
 
-/// How occupancy is worked out.
+/// Flags of the occupancy calculation.
 enum class occupancy_flags : unsigned {
   none = CU_OCCUPANCY_DEFAULT,
-  /// As if caching of global memory in L1 cost no occupancy, on devices where it does.
+  /// Assumes that caching of global memory in L1 costs no occupancy, on devices where it does.
   disable_caching_override = CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE,
 };
 template <> inline constexpr bool is_flag_set<occupancy_flags> = true;
 
-/// What a multiprocessor runs out of first.
+/// The resource of a multiprocessor that runs out first.
 enum class occupancy_limit : unsigned char { blocks, warps, registers, shared_memory };
 
-/// The limit's name, such as "registers".
+/// Returns the limit's name, such as "registers", or null for a value that is not valid.
 constexpr const char* name_of(occupancy_limit limit) noexcept {
   switch (limit) {
     case occupancy_limit::blocks:
@@ -35,17 +36,17 @@ constexpr const char* name_of(occupancy_limit limit) noexcept {
   return nullptr;
 }
 
-/// How full of a kernel's blocks a multiprocessor gets.
+/// The occupancy of a multiprocessor by blocks of one kernel.
 struct occupancy {
-  int blocks = 0;       ///< at once on a multiprocessor, as the driver says
+  int blocks = 0;       ///< resident at once, as the driver reports
   int warps = 0;        ///< of these blocks
-  double fraction = 0;  ///< of all warps that a multiprocessor can hold, from 0 to 1
+  double fraction = 0;  ///< of the warps that a multiprocessor can hold, from 0 to 1
   occupancy_limit limited_by = occupancy_limit::blocks;
-  /// The blocks that each resource alone would allow, by `occupancy_limit`.
+  /// The number of blocks that each resource alone would allow, indexed by `occupancy_limit`.
   int allowed_by[4] = {};
 };
 
-/// A block size and the smallest grid that fills the device with such blocks.
+/// A block size, and the smallest grid that fills the device with such blocks.
 struct block_size_suggestion {
   int block_size = 0;  ///< threads
   int grid_size = 0;   ///< blocks
@@ -53,36 +54,35 @@ struct block_size_suggestion {
 
 namespace detail {
 
-/// For `ask_about_kernel`: as many bytes as the kernel can have.
+/// Stands for all the dynamic shared memory that the kernel can have, in `call_with_opt_in`.
 inline constexpr std::size_t all_dynamic_shared = ~std::size_t{0};
 
-/// The same bytes where a block could ever have so many: the driver's sums overflow at 32 bits, and
-/// then everything fits.
+/// Returns `bytes`, but no more than 1 GiB, which is more than any block can have: the driver's
+/// sums overflow at 32 bits, and then everything would fit.
 constexpr std::size_t bounded_dynamic_shared(std::size_t bytes) noexcept {
   constexpr std::size_t bound = std::size_t{1} << 30;
   return bytes < bound ? bytes : bound;
 }
 
-/// Calls a function about a kernel where the primary context of `on` is current: the driver answers
-/// for the device of the current context, and about as much dynamic shared memory as the kernel has
-/// opted in to. So the opt-in comes first, where `dynamic_shared` bytes need it, as `launch` would
-/// make it.
+/// Calls an occupancy function of the driver in the primary context of `on`: the driver answers for
+/// the device of the current context, and assumes as much dynamic shared memory as the kernel has
+/// opted in to. So opts in first if `dynamic_shared` bytes need it, as `launch` would.
 template <auto Member, class... Arguments>
-result<> ask_about_kernel(const char* function, const kernel_handle& kernel, device on,
+result<> call_with_opt_in(const char* function, const kernel_handle& kernel, device on,
                           std::size_t dynamic_shared, source_location where,
                           Arguments... arguments) noexcept {
   if (!kernel) return fail(empty_handle_error(function, "kernel", where));
   CUcontext context = nullptr;
   GPU_TRY(find_primary_context(on.native(), context, where));
   if (dynamic_shared != 0) {
-    const kernel_on_device place{kernel_access::record(kernel), context, on.native(), function,
-                                 where};
-    const kernel_limits& limits = *GPU_TRY(find_limits(place));
+    const kernel_on_device target{kernel_access::record(kernel), context, on.native(), function,
+                                  where};
+    const kernel_limits& limits = *GPU_TRY(find_limits(target));
     const std::uint32_t most = most_dynamic_shared(limits);
     const std::size_t wanted = dynamic_shared == all_dynamic_shared ? most : dynamic_shared;
-    // What no block can have is left to the driver's answer.
+    // If no block can have so much, the driver's answer says so.
     if (wanted > limits.dynamic_shared && wanted <= most)
-      GPU_TRY(raise_dynamic_shared(place, limits));
+      GPU_TRY(raise_dynamic_shared(target, limits));
   }
   return driver::call_in<Member>(context, where, arguments...);
 }
@@ -91,28 +91,22 @@ inline CUfunction as_function(const kernel_handle& kernel) noexcept {
   return reinterpret_cast<CUfunction>(kernel.native());
 }
 
-[[gnu::cold, gnu::noinline]] inline cuda_error block_size_error(const char* function,
-                                                                const kernel_handle& kernel,
-                                                                int block_size, int limit,
-                                                                source_location where) noexcept {
-  text_builder out;
-  out << "a block of " << block_size << " threads is not possible for kernel " << kernel.name()
-      << "; give 1 to " << limit << '.';
-  return refusal(errc::invalid_launch, function, out.finish(), where,
-                 static_cast<std::uint64_t>(static_cast<std::int64_t>(block_size)),
-                 static_cast<std::uint64_t>(limit));
-}
-
 inline result<> require_block_size(const char* function, const kernel_handle& kernel,
                                    int block_size, source_location where) noexcept {
-  if (block_size >= 1 && block_size <= 1024) return {};
-  return fail(block_size_error(function, kernel, block_size, 1024, where));
+  constexpr int limit = 1024;
+  if (block_size >= 1 && block_size <= limit) return {};
+  text_builder out;
+  out << "kernel " << kernel.name() << ": a block of " << block_size
+      << " threads is not possible; pass 1 to " << limit << '.';
+  return fail(refusal(errc::invalid_launch, function, out.finish(), where,
+                      static_cast<std::uint64_t>(std::int64_t{block_size}), limit));
 }
 
-[[gnu::cold, gnu::noinline]] inline result<> no_resident_blocks(const char* function, int blocks,
-                                                                source_location where) noexcept {
+inline result<> require_resident_blocks(const char* function, int blocks,
+                                        source_location where) noexcept {
+  if (blocks >= 1) return {};
   text_builder out;
-  out << blocks << " resident blocks share nothing. Ask for at least 1.";
+  out << "the number of blocks must be at least 1, got " << blocks << '.';
   return fail(refusal(errc::invalid_launch, function, out.finish(), where,
                       static_cast<std::uint64_t>(std::int64_t{blocks}), 1));
 }
@@ -123,15 +117,14 @@ inline result<> require_occupancy_flags(occupancy_flags flags, const char* funct
                        where);
 }
 
-template <class Number>
-result<Number> count_active_blocks(const char* function, const kernel_handle& kernel, device on,
-                                   int block_size, std::size_t dynamic_shared,
-                                   occupancy_flags flags, source_location where) noexcept {
-  Number blocks = 0;
+inline result<int> count_active_blocks(const char* function, const kernel_handle& kernel, device on,
+                                       int block_size, std::size_t dynamic_shared,
+                                       occupancy_flags flags, source_location where) noexcept {
+  int blocks = 0;
   dynamic_shared = bounded_dynamic_shared(dynamic_shared);
   GPU_TRY(require_occupancy_flags(flags, function, where));
   if (kernel) GPU_TRY(require_block_size(function, kernel, block_size, where));
-  GPU_TRY(ask_about_kernel<
+  GPU_TRY(call_with_opt_in<
           &driver::entry_points::occupancy_max_active_blocks_per_multiprocessor_with_flags>(
       function, kernel, on, dynamic_shared, where, &blocks, as_function(kernel), block_size,
       dynamic_shared, static_cast<unsigned>(flags)));
@@ -140,42 +133,42 @@ result<Number> count_active_blocks(const char* function, const kernel_handle& ke
 
 constexpr int round_up(int value, int unit) noexcept { return (value + unit - 1) / unit * unit; }
 
-/// Warps of a multiprocessor that find registers. Each of its four parts has a quarter of them, and
-/// a warp has all of its own in one part, in units of 256.
+/// Returns how many warps of a multiprocessor get registers. Each of its four partitions has a
+/// quarter of them, and a warp has all of its own in one partition, in units of 256.
 constexpr int warps_with_registers(int registers, int of_thread, int warp_size) noexcept {
-  constexpr int parts = 4;
-  return registers / parts / round_up(of_thread * warp_size, 256) * parts;
+  constexpr int partitions = 4;
+  return registers / partitions / round_up(of_thread * warp_size, 256) * partitions;
 }
 
 }  // namespace detail
 
-/// Resident blocks of a multiprocessor for blocks of so many threads; 0 where not one fits.
-/// `dynamic_shared` is in bytes a block; where it is more than the usual 48 KiB, the kernel is
-/// allowed as much, as `launch` would.
-/// **Errors**: `errc::invalid_launch` for a block size that no device has; `errc::invalid_argument`
-/// for flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes
-/// on. **Threads**: any. (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+/// Returns how many blocks of `block_size` threads a multiprocessor holds at once; 0 if not one
+/// fits. `dynamic_shared` is in bytes per block; if it is more than the usual 48 KiB, the kernel is
+/// opted in to it, as by `launch`.
+/// **Errors**: `errc::invalid_launch` for a block size that no device supports;
+/// `errc::invalid_argument` for unknown flags; `errc::empty_handle`; the driver's. **Capture**: not
+/// affected. **Threads**: any. (cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
 /// cuKernelSetAttribute)
 inline result<int> max_active_blocks(const kernel_handle& kernel, device on, int block_size,
                                      std::size_t dynamic_shared = 0,
                                      occupancy_flags flags = occupancy_flags::none,
                                      source_location where = source_location::current()) noexcept {
-  return detail::count_active_blocks<int>("gpu::max_active_blocks", kernel, on, block_size,
-                                          dynamic_shared, flags, where);
+  return detail::count_active_blocks("gpu::max_active_blocks", kernel, on, block_size,
+                                     dynamic_shared, flags, where);
 }
 
-/// The whole picture: what the driver says of `max_active_blocks`, and which resource is behind it.
-/// The share of each resource is worked out from the attributes of kernel and device and the units
-/// in which the hardware gives them out: registers by 256 a warp, in each of a multiprocessor's
-/// four parts; shared memory by 128 bytes.
+/// Returns the number of resident blocks, as `max_active_blocks`, and which resource limits it. The
+/// blocks that each resource allows are computed from the attributes of kernel and device, and the
+/// units in which the hardware allocates: registers by 256 per warp, in each of the four partitions
+/// of a multiprocessor; shared memory by 128 bytes.
 /// **Errors**, **Capture**, **Threads**: as `max_active_blocks`.
 inline result<occupancy> get_occupancy(
     const kernel_handle& kernel, device on, int block_size, std::size_t dynamic_shared = 0,
     source_location where = source_location::current()) noexcept {
   occupancy found;
   dynamic_shared = detail::bounded_dynamic_shared(dynamic_shared);
-  found.blocks = GPU_TRY(detail::count_active_blocks<int>(
-      "gpu::get_occupancy", kernel, on, block_size, dynamic_shared, occupancy_flags::none, where));
+  found.blocks = GPU_TRY(detail::count_active_blocks("gpu::get_occupancy", kernel, on, block_size,
+                                                     dynamic_shared, occupancy_flags::none, where));
   const auto of_device = [&](CUdevice_attribute which, int& value) {
     return driver::call<&driver::entry_points::device_get_attribute>(where, &value, which,
                                                                      on.native());
@@ -214,10 +207,10 @@ inline result<occupancy> get_occupancy(
   return found;
 }
 
-/// What `suggest_block_size` is asked for.
+/// The constraints for `suggest_block_size`.
 struct block_size_request {
-  std::size_t dynamic_shared = 0;  ///< bytes a block, whatever its size
-  int largest = 0;                 ///< block size not to be exceeded; 0 for the kernel's own limit
+  std::size_t dynamic_shared = 0;  ///< bytes per block, of any size
+  int largest = 0;                 ///< the largest block size; 0 for the kernel's own limit
   occupancy_flags flags = occupancy_flags::none;
 };
 
@@ -235,13 +228,14 @@ inline result<block_size_suggestion> suggest_block_size(const kernel_handle& ker
   block_size_suggestion found;
   const std::size_t bytes = bounded_dynamic_shared(request.dynamic_shared);
   const std::size_t shared = shared_of_size != nullptr ? all_dynamic_shared : bytes;
-  GPU_TRY(ask_about_kernel<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
+  GPU_TRY(call_with_opt_in<&driver::entry_points::occupancy_max_potential_block_size_with_flags>(
       function, kernel, on, shared, where, &found.grid_size, &found.block_size, as_function(kernel),
       shared_of_size, bytes, request.largest, static_cast<unsigned>(request.flags)));
   return found;
 }
 
-/// The driver's callback takes no argument of the caller's, and calls in the caller's thread.
+/// The callback of the calling thread: the driver calls it in the same thread, and passes it
+/// nothing of the caller's.
 template <class SharedOfSize> inline thread_local SharedOfSize* current_shared_of_size = nullptr;
 
 template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) noexcept {
@@ -251,20 +245,20 @@ template <class SharedOfSize> std::size_t call_shared_of_size(int block_size) no
 
 }  // namespace detail
 
-/// The block size at which a multiprocessor holds most threads of the kernel; of equals the
-/// largest.
-/// **Errors**: `errc::invalid_launch` for a limit that no device has; `errc::invalid_argument` for
-/// flags that are none; `errc::empty_handle`; the driver's. **Capture**: not affected, and goes on.
-/// **Threads**: any. (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
+/// Returns the block size at which a multiprocessor holds most threads of the kernel; the largest
+/// of several that do.
+/// **Errors**: `errc::invalid_launch` for a limit that no device supports; `errc::invalid_argument`
+/// for unknown flags; `errc::empty_handle`; the driver's. **Capture**: not affected. **Threads**:
+/// any. (cuOccupancyMaxPotentialBlockSizeWithFlags, cuKernelSetAttribute)
 inline result<block_size_suggestion> suggest_block_size(
     const kernel_handle& kernel, device on, const block_size_request& request = {},
     source_location where = source_location::current()) noexcept {
   return detail::suggest_block_size(kernel, on, nullptr, request, where);
 }
 
-/// The same where the dynamic shared memory depends on the block size: `shared_of_size(threads)`
-/// gives the bytes. It is called in this thread, before the function returns, and must not throw.
-/// The kernel is allowed all the dynamic shared memory that the device has, as `launch` would.
+/// As above, if the dynamic shared memory depends on the block size: `shared_of_size(threads)`
+/// returns the bytes. It is called in this thread, before the function returns, and must not throw.
+/// The kernel is opted in to all the dynamic shared memory of the device, as by `launch`.
 template <class SharedOfSize>
   requires requires(SharedOfSize& f) { static_cast<std::size_t>(f(1)); }
 result<block_size_suggestion> suggest_block_size(
@@ -280,12 +274,12 @@ result<block_size_suggestion> suggest_block_size(
   return found;
 }
 
-/// The dynamic shared memory, in bytes, that each of so many resident blocks can have. The kernel
-/// is allowed all that the device has, as `launch` would, so that the answer can be launched.
-/// **Errors**: `errc::invalid_launch` for a block size that no device has, and for no blocks;
-/// `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE where so many blocks do not fit whatever they are
-/// given.
-/// **Capture**: not affected, and goes on. **Threads**: any.
+/// Returns the dynamic shared memory, in bytes, that each of `blocks` resident blocks can have. The
+/// kernel is opted in to all that the device has, as by `launch`, so that the answer can be
+/// launched.
+/// **Errors**: `errc::invalid_launch` for a block size that no device supports, and for less than
+/// one block; `errc::empty_handle`; CUDA_ERROR_INVALID_VALUE if so many blocks never fit.
+/// **Capture**: not affected. **Threads**: any.
 /// (cuOccupancyAvailableDynamicSMemPerBlock, cuKernelSetAttribute)
 inline result<std::size_t> available_dynamic_shared(
     const kernel_handle& kernel, device on, int blocks, int block_size,
@@ -293,12 +287,60 @@ inline result<std::size_t> available_dynamic_shared(
   constexpr const char* function = "gpu::available_dynamic_shared";
   std::size_t bytes = 0;
   if (kernel) GPU_TRY(detail::require_block_size(function, kernel, block_size, where));
-  if (blocks < 1) GPU_TRY(detail::no_resident_blocks(function, blocks, where));
+  GPU_TRY(detail::require_resident_blocks(function, blocks, where));
   GPU_TRY(
-      detail::ask_about_kernel<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
+      detail::call_with_opt_in<&driver::entry_points::occupancy_available_dynamic_smem_per_block>(
           function, kernel, on, detail::all_dynamic_shared, where, &bytes,
           detail::as_function(kernel), blocks, block_size));
   return bytes;
+}
+
+namespace detail {
+
+/// Calls an occupancy function of the driver about launches of a kernel in this shape, after the
+/// checks and preparations of `launch`.
+template <auto Member>
+result<int> count_clusters(const char* function, const kernel_handle& kernel, device on,
+                           const launch_config& config, source_location where) noexcept {
+  if (!kernel) return fail(empty_handle_error(function, "kernel", where));
+  CUcontext primary = nullptr;
+  GPU_TRY(find_primary_context(on.native(), primary, where));
+  const auto stream = stream_ref::legacy_default(context_ref::from_native(primary, on));
+  const prepared_launch launch{stream, config, kernel_access::record(kernel), nullptr, where};
+  GPU_TRY(prepare_kernel(launch, function));
+  // A cluster of one block is stated too, or the driver would assume a launch without clusters.
+  const attributes_and_cluster attributes(config);
+  const CUlaunchConfig native = native_config(config, nullptr, attributes.all, attributes.count);
+  int answer = 0;
+  GPU_TRY(driver::call_in<Member>(primary, where, &answer, as_function(kernel), &native));
+  return answer;
+}
+
+}  // namespace detail
+
+/// Returns the largest number of blocks that a cluster can have, for launches in this shape and
+/// with these attributes, whatever `config.cluster` is: up to 8 on devices with clusters, more if
+/// `kernel_attribute::allows_nonportable_cluster` was set, 0 if not one block fits.
+/// **Errors**: those of `launch` for shape and attributes; `errc::empty_handle`; the driver's.
+/// **Capture**: not affected. **Threads**: any. (cuOccupancyMaxPotentialClusterSize)
+inline result<int> max_cluster_size(const kernel_handle& kernel, device on,
+                                    const launch_config& config,
+                                    source_location where = source_location::current()) noexcept {
+  launch_config alone = config;
+  alone.cluster = {};
+  return detail::count_clusters<&driver::entry_points::occupancy_max_potential_cluster_size>(
+      "gpu::max_cluster_size", kernel, on, alone, where);
+}
+
+/// Returns how many clusters of `config.cluster` the device holds at once, for launches in this
+/// shape and with these attributes.
+/// **Errors**: those of `launch` for shape, cluster and attributes; `errc::empty_handle`; the
+/// driver's. **Capture**: not affected. **Threads**: any. (cuOccupancyMaxActiveClusters)
+inline result<int> max_active_clusters(
+    const kernel_handle& kernel, device on, const launch_config& config,
+    source_location where = source_location::current()) noexcept {
+  return detail::count_clusters<&driver::entry_points::occupancy_max_active_clusters>(
+      "gpu::max_active_clusters", kernel, on, config, where);
 }
 
 }  // namespace gpu::inline v0

@@ -64,7 +64,7 @@ class caching_allocator {
     detail::device_allocation made;
     made.stream = stream;
     if (block != nullptr) {
-      made.address = static_cast<CUdeviceptr>(block->address);
+      made.address = block->address;
       made.owner = block;
     }
     return detail::buffer_maker::make<device_buffer<T>>(detail::device_memory{made}, count);

@@ -43,14 +43,13 @@ inline result<> extend(growing_range& range, std::size_t bytes, source_location 
   const CUdeviceptr end = range.address + range.mapped;
   const CUmemAllocationProp wanted = native_properties(at, {});
   CUmemGenericAllocationHandle native = 0;
-  result<> made = driver::call<&driver::entry_points::mem_create>(
-      where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+  result<> made =
+      driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
   if (!made.has_value()) {
     return fail(explain_out_of_memory(detail::move(made).error(), range.context, bytes));
   }
   const physical_memory memory = physical_memory::adopt(native, bytes);
-  GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, std::size_t{0}, native,
-                                                       static_cast<unsigned long long>(0)));
+  GPU_TRY(driver::call<&driver::entry_points::mem_map>(where, end, bytes, 0, native, 0));
   unique_handle<address_range, unmap_addresses> mapping{{end, bytes, range.unit}};
   GPU_TRY(set_access(end, bytes, at, memory_access::read_write, where));
   static_cast<void>(mapping.release());
@@ -64,8 +63,7 @@ inline result<> shorten(growing_range& range, std::size_t bytes, source_location
   while (range.mapped > bytes) {
     CUdeviceptr piece = 0;
     GPU_TRY(driver::call<&driver::entry_points::pointer_get_attribute>(
-        where, static_cast<void*>(&piece), CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR,
-        range.address + range.mapped - 1));
+        where, &piece, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, range.address + range.mapped - 1));
     const std::size_t before = piece - range.address;
     if (before < bytes) return {};
     GPU_TRY(driver::call<&driver::entry_points::mem_unmap>(where, piece, range.mapped - before));
@@ -107,9 +105,8 @@ class growing_buffer : public detail::device_elements<T, detail::growing_memory>
     GPU_TRY(detail::get_bytes(function, max_size, sizeof(T), bytes, where, made.unit));
     made.reserved = (bytes + made.unit - 1) / made.unit * made.unit;
     if (made.reserved != 0) {
-      GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
-          where, &made.address, made.reserved, std::size_t{0}, CUdeviceptr{0},
-          static_cast<unsigned long long>(0)));
+      GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(where, &made.address,
+                                                                       made.reserved, 0, 0, 0));
     }
     return growing_buffer{detail::growing_memory{made}, 0};
   }

@@ -131,8 +131,7 @@ template <class T> class imported_memory {
     detail::imported_mapping mapping;
     GPU_TRY(detail::find_primary_context(on.native(), mapping.context, where));
     result<> opened = driver::call_in<&driver::entry_points::ipc_open_mem_handle>(
-        mapping.context, where, &mapping.base, handle.native,
-        unsigned{CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS});
+        mapping.context, where, &mapping.base, handle.native, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     imported_memory made{mapping.base == 0 ? detail::imported_mapping{} : mapping, handle};
     if (!opened.has_value())
       return detail::fail(detail::explain_handle(detail::move(opened).error()));

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `logging_allocator`: tells of each allocation who asked for it and what is left.
+/// `logging_allocator`: writes a log line for each allocation.
 
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/system/output.hpp>
@@ -13,7 +13,8 @@ inline void log_to_stderr(const text& line, void*) noexcept {
   write_to_stderr(line.data(), line.size());
 }
 
-/// "gpu: 4096 bytes allocated, 5242880 of 16777216 bytes are free on device 0 [main.cpp:12]"
+/// Returns "gpu: 4096 bytes allocated, 5242880 of 16777216 bytes are free on device 0
+/// [main.cpp:12]"
 inline text describe_allocation(const stream_ref& stream, std::size_t count, std::size_t size,
                                 const cuda_error* error, source_location where) noexcept {
   text_builder out;
@@ -40,22 +41,23 @@ inline text describe_allocation(const stream_ref& stream, std::size_t count, std
 
 }  // namespace detail
 
-/// Stands in for a `caching_allocator` or a `memory_pool`, and writes a line for each allocation:
-/// its bytes, whether it was had, what the device has left, and the line of source that asked.
-/// Names the allocator, which has to live as long. What is freed is not told: ask the allocator.
+/// Wraps a `caching_allocator` or a `memory_pool`, and writes a line for each allocation: its size,
+/// whether it succeeded, the free memory of the device, and the line of source that requested it.
+/// Does not own the allocator, which must outlive it. Does not log when memory is freed.
 /// **Threads**: as the allocator and the log.
 template <class Allocator> class logging_allocator {
  public:
-  /// Gets a line, with its end, and the pointer that was given with it. Must not throw.
+  /// Receives a line, including the newline, and the pointer passed to the constructor. Must not
+  /// throw.
   using log = void (*)(const text& line, void* data);
 
-  /// Writes to the standard error stream, or to a log of one's own.
+  /// Writes to the standard error stream by default.
   explicit logging_allocator(Allocator& logged, log to = &detail::log_to_stderr,
                              void* data = nullptr) noexcept
       : logged_{&logged}, log_{to}, data_{data} {}
 
-  /// As the allocator's, in a capture too. **Cost**: also asks the device what it has left, which a
-  /// capture allows. (cuMemGetInfo)
+  /// Calls `allocate` of the allocator. **Capture**: as for the allocator. **Cost**: one more
+  /// driver call, which is allowed during capture. (cuMemGetInfo)
   template <class T>
   result<device_buffer<T>> allocate(stream_ref stream, std::size_t count,
                                     source_location where = source_location::current()) noexcept {

@@ -145,9 +145,8 @@ result<memory_range_attribute_t<Attribute>> attribute(
   GPU_TRY(detail::require_elements("gpu::attribute", end, where));
   int answer[count] = {};
   GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attribute>(
-      where, static_cast<void*>(&answer[0]), sizeof answer,
-      static_cast<CUmem_range_attribute>(Attribute), end.device_address(),
-      end.count * sizeof(detail::element_t<Range>)));
+      where, answer, sizeof answer, static_cast<CUmem_range_attribute>(Attribute),
+      end.device_address(), end.count * sizeof(detail::element_t<Range>)));
   if constexpr (detail::same<value, memory_location_list>) {
     return memory_location_list::from_native(answer, count);
   } else if constexpr (detail::same<value, memory_location>) {
@@ -188,8 +187,8 @@ struct memory_range_attributes {
                                       CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID,
                                       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY};
     GPU_TRY(driver::call_in_any<&driver::entry_points::mem_range_get_attributes>(
-        where, &values[0], &sizes[0], &wanted[0], sizeof wanted / sizeof wanted[0],
-        end.device_address(), end.count * sizeof(detail::element_t<Range>)));
+        where, values, sizes, wanted, sizeof wanted / sizeof wanted[0], end.device_address(),
+        end.count * sizeof(detail::element_t<Range>)));
     memory_range_attributes found;
     found.read_mostly = read_mostly != 0;
     found.preferred_location = location_of(preferred);

@@ -66,8 +66,8 @@ inline result<> get_granularity(memory_location at, granularity which, const cha
   GPU_TRY(require_enumerator(which, "granularity", function, where));
   if (!at.is_device() && at.type() != memory_location_type::host_numa) {
     text_builder out;
-    out << "physical memory cannot be at " << at
-        << ". Pass a device, or gpu::memory_location::host_numa(node).";
+    out << "physical memory has to be on a device or on a NUMA node of the host, got " << at
+        << ". Pass a device or gpu::memory_location::host_numa(node).";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where));
   }
   const CUmemAllocationProp wanted = native_properties(at, {});
@@ -82,8 +82,8 @@ inline result<> check_units(std::size_t bytes, std::size_t unit, const char* wha
                             const char* function, source_location where) noexcept {
   if (bytes != 0 && bytes % unit == 0) return {};
   text_builder out;
-  out << "the size of " << what << ", " << bytes << " bytes, is not a multiple of " << unit
-      << ", the granularity of physical memory there";
+  out << what << " of " << bytes << " bytes is not a multiple of the granularity of " << unit
+      << " bytes";
   if (bytes > ~std::size_t{0} - unit) {
     out << ", and a size_t cannot hold the next multiple. Use a smaller one.";
   } else {
@@ -160,8 +160,8 @@ class physical_memory {
     GPU_TRY(detail::check_units(bytes, unit, "physical memory", function, where));
     const CUmemAllocationProp wanted = detail::native_properties(at, options);
     CUmemGenericAllocationHandle native = 0;
-    result<> made = driver::call<&driver::entry_points::mem_create>(
-        where, &native, bytes, &wanted, static_cast<unsigned long long>(0));
+    result<> made =
+        driver::call<&driver::entry_points::mem_create>(where, &native, bytes, &wanted, 0);
     if (!made.has_value()) {
       result<> located = detail::explain_location(detail::move(made), at, where);
       return detail::fail(
@@ -241,8 +241,7 @@ inline result<file_descriptor> export_memory(
   GPU_TRY(memory.require("gpu::export_memory", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_export_to_shareable_handle>(
-      where, static_cast<void*>(&native), memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-      static_cast<unsigned long long>(0));
+      where, &native, memory.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
   if (done.has_value()) return file_descriptor::adopt(native);
   return detail::fail(detail::explain_code(
       detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,

@@ -5,21 +5,10 @@
 
 #include <gpu/memory/detail/element_source.hpp>
 #include <gpu/memory/detail/pinned_elements.hpp>
+#include <gpu/memory/detail/reverse_iterator.hpp>
 
 #include <initializer_list>
 #include <new>
-
-// `std::reverse_iterator` is part of the interface, and <iterator> costs more than all of this. Who
-// goes through a vector backwards has it, for <vector>, <string> and <algorithm> bring it along.
-#if defined(__GLIBCXX__)
-namespace std {
-_GLIBCXX_BEGIN_NAMESPACE_VERSION
-template <class Iterator> class reverse_iterator;
-_GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace std
-#else
-#  include <iterator>
-#endif
 
 namespace gpu::inline v0 {
 
@@ -43,8 +32,8 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   using detail::pinned_elements<T>::end;
   using detail::pinned_elements<T>::span;
 
-  using reverse_iterator = std::reverse_iterator<iterator>;
-  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+  using reverse_iterator = detail::reverse_iterator<T>;
+  using const_reverse_iterator = detail::reverse_iterator<const T>;
 
   static_assert(detail::trivially_copyable<T> && detail::same<T, detail::remove_cv_t<T>>,
                 "a copy moves bytes, which only trivially copyable elements allow");
@@ -110,7 +99,6 @@ template <class T> class pinned_vector : public detail::pinned_elements<T> {
   std::size_t capacity() const noexcept { return capacity_; }
   static constexpr std::size_t max_size() noexcept { return ~std::size_t{0} / 2 / sizeof(T); }
 
-  /// Reverse iterators. Include <iterator> if no other header does.
   reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
   const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
   const_reverse_iterator crbegin() const noexcept { return rbegin(); }

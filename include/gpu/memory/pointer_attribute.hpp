@@ -101,8 +101,7 @@ result<pointer_attribute_t<Attribute>> attribute(
   alignas(16) unsigned char answer[16] = {};
   static_assert(sizeof(pointer_attribute_t<Attribute>) <= sizeof answer);
   GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attribute>(
-      where, static_cast<void*>(&answer[0]), static_cast<CUpointer_attribute>(Attribute),
-      detail::address_of(of)));
+      where, answer, static_cast<CUpointer_attribute>(Attribute), detail::address_of(of)));
   return detail::attribute_value<pointer_attribute_t<Attribute>>(answer);
 }
 
@@ -113,8 +112,7 @@ inline result<void> set_sync_memops(const volatile void* of, bool on,
                                     source_location where = source_location::current()) noexcept {
   const unsigned value = on ? 1 : 0;
   return driver::call_in_any<&driver::entry_points::pointer_set_attribute>(
-      where, static_cast<const void*>(&value), CU_POINTER_ATTRIBUTE_SYNC_MEMOPS,
-      detail::address_of(of));
+      where, &value, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, detail::address_of(of));
 }
 
 /// The most important attributes of an address, from one call: the counterpart of
@@ -157,7 +155,7 @@ struct pointer_info {
     constexpr unsigned count = sizeof wanted / sizeof wanted[0];
     static_assert(count == sizeof values / sizeof values[0]);
     GPU_TRY(driver::call_in_any<&driver::entry_points::pointer_get_attributes>(
-        where, count, &wanted[0], &values[0], detail::address_of(pointer)));
+        where, count, wanted, values, detail::address_of(pointer)));
     found.type = static_cast<memory_type>(type);
     found.is_managed = managed != 0;
     found.device = gpu::device::from_native(ordinal < 0 ? 0 : ordinal);

@@ -81,7 +81,7 @@ inline text find_range_fault(const char* name, CUdeviceptr address, std::size_t 
                                   CU_POINTER_ATTRIBUTE_RANGE_SIZE};
   void* values[] = {&managed, &start, &size};
   const result<> asked = driver::call<&driver::entry_points::pointer_get_attributes>(
-      source_location{}, 3u, &wanted[0], &values[0], address);
+      source_location{}, 3, wanted, values, address);
   if (!asked.has_value()) return {};
   const auto left = static_cast<std::size_t>(start + size - address);
   text_builder out;

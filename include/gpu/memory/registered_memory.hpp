@@ -180,7 +180,7 @@ template <class T> class registered_memory {
     CUdeviceptr mapped = 0;
     if (empty()) return device_span<T>::from_native(mapped, 0);
     GPU_TRY(driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
-        context_.native(), where, &mapped, memory_.get().address, 0u));
+        context_.native(), where, &mapped, memory_.get().address, 0));
     return device_span<T>::from_native(mapped, size());
   }
 

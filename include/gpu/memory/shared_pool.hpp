@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Memory pools of one process in another: the pool goes through a file descriptor, each allocation
-/// as plain bytes.
+/// Memory pools shared between processes: a pool is exported as a file descriptor, each allocation
+/// as a handle of plain bytes.
 
 #include <gpu/memory/detail/explain_error.hpp>
 #include <gpu/memory/file_descriptor.hpp>
@@ -9,68 +9,64 @@
 
 namespace gpu::inline v0 {
 
-/// Stands for memory of a shared pool in another process. A plain value, to be sent as bytes.
+/// Identifies an allocation of a shared pool in another process. A plain value; send it as bytes.
 struct allocation_handle {
   CUmemPoolPtrExportData native = {};
-  std::uint64_t bytes = 0;  ///< how many were exported
+  std::uint64_t bytes = 0;  ///< the size of the allocation
 };
 
-/// Makes a descriptor of a pool for other processes on this machine, who open it with
-/// `imported_memory_pool::open`. The pool has to be created with
+/// Returns a file descriptor of a pool, which other processes on this machine open with
+/// `imported_memory_pool::open`. The pool must be created with
 /// `{.handle_types = shareable_handle_types::posix_file_descriptor}`.
 /// **Errors**: `errc::empty_handle`; the driver's CUDA_ERROR_INVALID_VALUE for a pool that was
-/// created for this process alone. **Capture**: not allowed. **Threads**: any.
+/// created without that handle type. **Capture**: not allowed. **Threads**: any.
 /// (cuMemPoolExportToShareableHandle)
 inline result<file_descriptor> export_pool(
     memory_pool_ref pool, source_location where = source_location::current()) noexcept {
   GPU_TRY(detail::require(pool, "gpu::export_pool", where));
   int native = -1;
   result<> done = driver::call<&driver::entry_points::mem_pool_export_to_shareable_handle>(
-      where, static_cast<void*>(&native), pool.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-      static_cast<unsigned long long>(0));
-  if (done.has_value()) [[likely]]
-    return file_descriptor::adopt(native);
+      where, &native, pool.native(), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+  if (done.has_value()) return file_descriptor::adopt(native);
   return detail::fail(
       detail::explain_code(detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-                           "a pool can be exported that was created with .handle_types = "
-                           "gpu::shareable_handle_types::posix_file_descriptor"));
+                           "only a pool that was created with .handle_types = "
+                           "gpu::shareable_handle_types::posix_file_descriptor can be exported"));
 }
 
-/// Makes a handle of all of a buffer for the processes that have its pool, which has to be exported
-/// before. The buffer has to live
-/// until all of them have given theirs up; what is written to it is ordered by events that are
-/// shared too, or by waiting.
-/// **Errors**: `errc::invalid_argument` for a buffer without elements; the driver's
-/// CUDA_ERROR_INVALID_VALUE for memory of no pool that was exported. **Capture**: not allowed.
-/// **Threads**: any. (cuMemPoolExportPointer)
+/// Returns a handle of a whole buffer for processes that have imported its pool, which must be
+/// exported first. The buffer must live until all of them have destroyed their buffers of it. Order
+/// accesses by shared events, or by waiting.
+/// **Errors**: `errc::invalid_argument` for an empty buffer; the driver's CUDA_ERROR_INVALID_VALUE
+/// for memory that is not from an exported pool. **Capture**: not allowed. **Threads**: any.
+/// (cuMemPoolExportPointer)
 template <class T>
 result<allocation_handle> export_allocation(
     const device_buffer<T>& buffer, source_location where = source_location::current()) noexcept {
   if (buffer.empty()) {
     return detail::fail(detail::refusal(
         errc::invalid_argument, "gpu::export_allocation",
-        text("there are no elements to export. Export a buffer that is not empty."), where));
+        text("the buffer is empty. Export a buffer with at least one element."), where));
   }
   allocation_handle made;
   made.bytes = buffer.size_bytes();
   result<> done = driver::call<&driver::entry_points::mem_pool_export_pointer>(where, &made.native,
                                                                                buffer.native());
-  if (done.has_value()) [[likely]]
-    return made;
+  if (done.has_value()) return made;
   return detail::fail(detail::explain_code(
       detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
-      "only memory of a pool that was exported can be exported. Export its pool first"));
+      "only memory of an exported pool can be exported. Export its pool first"));
 }
 
-/// Owns this process's side of a pool of another process. It allocates nothing; it opens what the
-/// other process allocated. Move-only; empty after a move. Buffers of it may outlive it.
+/// Owns the import of a pool of another process. It cannot allocate; it opens allocations of the
+/// other process. Move-only; empty after a move. Its buffers may outlive it.
 /// **Threads**: any thread may call any member.
 class imported_memory_pool {
  public:
-  /// The pool behind a descriptor of `export_pool`, with memory of device `on`, which may read and
-  /// write it at once. The descriptor may be closed afterwards.
+  /// Imports a pool from a descriptor of `export_pool`. `on` is the device of its memory, which has
+  /// access to it. The descriptor may be closed afterwards.
   /// **Errors**: `errc::empty_handle`; `errc::invalid_argument` for a descriptor that is not open;
-  /// the driver's for one of something else. **Capture**: not allowed.
+  /// the driver's error for a descriptor that is not of a pool. **Capture**: not allowed.
   /// (cuMemPoolImportFromShareableHandle, cuMemPoolDestroy)
   static result<imported_memory_pool> open(
       device on, const file_descriptor& from,
@@ -79,7 +75,7 @@ class imported_memory_pool {
     CUmemoryPool native = nullptr;
     result<> opened = driver::call<&driver::entry_points::mem_pool_import_from_shareable_handle>(
         where, &native, detail::as_shareable_handle(from), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        static_cast<unsigned long long>(0));
+        0);
     if (!opened.has_value()) {
       return detail::fail(
           detail::explain_descriptor(detail::move(opened).error(), from, "a memory pool"));
@@ -87,12 +83,12 @@ class imported_memory_pool {
     return imported_memory_pool{memory_pool_ref::from_native(native, on)};
   }
 
-  /// The memory behind a handle of `export_allocation`, given up in the order of `stream`; before
-  /// that the process that allocated it must not free it. A handle that is open already gives the
-  /// same memory, and is given up once: open each handle once.
-  /// **Errors**: `errc::empty_handle`; `errc::size_mismatch` where the bytes are not whole
-  /// elements; the driver's CUDA_ERROR_INVALID_VALUE for a handle of another pool. **Capture**: not
-  /// allowed. (cuMemPoolImportPointer, cuMemFreeAsync)
+  /// Opens an allocation from a handle of `export_allocation`. The destructor of the buffer closes
+  /// it in stream order; until then the other process must not free the memory. Open each handle
+  /// only once: opening it again returns the same memory, which can be closed only once.
+  /// **Errors**: `errc::empty_handle`; `errc::size_mismatch` if the bytes are not whole elements;
+  /// the driver's CUDA_ERROR_INVALID_VALUE for a handle of another pool. **Capture**: not allowed.
+  /// (cuMemPoolImportPointer, cuMemFreeAsync)
   template <class T>
   result<device_buffer<T>> open_allocation(
       stream_ref stream, const allocation_handle& handle,
@@ -110,7 +106,7 @@ class imported_memory_pool {
         device_span<T>::from_native(address, static_cast<std::size_t>(handle.bytes) / sizeof(T)));
   }
 
-  /// As `memory_pool::access` and `memory_pool::set_access`.
+  /// Same as `memory_pool::access` and `memory_pool::set_access`.
   result<memory_access> access(device by,
                                source_location where = source_location::current()) const noexcept {
     return handle_.get().access(by, where);

@@ -46,8 +46,7 @@ inline result<> set_access(CUdeviceptr begin, std::size_t bytes, memory_location
   CUmemAccessDesc wanted{};
   wanted.location = by.native();
   wanted.flags = static_cast<CUmemAccess_flags>(access);
-  return driver::call<&driver::entry_points::mem_set_access>(
-      where, begin, bytes, static_cast<const CUmemAccessDesc*>(&wanted), std::size_t{1});
+  return driver::call<&driver::entry_points::mem_set_access>(where, begin, bytes, &wanted, 1);
 }
 
 }  // namespace detail
@@ -74,8 +73,7 @@ class address_reservation {
       detail::text_builder out;
       if (!wish_fits) {
         out << "the address " << std::uint64_t{options.wish} << " in wish is not a multiple of "
-            << made.unit
-            << ", the granularity of physical memory there. Pass one that is, or leave out wish.";
+            << "the granularity of " << made.unit << " bytes. Pass one that is, or leave out wish.";
       } else {
         out << "the alignment of " << options.alignment
             << " bytes is not a power of two. Pass one that is, or leave out alignment.";
@@ -85,8 +83,7 @@ class address_reservation {
     }
     made.bytes = bytes;
     GPU_TRY(driver::call<&driver::entry_points::mem_address_reserve>(
-        where, &made.begin, bytes, options.alignment, options.wish,
-        static_cast<unsigned long long>(0)));
+        where, &made.begin, bytes, options.alignment, options.wish, 0));
     return address_reservation{made};
   }
 
@@ -135,9 +132,8 @@ class memory_mapping {
                                           offset + bytes, room));
     }
     const detail::address_range made{at.native() + offset, bytes, at.granularity()};
-    result<> mapped = driver::call<&driver::entry_points::mem_map>(
-        where, made.begin, bytes, std::size_t{0}, memory.native(),
-        static_cast<unsigned long long>(0));
+    result<> mapped = driver::call<&driver::entry_points::mem_map>(where, made.begin, bytes, 0,
+                                                                   memory.native(), 0);
     if (!mapped.has_value()) {
       return detail::fail(detail::explain_code(
           detail::move(mapped).error(), CUDA_ERROR_INVALID_VALUE,

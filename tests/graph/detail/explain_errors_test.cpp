@@ -5,7 +5,7 @@
 #include "support/host_memory.hpp"
 
 #include <gpu/core/last_error.hpp>
-#include <gpu/graph/box_node.hpp>
+#include <gpu/graph/region_node.hpp>
 #include <gpu/memory/pitched_buffer.hpp>
 
 #include <string_view>
@@ -197,9 +197,9 @@ TEST_CASE("graph: memory that is not there is refused before the driver is asked
   auto box = value_of(gpu::pitched_buffer<unsigned>::create(f.device, {4, 4}));
   auto gone_box = value_of(gpu::pitched_buffer<unsigned>::create(f.device, {4, 4}));
   const auto box_owner = std::move(gone_box);
-  CHECK(error_of(f.graph.add({}, gpu::copy_box_node(gone_box, box))) == gpu::errc::empty_handle);
-  CHECK(error_of(f.graph.add({}, gpu::copy_box_node(box, gone_box))) == gpu::errc::empty_handle);
-  CHECK(is_empty(f.graph.add({}, gpu::fill_box_node(gone_box, 1u)), "gpu::fill_box_node",
+  CHECK(error_of(f.graph.add({}, gpu::copy_region_node(gone_box, box))) == gpu::errc::empty_handle);
+  CHECK(error_of(f.graph.add({}, gpu::copy_region_node(box, gone_box))) == gpu::errc::empty_handle);
+  CHECK(is_empty(f.graph.add({}, gpu::fill_region_node(gone_box, 1u)), "gpu::fill_region_node",
                  "destination"));
   CHECK(value_of(f.graph.nodes()).empty());
 }

@@ -39,7 +39,7 @@ TEST_CASE("a whole cubin is accepted, and no part of it", "[kernel][image]") {
     REQUIRE(cut.error().asked() == size);
   }
   const auto half = check(gpu::bytes_ref(whole.data(), whole.size() / 2));
-  CHECK(half.error().details().contains("cut off"));
+  CHECK(half.error().details().contains("truncated"));
   CHECK(half.error().details().contains(std::to_string(whole.size()).c_str()));
 }
 
@@ -62,11 +62,11 @@ TEST_CASE("garbage is told from images", "[kernel][image]") {
   CHECK(check(gpu::bytes_ref()).error() == gpu::errc::invalid_image);
   CHECK(check("").error() == gpu::errc::invalid_image);
   CHECK(check("").error().details().contains(
-      "the image has no bytes. Pass a cubin, a fatbin or PTX, whole and unmodified."));
+      "the image has no bytes. Pass a complete cubin, fatbin or PTX."));
   CHECK(check("hello").error() == gpu::errc::invalid_image);
   CHECK(check("hello").error().details().contains(
-      "the image of 5 bytes begins like neither a cubin, nor a fatbin, nor PTX. Pass a cubin"));
-  CHECK(check(gpu::bytes_ref(" \n.version 8.0", 2)).error().details().contains("neither"));
+      "the image of 5 bytes is not a cubin, a fatbin or PTX. Pass a complete cubin"));
+  CHECK(check(gpu::bytes_ref(" \n.version 8.0", 2)).error().details().contains("is not a cubin"));
   CHECK(check(std::string(100, '\0')).error() == gpu::errc::invalid_image);
   CHECK(check("\177ELF").error() == gpu::errc::invalid_image);
   CHECK(check("\177ELF").error().details().contains("the cubin of 4 bytes"));
@@ -106,7 +106,7 @@ TEST_CASE("a fatbin has the size that its header states", "[kernel][image]") {
   }
   const std::uint64_t huge = ~std::uint64_t{0};
   std::memcpy(fatbin.data() + 8, &huge, 8);
-  CHECK(check(fatbin).error().details().contains("cut off"));
+  CHECK(check(fatbin).error().details().contains("truncated"));
 }
 
 }  // namespace

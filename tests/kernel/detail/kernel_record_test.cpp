@@ -2,7 +2,6 @@
 
 #include <gpu/compiler.hpp>
 #include <gpu/kernel.hpp>
-#include <gpu/kernel/cluster_occupancy.hpp>
 #include <gpu/kernel/occupancy.hpp>
 
 #include "support/host_memory.hpp"

@@ -247,7 +247,7 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
     CHECK(outcome.error().details().contains(words));
   };
   refused({.grid = 8, .block = 1, .cluster = {0, 1, 1}}, 0, 1,
-          "a cluster of {0, 1, 1} has no blocks. Each extent is at least 1");
+          "a cluster of {0, 1, 1} has no blocks; each extent must be at least 1");
   refused({.grid = 8, .block = 1, .cluster = {1, 1, 0}}, 0, 1, "{1, 1, 0} has no blocks");
   refused({.grid = {8, 8, 1}, .block = 1, .cluster = {4, 4}}, 16, 8,
           "has 16 blocks, more than the limit of 8. Use smaller clusters, or allow");
@@ -257,7 +257,7 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
   test::recording().nonportable_clusters = true;
   CHECK(gpu::launch(f.stream, {.grid = 16, .block = 1, .cluster = 16}, f.kernel).has_value());
   refused({.grid = 17, .block = 1, .cluster = 17}, 17, 16,
-          "more than the limit of 16 that kernel and device have together");
+          "more than the limit of 16 for this kernel on this device");
   CHECK(test::recording().launches.size() == 1);
 
   test::recording().has_clusters = false;
@@ -267,7 +267,8 @@ TEST_CASE("clusters that no launch has are refused before the driver is asked",
   REQUIRE_FALSE(without.has_value());
   CHECK(without.error() == gpu::errc::invalid_launch);
   CHECK(without.error().limit() == 1);
-  CHECK(without.error().details().contains("the device has no clusters. Leave the cluster out"));
+  CHECK(without.error().details().contains(
+      "the device does not support clusters. Leave the cluster out"));
 }
 
 TEST_CASE("a cooperative grid is no larger than what the device holds", "[kernel][launch]") {

@@ -55,8 +55,8 @@ TEST_CASE("the nearest kernel is the one that takes the fewest changes", "[kerne
     INFO(words);
     CHECK(words.find(names) < words.size());
   };
-  suggests("abc", "It has: xbc, b, abxyz. Declare");
-  suggests("xyzbc", "It has: xbc, ");  // and then two that are equally far
+  suggests("abc", "Available kernels: xbc, b, abxyz. Declare");
+  suggests("xyzbc", "Available kernels: xbc, ");  // and then two that are equally far
 }
 
 TEST_CASE("a mangled kernel is as near as the name that it has in the source", "[kernel][module]") {
@@ -67,7 +67,7 @@ TEST_CASE("a mangled kernel is as near as the name that it has in the source", "
   const auto suggests = [&](const char* wanted, const char* first) {
     const std::string words = test::error_of(module.kernel<>(wanted)).message().c_str();
     INFO(words);
-    CHECK(words.find(std::string("It has: ") + first + ", ") < words.size());
+    CHECK(words.find(std::string("Available kernels: ") + first + ", ") < words.size());
   };
   const char* const saxpy = "_Z5saxpyPf, which is saxpy(float*)";
   for (const char* wanted : {"saxpy", "saxpi", "axpy", "saxpyy", "::saxpi", "saxpi<float>",

@@ -70,10 +70,10 @@ struct counted_code : gpu::detail::shared_object {
 TEST_CASE("code on its way out gives no more shares", "[kernel][module]") {
   counted_code code;
   CHECK(code.take_share());
-  gpu::detail::drop_share<gpu::detail::shared_object>(code);
+  gpu::detail::drop_share(code);
   gpu::detail::end_unwanted();
   CHECK(code.unloaded == 0);
-  gpu::detail::drop_share<gpu::detail::shared_object>(code);
+  gpu::detail::drop_share(code);
   CHECK(gpu::detail::has_unwanted());
   gpu::detail::end_unwanted();
   CHECK(code.unloaded == 1);
@@ -90,8 +90,8 @@ TEST_CASE("code that nobody needs is loaded as long as somebody may take a share
     gpu::detail::open_capture first, second;
     gpu::detail::add_capture(first);
     gpu::detail::add_capture(second);
-    gpu::detail::drop_share<gpu::detail::shared_object>(taken);
-    gpu::detail::drop_share<gpu::detail::shared_object>(left);
+    gpu::detail::drop_share(taken);
+    gpu::detail::drop_share(left);
     gpu::detail::remove_capture(in_turn ? first : second);
     gpu::detail::end_unwanted();
     CHECK(left.unloaded == 0);
@@ -100,7 +100,7 @@ TEST_CASE("code that nobody needs is loaded as long as somebody may take a share
     gpu::detail::end_unwanted();
     CHECK(left.unloaded == 1);
     CHECK(taken.unloaded == 0);
-    gpu::detail::drop_share<gpu::detail::shared_object>(taken);
+    gpu::detail::drop_share(taken);
     gpu::detail::end_unwanted();
     CHECK(taken.unloaded == 1);
   }
@@ -116,14 +116,14 @@ TEST_CASE("code that threads share is unloaded once", "[kernel][module]") {
         gpu::detail::open_capture capture;
         gpu::detail::add_capture(capture);
         for (int each = 0; each < 1000; ++each) {
-          if (code.take_share()) gpu::detail::drop_share<gpu::detail::shared_object>(code);
+          if (code.take_share()) gpu::detail::drop_share(code);
         }
-        gpu::detail::drop_share<gpu::detail::shared_object>(code);
+        gpu::detail::drop_share(code);
         gpu::detail::remove_capture(capture);
         gpu::detail::end_unwanted();
       });
     }
-    gpu::detail::drop_share<gpu::detail::shared_object>(code);
+    gpu::detail::drop_share(code);
     gpu::detail::end_unwanted();
     for (std::thread& each : threads) each.join();
     CHECK(code.unloaded == 1);

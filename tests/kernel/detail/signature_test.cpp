@@ -32,7 +32,7 @@ TEST_CASE("the parameters of a kernel are listed with their sizes in one column"
         "   9     4 bytes at offset 2224  nothing\n"
         "  10     4 bytes at offset 2228  nothing\n"
         "  11     4 bytes at offset 2232  nothing\n"
-        "State the types of the __global__ function's parameters, in their order.\n");
+        "State the parameter types of the __global__ function, in order.\n");
 }
 
 }  // namespace

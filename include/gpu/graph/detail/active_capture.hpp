@@ -1,23 +1,23 @@
 #pragma once
 /// \file
-/// Captures into graphs that are being captured to, of which a driver dies.
+/// The captures that this library has begun: the driver crashes if a second one adds to the same
+/// graph.
 
 #include <gpu/graph/graph.hpp>
-#include <gpu/kernel/detail/shared_object.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// What is known of a capture that the library began.
-struct known_capture : open_capture {
-  CUgraph graph;  ///< that is captured to; null until it is known
-  std::uint64_t first_launch = launches_so_far(launches());  ///< that it may have captured
+/// A capture in progress that the library began.
+struct active_capture : open_capture {
+  CUgraph graph;  ///< that the capture adds to; null until it is known
+  std::uint64_t first_launch = launches_so_far(launches());  ///< that may have been captured
 
-  explicit known_capture(CUgraph into) noexcept : graph{into} {}
+  explicit active_capture(CUgraph into) noexcept : graph{into} {}
 };
 
-/// Takes back what was launched on `stream` from `first` on, which a capture kept from running.
-template <class Ring>
-void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept {
+/// Forgets the launches on `stream` from number `first` on: they were captured, and did not run.
+inline void forget_captured(std::uint64_t first, CUstream stream) noexcept {
+  launch_ring& ring = launches();
   const std::uint64_t next = launches_so_far(ring);
   if (next > first + launch_ring::size) first = next - launch_ring::size;
   launch_record each;
@@ -27,9 +27,9 @@ void forget_captured(Ring& ring, std::uint64_t first, CUstream stream) noexcept 
   }
 }
 
-/// Notes which graph a capture makes. (cuStreamGetCaptureInfo)
-template <class Capture>
-result<> learn_graph(Capture& capture, const stream_ref& stream, source_location where) noexcept {
+/// Records which graph a capture adds to. (cuStreamGetCaptureInfo)
+inline result<> find_captured_graph(active_capture& capture, const stream_ref& stream,
+                                    source_location where) noexcept {
   CUstreamCaptureStatus status{};
   CUgraph graph = nullptr;
   GPU_TRY(on_stream(stream, where, [&] {
@@ -41,7 +41,7 @@ result<> learn_graph(Capture& capture, const stream_ref& stream, source_location
   return {};
 }
 
-/// `errc::invalid_argument` for a graph that a `stream_capture` makes or adds to.
+/// Fails with `errc::invalid_argument` for a graph that a `stream_capture` creates or adds to.
 inline result<> require_no_capture_to(CUgraph graph, const char* function,
                                       source_location where) noexcept {
   live_objects& all = live_objects::of_process();
@@ -49,14 +49,14 @@ inline result<> require_no_capture_to(CUgraph graph, const char* function,
   {
     const scoped_lock lock(all.lock);
     for (const open_capture* each = all.captures; each != nullptr; each = each->next)
-      is_captured_to = is_captured_to || static_cast<const known_capture*>(each)->graph == graph;
+      is_captured_to = is_captured_to || static_cast<const active_capture*>(each)->graph == graph;
   }
-  if (!is_captured_to) [[likely]]
-    return {};
-  text_builder out;
-  out << "the graph is being captured to, and takes one capture at a time. End that one before, or "
-         "capture into another graph, for a child_graph_node.";
-  return fail(refusal(errc::invalid_argument, function, out.finish(), where));
+  if (!is_captured_to) return {};
+  return fail(refusal(
+      errc::invalid_argument, function,
+      text("another capture is adding to the graph, and only one can at a time; end that one "
+           "first, or capture into another graph and add it as a child_graph_node."),
+      where));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Attributes of kernel nodes, as a description has them: the driver takes them one by one.
+/// Sets the attributes of a kernel node as its description has them: the driver takes them one by
+/// one.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/graph/node_description.hpp>
@@ -13,7 +14,7 @@ inline result<> set_node_attribute(CUgraphNode node, const CUlaunchAttribute& at
       where, node, attribute.id, &attribute.value);
 }
 
-/// Sets the attributes of a kernel node that was made or changed.
+/// Sets the attributes of a kernel node that was added or changed.
 inline result<> set_node_attributes(CUgraphNode node, const node_parameters& parameters,
                                     source_location where) noexcept {
   for (std::size_t i = 0; i < parameters.attribute_count; ++i)
@@ -29,8 +30,8 @@ constexpr bool has_attribute(const node_parameters& parameters, CUlaunchAttribut
   return id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && parameters.cluster != nullptr;
 }
 
-/// Takes back what a changed kernel node has and its new description lacks, for the driver would
-/// keep it. A new node has zeros for all of them but the map of domains.
+/// Resets the attributes that a changed kernel node has and its new description lacks: the driver
+/// would keep them. The initial value of each is 0, except that of the map of domains.
 inline result<> reset_other_attributes(graph_node node, const node_parameters& parameters,
                                        source_location where) noexcept {
   if (parameters.native.type != CU_GRAPH_NODE_TYPE_KERNEL) return {};
@@ -44,11 +45,11 @@ inline result<> reset_other_attributes(graph_node node, const node_parameters& p
     CUlaunchAttribute found{}, initial{};
     found.id = initial.id = id;
     const last_error_mark before;
-    result<> told = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
+    result<> read = driver::call<&driver::entry_points::graph_kernel_node_get_attribute>(
         where, node.native(), id, &found.value);
-    if (!told.has_value()) {
-      // A driver that does not know an attribute has not set it.
-      if (told.error().code() != CUDA_ERROR_INVALID_VALUE) return told;
+    if (!read.has_value()) {
+      // An attribute that the driver does not know cannot have been set.
+      if (read.error().code() != CUDA_ERROR_INVALID_VALUE) return read;
       before.restore();
       continue;
     }

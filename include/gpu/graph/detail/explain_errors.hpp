@@ -1,44 +1,47 @@
 #pragma once
 /// \file
-/// Calls about nodes, streams and captures that say what the driver minds where it refuses: the
-/// graph, the node or the stream is asked once the call has failed.
+/// Driver calls on nodes, edges and captured streams whose errors say what the driver rejected. The
+/// graph, the node or the stream is queried only after a call has failed.
+///
+/// Each `explain_*` takes an error of the driver and returns it with a sentence, which the last
+/// error then has too. It returns the error as it was if it knows nothing to add.
 
 #include <gpu/graph/dependencies.hpp>
 
 namespace gpu::inline v0::detail {
 
-inline bool is_invalid_value(const cuda_error& error) noexcept {
-  return error.domain() == error_domain::driver && error.code() == CUDA_ERROR_INVALID_VALUE;
+inline bool is_driver_error(const cuda_error& error, CUresult code) noexcept {
+  return error.domain() == error_domain::driver && error.code() == code;
 }
 
-/// `errc::invalid_argument` for a node that is none of the graph's, with which the driver does what
-/// it is told in the graph that the node is in.
+inline bool is_invalid_value(const cuda_error& error) noexcept {
+  return is_driver_error(error, CUDA_ERROR_INVALID_VALUE);
+}
+
+/// Fails with `errc::invalid_argument` for a node of another graph: the driver would carry the call
+/// out in the graph that the node is in.
 inline result<> require_own_node(CUgraph graph, graph_node node, const char* function,
                                  source_location where) noexcept {
   const graph_node_list own =
       GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes>(graph, node.context(), where));
-  if (own.contains(node)) [[likely]]
-    return {};
+  if (own.contains(node)) return {};
   text_builder out;
-  out << "the node is none of the " << own.size()
-      << " nodes of this graph: it is in another one, or was removed. Name the graph that it is "
-         "in: that inside of a node has nodes of its own, and a clone as well.";
+  out << "the node is not one of the " << own.size()
+      << " nodes of this graph: it is in another graph, or was removed; call the function of the "
+         "graph that the node is in. A child graph and a clone have nodes of their own.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, 0, own.size()));
 }
 
-/// A node was to come after itself.
-[[gnu::cold, gnu::noinline]] inline cuda_error same_node_error(source_location where) noexcept {
-  text_builder out;
-  out << "both nodes are the same one, which cannot run after itself. Name two nodes; what is done "
-         "again and again is the body of a conditional_node.";
-  return refusal(errc::invalid_argument, "gpu::graph::connect", out.finish(), where);
+inline cuda_error same_node_error(source_location where) noexcept {
+  return refusal(
+      errc::invalid_argument, "gpu::graph::connect",
+      text("a node cannot depend on itself; pass two nodes. For a loop, use a conditional_node."),
+      where);
 }
 
-/// Says which of the nodes that something new is to come after is none of the graph's, or, unless
-/// that is allowed, is there twice.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_node(cuda_error error, CUgraph graph,
-                                                               const nodes_before& after,
-                                                               bool each_once) noexcept {
+/// Says which of the nodes in `after` is not in the graph or, if `each_once`, is in `after` twice.
+inline cuda_error explain_dependencies(cuda_error error, CUgraph graph, const dependencies& after,
+                                       bool each_once) noexcept {
   if (!is_invalid_value(error) || after.empty()) return error;
   const result<graph_node_list> own =
       list_nodes<&driver::entry_points::graph_get_nodes>(graph, context_ref{}, error.where());
@@ -47,13 +50,13 @@ inline result<> require_own_node(CUgraph graph, graph_node node, const char* fun
     std::size_t first = 0;
     while (!(after[first].node == node)) ++first;
     text_builder out;
-    out << "the node with index " << at << " of the " << after.size() << " to come after ";
+    out << "dependency " << at << " of " << after.size() << " is ";
     if (own.has_value() && !own->contains(node)) {
-      out << "is none of the " << own->size()
-          << " nodes of this graph: it is in another one, or was removed. Name nodes of this "
+      out << "not one of the " << own->size()
+          << " nodes of this graph: it is in another graph, or was removed; pass nodes of this "
              "graph.";
     } else if (each_once && first != at) {
-      out << "is that with index " << first << " once more. Name each once.";
+      out << "the same node as dependency " << first << "; pass each node once.";
     } else {
       continue;
     }
@@ -63,48 +66,44 @@ inline result<> require_own_node(CUgraph graph, graph_node node, const char* fun
   return noted_error(detail::move(error));
 }
 
-/// Says of an edge that could not be added, or removed, which end is none of the graph's, or that
-/// it is there already, or not there.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_edge(cuda_error error, CUgraph graph,
-                                                               graph_node first,
-                                                               graph_node second) noexcept {
+/// Says of an edge that could not be added or removed which end is not in the graph, or that the
+/// edge exists already, or does not exist.
+inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first,
+                               graph_node second) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_list> own =
       list_nodes<&driver::entry_points::graph_get_nodes>(graph, first.context(), error.where());
   if (!own.has_value()) return noted_error(detail::move(error));
   text_builder out;
   if (const bool has_first = own->contains(first); !has_first || !own->contains(second)) {
-    out << "the " << (has_first ? "second" : "first") << " node is none of the " << own->size()
-        << " nodes of this graph: it is in another one, or was removed. Name two nodes of this "
+    out << "the " << (has_first ? "second" : "first") << " node is not one of the " << own->size()
+        << " nodes of this graph: it is in another graph, or was removed; pass two nodes of this "
            "graph.";
   } else {
     const result<graph_node_list> before =
-        list_nodes<&driver::entry_points::graph_node_get_dependencies>(
-            second.native(), second.context(), error.where(), nullptr);
+        list_neighbors<&driver::entry_points::graph_node_get_dependencies>(second, error.where());
     if (!before.has_value()) return noted_error(detail::move(error));
     if (before->contains(first)) {
-      out << "there is an edge from the first node to the second already. Leave this one out, or "
-             "disconnect them before.";
+      out << "there is an edge from the first node to the second already; disconnect them first, "
+             "or omit this call.";
     } else {
-      out << "there is no edge from the first node to the second. Name them in the order in which "
-             "they run, as dependencies_of tells.";
+      out << "there is no edge from the first node to the second; pass the nodes in the order in "
+             "which they run: gpu::dependencies_of lists the edges to a node.";
     }
   }
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 
-/// Adds a node of the description.
-template <class Node>
-result<> add_node(CUgraph graph, const nodes_before& after, CUgraphNodeParams& description,
-                  Node& made, source_location where) noexcept {
+/// Adds a node. (cuGraphAddNode)
+inline result<> add_node(CUgraph graph, const dependencies& after, CUgraphNodeParams& description,
+                         CUgraphNode& made, source_location where) noexcept {
   result<> added = driver::call<&driver::entry_points::graph_add_node>(
       where, &made, graph, after.native(), after.native_edges(), after.size(), &description);
-  if (added.has_value()) [[likely]]
-    return added;
-  return fail(with_wrong_node(detail::move(added).error(), graph, after, true));
+  if (added.has_value()) return added;
+  return fail(explain_dependencies(detail::move(added).error(), graph, after, true));
 }
 
-/// Adds the edge from `first` to `second`, or removes it, as the driver's function does.
+/// Adds or removes the edge from `first` to `second`, as the driver's function `Member` does.
 template <auto Member>
 result<> change_edge(CUgraph graph, graph_node first, graph_node second,
                      const CUgraphEdgeData* data, source_location where) noexcept {
@@ -112,91 +111,89 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
     if (first == second) return fail(same_node_error(where));
   const CUgraphNode from = first.native(), to = second.native();
   result<> changed = driver::call<Member>(where, graph, &from, &to, data, std::size_t{1});
-  if (changed.has_value()) [[likely]]
-    return changed;
-  return fail(with_wrong_edge(detail::move(changed).error(), graph, first, second));
+  if (changed.has_value()) return changed;
+  return fail(explain_edge(detail::move(changed).error(), graph, first, second));
 }
 
-/// Says of a node that could not be described anew of which kind it is.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_wrong_description(
-    cuda_error error, graph_node node, graph_node_kind described) noexcept {
-  const bool is_unsupported =
-      error.domain() == error_domain::driver && error.code() == CUDA_ERROR_NOT_SUPPORTED;
-  if (!is_unsupported && !is_invalid_value(error)) return error;
+/// Adds a sentence about the kind of a node, and two kinds as the values of the error.
+inline cuda_error with_kinds(cuda_error error, text sentence, graph_node_kind first,
+                             graph_node_kind second) noexcept {
+  return noted_error(
+      detail::move(error)
+          .with_details(detail::move(sentence))
+          .with_values(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)));
+}
+
+/// Says of a node whose parameters could not be set that it is of another kind than `described`, or
+/// of a kind whose parameters cannot change.
+inline cuda_error explain_description(cuda_error error, graph_node node,
+                                      graph_node_kind described) noexcept {
+  if (!is_driver_error(error, CUDA_ERROR_NOT_SUPPORTED) && !is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
   if (!kind.has_value()) return noted_error(detail::move(error));
   text_builder out;
   if (*kind != described) {
-    out << "the node is of kind " << name_of(*kind) << ", and the description of kind "
+    out << "the node is of kind " << name_of(*kind) << ", but the description is of kind "
         << name_of(described)
-        << ". Describe the kind that it is, or add another node, and instantiate the graph then.";
+        << "; pass a description of the node's kind, or add another node to the graph and "
+           "instantiate it again.";
   } else if (described == graph_node_kind::allocation || described == graph_node_kind::free ||
              described == graph_node_kind::conditional) {
-    out << "a node of kind " << name_of(described)
-        << " stays as it was added. Make another graph with the node that it takes.";
+    out << "the parameters of a node of kind " << name_of(described)
+        << " cannot change; create another graph with the new node.";
   } else {
     return noted_error(detail::move(error));
   }
-  return noted_error(
-      detail::move(error)
-          .with_details(out.finish())
-          .with_values(static_cast<std::uint64_t>(described), static_cast<std::uint64_t>(*kind)));
+  return with_kinds(detail::move(error), out.finish(), described, *kind);
 }
 
-/// Says of a node that is asked for what another kind of nodes has of which kind it is.
-template <class Kind>
-[[gnu::cold, gnu::noinline]] cuda_error with_other_kind(cuda_error error, graph_node node,
-                                                        Kind asked) noexcept {
+/// Says that a node is not of the kind that a query is for.
+inline cuda_error explain_kind(cuda_error error, graph_node node,
+                               graph_node_kind expected) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value() || *kind == asked) return noted_error(detail::move(error));
+  if (!kind.has_value() || *kind == expected) return noted_error(detail::move(error));
   text_builder out;
-  out << "the node is of kind " << name_of(*kind) << ", not " << name_of(asked)
-      << ". Name one of that kind.";
-  return noted_error(
-      detail::move(error)
-          .with_details(out.finish())
-          .with_values(static_cast<std::uint64_t>(*kind), static_cast<std::uint64_t>(asked)));
+  out << "the node is of kind " << name_of(*kind) << ", not " << name_of(expected)
+      << "; pass a node of that kind.";
+  return with_kinds(detail::move(error), out.finish(), *kind, expected);
 }
 
-/// Finds the node of `clone` that was copied from `original`.
-template <class Node>
-result<> find_copy(Node& found, graph_node original, CUgraph clone,
-                   source_location where) noexcept {
-  result<> told = driver::call<&driver::entry_points::graph_node_find_in_clone>(
+/// Finds the node of `clone` that was copied from `original`. (cuGraphNodeFindInClone)
+inline result<> find_copy(CUgraphNode& found, graph_node original, CUgraph clone,
+                          source_location where) noexcept {
+  result<> done = driver::call<&driver::entry_points::graph_node_find_in_clone>(
       where, &found, original.native(), clone);
-  if (told.has_value() || !is_invalid_value(told.error())) return told;
-  return fail(noted_error(detail::move(told).error().with_details(
-      text("no node of this graph was copied from that one. Name a node that was in the original "
-           "when this graph was cloned from it, and is there still."))));
+  if (done.has_value() || !is_invalid_value(done.error())) return done;
+  return fail(noted_error(detail::move(done).error().with_details(
+      text("no node of this graph is a copy of that node; pass a node that was in the original "
+           "graph when this graph was cloned from it, and that was not removed since."))));
 }
 
-/// Describes a node anew.
-template <class Parameters>
-result<> describe_node(graph_node node, Parameters& description, source_location where) noexcept {
+/// Sets the parameters of a node. (cuGraphNodeSetParams)
+inline result<> describe_node(graph_node node, CUgraphNodeParams& description,
+                              source_location where) noexcept {
   result<> set = driver::call<&driver::entry_points::graph_node_set_params>(where, node.native(),
                                                                             &description);
-  if (set.has_value()) [[likely]]
-    return set;
-  return fail(with_wrong_description(detail::move(set).error(), node,
-                                     static_cast<graph_node_kind>(description.type)));
+  if (set.has_value()) return set;
+  return fail(explain_description(detail::move(set).error(), node,
+                                  static_cast<graph_node_kind>(description.type)));
 }
 
-/// Says of a node that the driver does not switch off or on why not.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_no_switch(cuda_error error,
-                                                              graph_node node) noexcept {
+/// Says why a node cannot be enabled or disabled.
+inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
   if (!kind.has_value()) return noted_error(detail::move(error));
   text_builder out;
   if (*kind == graph_node_kind::kernel || *kind == graph_node_kind::copy ||
       *kind == graph_node_kind::fill) {
-    out << "the driver finds no such " << name_of(*kind)
-        << " node in the executable graph. Name a node of the graph that this was instantiated "
-           "from, which has to be there still.";
+    out << "the executable graph has no counterpart of this " << name_of(*kind)
+        << " node; pass a node of the graph that it was instantiated from, which must still be in "
+           "that graph.";
   } else {
     out << "a node of kind " << name_of(*kind)
-        << " is not switched off and on: a kernel, a copy and a fill are. Instantiate a graph "
+        << " cannot be enabled or disabled, only a kernel, copy or fill node; instantiate a graph "
            "without it.";
   }
   return noted_error(detail::move(error)
@@ -204,18 +201,16 @@ result<> describe_node(graph_node node, Parameters& description, source_location
                          .with_values(static_cast<std::uint64_t>(*kind), 0));
 }
 
-/// Says of a call that the driver refused that the stream is being captured, where it is; `cure`
-/// begins with what of that.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_capture_state(cuda_error error,
-                                                                  const stream_ref& stream,
-                                                                  const char* cure) noexcept {
+/// Says that the stream is being captured, if it is. `cure` continues that sentence.
+inline cuda_error explain_capture(cuda_error error, const stream_ref& stream,
+                                  const char* cure) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   if (error.domain() != error_domain::driver || error.is_sticky()) return error;
-  const result<> told = on_stream(stream, error.where(), [&] {
+  const result<> queried = on_stream(stream, error.where(), [&] {
     return driver::call<&driver::entry_points::stream_is_capturing>(error.where(), stream.native(),
                                                                     &status);
   });
-  if (!told.has_value() || status == CU_STREAM_CAPTURE_STATUS_NONE)
+  if (!queried.has_value() || status == CU_STREAM_CAPTURE_STATUS_NONE)
     return noted_error(detail::move(error));
   text_builder out;
   out << "the stream is being captured" << cure;

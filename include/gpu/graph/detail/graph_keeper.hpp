@@ -1,25 +1,25 @@
 #pragma once
 /// \file
-/// What a graph keeps without the driver's help: an object of its owner's, which every
-/// `graph_ref` that was made from the owner knows. With what the driver would keep instead, user
-/// objects, each launch takes longer.
+/// `graph_keeper`: what a graph keeps alive without the driver's help. Its owner has it, and every
+/// `graph_ref` that was made from the owner points to it. User objects of the driver would do the
+/// same, but make each launch take longer.
 
 #include <gpu/graph/detail/object_shares.hpp>
 #include <gpu/graph/node_description.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The shares of a graph in code and events. An executable graph has copies of them.
+/// The shares of a graph in code and events. An executable graph has shares of its own.
 struct graph_keeper {
   object_shares shares{};
-  /// The keepers of the graphs that were moved into this one, for the program can have refs to
-  /// these. In no circle: `child_graph_node` refuses what would close one.
+  /// The keepers of the graphs that were moved into this one: the program may have refs to these.
+  /// There is no cycle, since `child_graph_node` rejects a graph that would close one.
   graph_keeper* moved_in = nullptr;
-  graph_keeper* next = nullptr;  ///< in such a list
+  graph_keeper* next = nullptr;  ///< in that list
   std::size_t owners = 1;
 
   void share() noexcept { __atomic_add_fetch(&owners, 1u, __ATOMIC_RELAXED); }
-  /// Also where CUDA must not be called.
+  /// May be called from a callback that must not call CUDA.
   void drop() noexcept {
     if (__atomic_sub_fetch(&owners, 1u, __ATOMIC_ACQ_REL) != 0) return;
     while (moved_in != nullptr) exchange(moved_in, moved_in->next)->drop();
@@ -29,7 +29,7 @@ struct graph_keeper {
 
   void take_in(graph_keeper* child) noexcept { child->next = exchange(moved_in, child); }
 
-  /// Whether it is `other`, or has it.
+  /// Returns whether this is `other`, or `other` was moved into it, directly or not.
   bool holds(const graph_keeper* other) const noexcept {
     const graph_keeper* each = this == other ? nullptr : moved_in;
     while (each != nullptr && !each->holds(other)) each = each->next;
@@ -37,10 +37,10 @@ struct graph_keeper {
   }
 };
 
-/// Takes a share in all that a graph needs: of its keeper's, where it has one, else of its nodes'.
-template <class Taking>
-result<> take_of_graph(Taking& taking, CUgraph graph, const graph_keeper* keeper,
-                       context_ref context) noexcept {
+/// Takes a share in everything that a graph needs: what its keeper has or, without a keeper, what
+/// its nodes name.
+inline result<> take_of_graph(share_taking& taking, CUgraph graph, const graph_keeper* keeper,
+                              context_ref context) noexcept {
   if (keeper == nullptr) return take_of_nodes(taking, graph, context);
   for (const object_share* each = keeper->shares.get(); each != nullptr; each = each->next)
     GPU_TRY(taking.take(each->object));
@@ -49,10 +49,9 @@ result<> take_of_graph(Taking& taking, CUgraph graph, const graph_keeper* keeper
   return {};
 }
 
-/// Takes a share in what a node needs. A graph that is moved into it brings its keeper.
-template <class Taking>
-result<> take_of_description(Taking& taking, const node_parameters& node,
-                             context_ref context) noexcept {
+/// Takes a share in what a node needs. A graph that is moved into the node brings its own keeper.
+inline result<> take_of_description(share_taking& taking, const node_parameters& node,
+                                    context_ref context) noexcept {
   if (node.code != nullptr) return taking.take(node.code);
   if (node.native.type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
     return take_of_event(taking, node.native.eventRecord.event);
@@ -62,7 +61,8 @@ result<> take_of_description(Taking& taking, const node_parameters& node,
   return take_of_graph(taking, node.native.graph.graph, node.child_keeper, context);
 }
 
-/// Has a graph without a keeper hold shares.
+/// Has the driver keep shares for a graph without a keeper. (cuUserObjectCreate,
+/// cuGraphRetainUserObject)
 inline result<> keep_by_driver(CUgraph graph, object_shares&& shares, const char* function,
                                source_location where) noexcept {
   if (!shares) return {};

@@ -2,22 +2,22 @@
 /// \file
 /// Objects that a graph keeps alive and whose destructors use the driver: buffers, modules, events.
 ///
-/// The driver tells that a graph needs an object no more from where CUDA must not be called. So the
-/// object is put aside then, and destroyed by the next operation on any graph.
+/// The driver says that a graph no longer needs an object in a callback that must not call CUDA. So
+/// the callback puts the object into a list, and the next operation on any graph destroys it.
 
 #include <gpu/driver/detail/host_call.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// An object that a graph keeps.
+/// An object that a graph keeps alive.
 struct kept_object {
   void (*destroy)(kept_object* self) noexcept;
   kept_object* next = nullptr;
 
-  static inline constinit kept_object* put_aside = nullptr;  // the first of a list
+  static inline constinit kept_object* put_aside = nullptr;  // first of a list
 
-  // As CUhostFn.
+  // A CUhostFn.
   static void CUDA_CB put_aside_at(void* self) noexcept {
     auto* object = static_cast<kept_object*>(self);
     while (!__atomic_compare_exchange_n(&put_aside, &object->next, object, true, __ATOMIC_RELEASE,
@@ -34,8 +34,8 @@ template <class T> struct kept_value : kept_object {
         value(static_cast<T&&>(from)) {}
 };
 
-/// Destroys what graphs have let go of, and ends what nobody shares any more. A capture may be
-/// going on, that forbids what destroys a buffer, say, to threads that heed it.
+/// Destroys the objects that graphs no longer need, and the shared objects without owners. Relaxes
+/// the thread's capture mode meanwhile: a capture may forbid the calls that destroy a buffer.
 inline void destroy_put_aside() noexcept {
   if (__atomic_load_n(&kept_object::put_aside, __ATOMIC_RELAXED) == nullptr && !has_unwanted()) {
     return;

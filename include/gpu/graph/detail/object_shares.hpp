@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The shares that graphs have in the code of their kernels and in the events of their nodes, so
-/// that modules and events may be destroyed first.
+/// Shares of graphs in the code of their kernels and in the events of their nodes: the program may
+/// destroy its modules and events before the graphs.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/host_call.hpp>
@@ -11,13 +11,13 @@
 
 namespace gpu::inline v0::detail {
 
-/// One of a list.
+/// One share, in a list.
 struct object_share {
   shared_object* object;
   object_share* next;
 };
 
-/// Also where CUDA must not be called.
+/// May be called from a callback that must not call CUDA.
 struct drop_object_shares {
   void operator()(object_share* list) const noexcept {
     while (list != nullptr) {
@@ -33,7 +33,7 @@ inline bool has_share(const object_share* list, const shared_object* object) noe
   return list != nullptr;
 }
 
-/// Puts shares into another list.
+/// Moves shares into another list.
 inline void add_shares(object_shares& to, object_shares&& shares) noexcept {
   object_share* first = shares.release();
   if (first == nullptr) return;
@@ -43,18 +43,18 @@ inline void add_shares(object_shares& to, object_shares&& shares) noexcept {
   to.reset(first);
 }
 
-/// Shares to be taken for a list that has some, by a function of `gpu`.
+/// Takes shares that a list lacks, for a public function.
 struct share_taking {
   const object_share* known;  ///< the list
   const char* function;
   source_location where;
-  object_shares taken{};  ///< what the list lacks
+  object_shares taken{};  ///< not in the list yet
 
   bool has(const shared_object* object) const noexcept {
     return has_share(known, object) || has_share(taken.get(), object);
   }
 
-  /// Adds a share that was taken.
+  /// Adds a share that was taken. Drops it if there is one in the same object.
   result<> add(shared_object* object) noexcept {
     auto* const made = has(object) ? nullptr : new (std::nothrow) object_share{object, taken.get()};
     if (made != nullptr) {
@@ -62,29 +62,28 @@ struct share_taking {
       taken.reset(made);
       return {};
     }
-    const bool enough = has(object);
+    const bool is_known = has(object);
     drop_share(*object);
-    if (enough) return {};
+    if (is_known) return {};
     return fail(no_room_error(function, sizeof(object_share), where));
   }
 
-  /// Takes one in what somebody keeps; null is code that is no module's.
+  /// Takes a share in an object that has an owner; null is code that does not belong to a module.
   result<> take(shared_object* object) noexcept {
     return object == nullptr || has(object) || !object->take_share() ? result<>() : add(object);
   }
 };
 
-/// Takes a share in an event, which may be no `event`'s.
-template <class Taking> result<> take_of_event(Taking& taking, CUevent event) noexcept {
+/// Takes a share in an event, which a `gpu::event` need not own.
+inline result<> take_of_event(share_taking& taking, CUevent event) noexcept {
   if (shared_event* const shared = take_share_in(event)) return taking.add(shared);
   return fail(no_room_error(taking.function, sizeof(shared_event), taking.where));
 }
 
-/// Takes a share for each kernel and event of a graph and of its children, however they came into
-/// it. The driver does not tell of the bodies of conditional nodes. (cuGraphGetNodes,
+/// Takes a share for each kernel and event of a graph and of its children, however they got into
+/// it. The driver does not list the bodies of conditional nodes. (cuGraphGetNodes,
 /// cuGraphNodeGetType, cuGraphKernelNodeGetParams, cuGraphChildGraphNodeGetGraph)
-template <class Taking>
-result<> take_of_nodes(Taking& taking, CUgraph graph, context_ref context) noexcept {
+inline result<> take_of_nodes(share_taking& taking, CUgraph graph, context_ref context) noexcept {
   const source_location where = taking.where;
   const graph_node_list nodes =
       GPU_TRY(list_nodes<&driver::entry_points::graph_get_nodes>(graph, context, where));

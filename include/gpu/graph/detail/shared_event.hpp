@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Events that graphs have in nodes: the last graph, or executable graph, destroys an event that
-/// the program gave up. The driver would follow the handle of one that is gone.
+/// Events in nodes of graphs: if the program destroys such an event, the last graph or executable
+/// graph that has it does so instead. The driver would follow the dangling handle.
 
 #include <gpu/driver/calls.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
@@ -10,7 +10,7 @@ namespace gpu::inline v0::detail {
 
 struct shared_event;
 
-/// The events that graphs of the process have in nodes.
+/// The events in nodes of the graphs of the process.
 struct live_events {
   static constexpr const char* name = "live-events";
 
@@ -25,11 +25,11 @@ struct live_events {
   }
 };
 
-/// An event with as many shares as graphs hold.
+/// An event, with one share for each graph that has it.
 struct shared_event : shared_object {
   CUevent native;
-  bool given_up = false;
-  shared_event* following;  ///< in the list of all
+  bool given_up = false;    ///< the program has destroyed its owner
+  shared_event* following;  ///< in the list of all events
 
   explicit shared_event(CUevent event, shared_event* first) noexcept
       : shared_object{&end_event}, native{event}, following{first} {}
@@ -46,7 +46,7 @@ struct shared_event : shared_object {
       driver::destroy<&driver::entry_points::event_destroy>(ended->native);
     delete ended;
   }
-  /// Whether the program gave the event up.
+  /// Returns whether the program gave the event up.
   static bool take_from_list(shared_event& ended) noexcept {
     live_events& all = live_events::of_process();
     const scoped_lock lock(all.lock);
@@ -57,7 +57,8 @@ struct shared_event : shared_object {
   }
 };
 
-/// Whether graphs have an event that its owner gives up; the last of them destroys it then.
+/// Called by the owner of an event instead of destroying it. Returns whether graphs have the event;
+/// the last of them destroys it then.
 inline bool leave_to_graphs(CUevent native) noexcept {
   live_events& all = live_events::of_process();
   const scoped_lock lock(all.lock);
@@ -66,7 +67,7 @@ inline bool leave_to_graphs(CUevent native) noexcept {
   return known != nullptr;
 }
 
-/// A share in an event; null where the host has no memory.
+/// Takes a share in an event. Returns null if the host has no memory.
 inline shared_event* take_share_in(CUevent native) noexcept {
   process_state& state = state_of_process();
   if (__atomic_load_n(&state.keep_event, __ATOMIC_ACQUIRE) == nullptr) {
@@ -75,7 +76,7 @@ inline shared_event* take_share_in(CUevent native) noexcept {
   }
   live_events& all = live_events::of_process();
   const scoped_lock lock(all.lock);
-  // One that is on its way out is behind one that was made since.
+  // A record that is being destroyed comes after one that was made since.
   shared_event* const known = shared_event::find(native, all.first);
   if (known != nullptr && known->take_share()) return known;
   auto* const made = new (std::nothrow) shared_event(native, all.first);

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Recognises the images that a module can be loaded from, and finds damage before the driver does.
+/// Recognizes the images that a module can be loaded from, and rejects damaged ones.
 
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -30,8 +30,8 @@ inline image_kind kind_of_image(bytes_ref image) noexcept {
   return image_kind::unknown;
 }
 
-/// How many bytes an ELF image has by its own account: up to the end of its last section or table.
-/// 0 where its header is cut off or is not that of a cubin.
+/// Returns the size of an ELF image according to its header: up to the end of its last section or
+/// table. Returns 0 if the header is cut off or not that of a cubin.
 inline std::uint64_t bytes_of_cubin(bytes_ref image) noexcept {
   constexpr std::size_t header_size = 64, section_header_size = 64, program_header_size = 56;
   constexpr std::uint16_t cuda_machine = 190;
@@ -59,7 +59,7 @@ inline std::uint64_t bytes_of_cubin(bytes_ref image) noexcept {
   return end;
 }
 
-/// How many bytes a fatbin has by its own account, or 0 where its header is cut off.
+/// Returns the size of a fatbin according to its header, or 0 if the header is cut off.
 inline std::uint64_t bytes_of_fatbin(bytes_ref image) noexcept {
   if (image.size() < 16) return 0;
   const auto header = read_at<std::uint16_t>(image, 6);
@@ -68,36 +68,36 @@ inline std::uint64_t bytes_of_fatbin(bytes_ref image) noexcept {
   return end;
 }
 
-/// Refuses what the driver could only misread: nothing, garbage, and images that are cut off.
+/// Rejects images that the driver would misread: empty, unknown and truncated ones.
 inline result<> check_image(bytes_ref image, source_location where) noexcept {
-  const auto refuse = [&](text_builder& out) {
-    out << " Pass a cubin, a fatbin or PTX, whole and unmodified.";
+  const auto reject = [&](text_builder& out) {
+    out << " Pass a complete cubin, fatbin or PTX.";
     return refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size());
   };
   text_builder out;
   if (image.data() == nullptr || image.empty())
-    return fail(refuse(out << "the image has no bytes."));
+    return fail(reject(out << "the image has no bytes."));
   const image_kind kind = kind_of_image(image);
   constexpr std::uint32_t lto_ir = 0x7f4e'43ed;
   if (kind == image_kind::unknown && image.size() >= 4 &&
       read_at<std::uint32_t>(image, 0) == lto_ir) {
     out << "the image of " << image.size()
-        << " bytes is LTO-IR, which no driver runs. Link it first: gpu::link({image}).";
+        << " bytes is LTO-IR, which the driver cannot load. Link it first: gpu::link({image}).";
     return fail(
         refusal(errc::invalid_image, "gpu::module::load", out.finish(), where, image.size()));
   }
   if (kind == image_kind::unknown) {
-    return fail(refuse(out << "the image of " << image.size()
-                           << " bytes begins like neither a cubin, nor a fatbin, nor PTX."));
+    return fail(reject(out << "the image of " << image.size()
+                           << " bytes is not a cubin, a fatbin or PTX."));
   }
   if (kind == image_kind::ptx) {
     if (const void* zero = __builtin_memchr(image.data(), 0, image.size())) {
       const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - image.characters());
-      // Terminators may be counted; characters behind them may not.
+      // Trailing zero bytes may be part of the range; other characters after them may not.
       for (std::size_t i = at; i < image.size(); ++i) {
         if (image.characters()[i] == '\0') continue;
         return fail(
-            refuse(out << "the PTX has a zero byte at " << at << " of " << image.size() << '.'));
+            reject(out << "the PTX has a zero byte at " << at << " of " << image.size() << '.'));
       }
     }
     return {};
@@ -106,12 +106,12 @@ inline result<> check_image(bytes_ref image, source_location where) noexcept {
   const std::uint64_t whole =
       kind == image_kind::cubin ? bytes_of_cubin(image) : bytes_of_fatbin(image);
   if (whole == 0) {
-    return fail(refuse(out << "the " << what << " of " << image.size()
-                           << " bytes has a header that is cut off or not CUDA's."));
+    return fail(reject(out << "the " << what << " of " << image.size()
+                           << " bytes has a header that is truncated or not CUDA's."));
   }
   if (whole > image.size()) {
-    return fail(refuse(out << "the " << what << " is cut off: it has " << image.size() << " of the "
-                           << whole << " bytes that its header speaks of."));
+    return fail(reject(out << "the " << what << " is truncated: it has " << image.size()
+                           << " bytes, and its header promises " << whole << '.'));
   }
   return {};
 }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a module remembers of one of its kernels: its parameters, and what each device allows it.
+/// The record of a kernel: its parameters, and its limits on each device.
 
 #include <gpu/core/unique_handle.hpp>
 #include <gpu/driver/detail/current_context.hpp>
@@ -11,21 +11,21 @@
 
 namespace gpu::inline v0::detail {
 
-/// Shared by all handles of a kernel; lives as long as its code.
+/// The record that all handles of a kernel share; lives as long as the kernel's code.
 struct kernel_record {
-  /// By `limits_place`. First, since the launch path looks here.
+  /// Limits per device; slot 0 rejects everything and forces the checked path.
   const kernel_limits* limits[most_limits_places];
   CUkernel native = nullptr;
   process_state* process = nullptr;
-  /// The argument list that was last found to fit, for launches without types.
+  /// The list of argument types that was last found to fit an `untyped_kernel`.
   const void* fitting_arguments = nullptr;
 
   text name;
-  parameter_place* parameters = nullptr;
+  module_parameter* parameters = nullptr;
   std::size_t parameter_count = 0;
-  bool parameters_known = false;  ///< drivers before CUDA 12.4 cannot tell
+  bool parameters_known = false;  ///< not by drivers before CUDA 12.4
   kernel_record* next = nullptr;
-  live_kernel live{};  ///< without code where no module has it
+  live_kernel live{};  ///< without code if no module owns the kernel
 
   constexpr kernel_record() noexcept {
     for (const kernel_limits*& of_device : limits) of_device = &no_limits;
@@ -35,18 +35,17 @@ struct kernel_record {
   ~kernel_record() { delete[] parameters; }
 };
 
-/// What empty handles point at: a kernel that no device allows anything, which the launch path
-/// finds out by a comparison that it makes anyway.
+/// The record of empty handles. Its limits reject every launch, so that the fast path need not
+/// check for an empty handle.
 inline constinit kernel_record no_kernel{};
 
-/// Asks the driver for the parameters of a kernel, once, when it is looked up. To be called where a
-/// context is current.
+/// Reads the parameters of a kernel from the driver. The caller has made a context current.
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
   const auto function = driver::current_entry_points().kernel_get_param_info;
   if (function == nullptr) return {};
   std::size_t capacity = 0;
   for (;; ++kernel.parameter_count) {
-    parameter_place place;
+    module_parameter place;
     const CUresult code =
         function(kernel.native, kernel.parameter_count, &place.offset, &place.size);
     if (code == CUDA_ERROR_INVALID_VALUE) break;  // past the last
@@ -56,10 +55,10 @@ inline result<> read_parameters(kernel_record& kernel, source_location where) no
     }
     if (kernel.parameter_count == capacity) {
       capacity = capacity * 2 + 8;
-      auto* grown = new (std::nothrow) parameter_place[capacity];
+      auto* grown = new (std::nothrow) module_parameter[capacity];
       if (grown == nullptr) {
         return fail(out_of_host_memory_error("gpu::module::kernel",
-                                             capacity * sizeof(parameter_place), where));
+                                             capacity * sizeof(module_parameter), where));
       }
       for (std::size_t i = 0; i < kernel.parameter_count; ++i) grown[i] = kernel.parameters[i];
       delete[] kernel.parameters;
@@ -76,8 +75,7 @@ struct delete_kernel_record {
 };
 using owned_kernel_record = unique_handle<kernel_record*, delete_kernel_record>;
 
-/// The record of a kernel of the driver's. What the launch has to know is read once, from the
-/// driver.
+/// Creates the record of a kernel, with all that a launch needs to know of it.
 inline result<owned_kernel_record> read_kernel(CUkernel native, const text& name,
                                                source_location where) noexcept {
   owned_kernel_record owner(new (std::nothrow) kernel_record);
@@ -88,24 +86,24 @@ inline result<owned_kernel_record> read_kernel(CUkernel native, const text& name
   made->native = native;
   made->process = &state_of_process();
   made->name = name;
-  // Unlike the kernel itself, its parameters are known to no thread that has no context.
+  // Unlike the look-up of the kernel, reading its parameters needs a context.
   GPU_TRY(driver::in_any_context(where, [&] { return read_parameters(*made, where); }));
   return owner;
 }
 
-/// Records of kernels: a list that only grows, read and added to by any number of threads at once.
-/// Whoever has it deletes them.
+/// A list of kernel records that only grows. Any number of threads may read it and add to it at
+/// once. The list's owner deletes the records.
 struct kernel_list {
   kernel_record* first = nullptr;
 
-  /// The first record of which `is_it(record)` says so, or null.
+  /// Returns the first record for which `is_it(record)` is true, or null.
   template <class Predicate> kernel_record* find(Predicate is_it) const noexcept {
     kernel_record* record = __atomic_load_n(&first, __ATOMIC_ACQUIRE);
     while (record != nullptr && !is_it(*record)) record = record->next;
     return record;
   }
 
-  /// Adds a record. Where two threads add one kernel at once, it has two records, which is
+  /// Adds a record. If two threads add the same kernel at once, it has two records, which is
   /// harmless.
   void add(kernel_record* record) noexcept {
     record->next = __atomic_load_n(&first, __ATOMIC_RELAXED);

@@ -14,11 +14,9 @@ inline void write(text_builder& out, const dims& d) noexcept {
   out << '{' << d.x << ", " << d.y << ", " << d.z << '}';
 }
 
-/// `what` of a launch is zero or too large along an axis.
-[[gnu::cold, gnu::noinline]] inline result<> check_extents(const prepared_launch& launch,
-                                                           const char* function, const char* what,
-                                                           const dims& asked, const dims& limit,
-                                                           const char* cure) noexcept {
+/// Checks the extents of a grid or a block, called `what`.
+inline result<> check_extents(const prepared_launch& launch, const char* function, const char* what,
+                              const dims& asked, const dims& limit, const char* cure) noexcept {
   const std::uint32_t values[] = {asked.x, asked.y, asked.z};
   const std::uint32_t limits[] = {limit.x, limit.y, limit.z};
   for (int axis = 0; axis < 3; ++axis) {
@@ -31,63 +29,61 @@ inline void write(text_builder& out, const dims& d) noexcept {
         << "xyz"[axis] << " extent of " << value
         << (value == 0 ? " is zero; it must be at least 1 and at most "
                        : " is more than the device's limit of ")
-        << most << ". " << (value == 0 ? "Skip the launch where there is nothing to do." : cure);
+        << most << ". " << (value == 0 ? "Skip the launch if there is nothing to do." : cure);
     return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, value,
                         value == 0 ? 1 : most));
   }
   return {};
 }
 
-/// Launches ask one question of the driver more where their clusters are of more blocks than this,
-/// which every device with clusters takes.
-inline constexpr std::uint32_t portable_cluster_size = 8;
+/// The number of blocks in a cluster that every device with clusters supports. Larger clusters cost
+/// a launch one more driver call.
+inline constexpr int portable_cluster_size = 8;
 
-/// The most blocks that a cluster of the kernel can have, for clusters of more than the portable
-/// size.
-template <class Number>
-result<Number> find_cluster_limit(const prepared_launch& launch,
-                                  const kernel_limits& limits) noexcept {
-  if (limits.has_clusters == 0) return Number{1};
+/// Returns the largest number of blocks that a cluster of the kernel can have, for clusters of more
+/// than the portable size.
+inline result<int> find_cluster_limit(const prepared_launch& launch,
+                                      const kernel_limits& limits) noexcept {
+  if (limits.has_clusters == 0) return 1;
   const auto in = launch.stream.context().native();
-  Number answer = 0;
+  int answer = 0;
   GPU_TRY(driver::call_in<&driver::entry_points::kernel_get_attribute>(
       in, launch.where, &answer, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
       launch.kernel->native, launch.stream.device().native()));
-  if (answer == 0) return Number{portable_cluster_size};
+  if (answer == 0) return int{portable_cluster_size};
   const CUlaunchConfig native = native_config(launch.config, nullptr, nullptr, 0);
   GPU_TRY(driver::call_in<&driver::entry_points::occupancy_max_potential_cluster_size>(
       in, launch.where, &answer, reinterpret_cast<CUfunction>(launch.kernel->native), &native));
   return answer;
 }
 
-/// The cluster against the grid, and against what device and kernel allow.
-[[gnu::cold, gnu::noinline]] inline result<> check_cluster(const prepared_launch& launch,
-                                                           const char* function,
-                                                           const kernel_limits& limits) noexcept {
+/// Checks the cluster against the grid, and against the limits of device and kernel.
+inline result<> check_cluster(const prepared_launch& launch, const char* function,
+                              const kernel_limits& limits) noexcept {
   const dims& cluster = launch.config.cluster;
   const dims& grid = launch.config.grid;
   const std::uint64_t blocks = cluster.volume();
   if (blocks == 1) return {};
   std::uint64_t limit = portable_cluster_size;
   if (blocks > limit || limits.has_clusters == 0)
-    limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit<int>(launch, limits)));
+    limit = static_cast<std::uint64_t>(GPU_TRY(find_cluster_limit(launch, limits)));
   const bool divides =
       blocks != 0 && grid.x % cluster.x == 0 && grid.y % cluster.y == 0 && grid.z % cluster.z == 0;
-  if (divides && blocks <= limit) [[likely]]
-    return {};
+  if (divides && blocks <= limit) return {};
   text_builder out;
   out << "kernel " << launch.kernel->name << ": a cluster of ";
   write(out, cluster);
   if (blocks == 0) {
     limit = 1;
-    out << " has no blocks. Each extent is at least 1; {1, 1, 1} stands for no clusters.";
+    out << " has no blocks; each extent must be at least 1, and {1, 1, 1} means no clusters.";
   } else if (blocks > limit) {
     out << " has " << blocks << " blocks, more than the limit of " << limit;
-    out << (limits.has_clusters == 0 ? ", for the device has no clusters. Leave the cluster out."
+    out << (limits.has_clusters == 0
+                ? ", because the device does not support clusters. Leave the cluster out."
             : limit == portable_cluster_size
-                ? ". Use smaller clusters, or allow the kernel larger ones with "
-                  "gpu::kernel_attribute::allows_nonportable_cluster, where the device has them."
-                : " that kernel and device have together. Use smaller clusters.");
+                ? ". Use smaller clusters, or set "
+                  "gpu::kernel_attribute::allows_nonportable_cluster if the device supports more."
+                : " for this kernel on this device. Use smaller clusters.");
   } else {
     limit = grid.volume();
     out << " blocks does not divide the grid of ";
@@ -97,13 +93,12 @@ result<Number> find_cluster_limit(const prepared_launch& launch,
   return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, limit));
 }
 
-/// Grid and block against the limits of the device and of the kernel.
-[[gnu::cold, gnu::noinline]] inline result<> check_shape(const prepared_launch& launch,
-                                                         const char* function,
-                                                         const kernel_limits& limits) noexcept {
+/// Checks grid and block against the limits of the device and of the kernel.
+inline result<> check_shape(const prepared_launch& launch, const char* function,
+                            const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
   GPU_TRY(check_extents(launch, function, "grid", config.grid, limits.grid,
-                        "Give each thread several elements, in a loop that strides by the grid."));
+                        "Let each thread process several elements, in a grid-stride loop."));
   GPU_TRY(check_extents(launch, function, "block", config.block, limits.block,
                         "Use smaller blocks and more of them."));
   const std::uint64_t threads = config.block.volume();
@@ -123,46 +118,47 @@ result<Number> find_cluster_limit(const prepared_launch& launch,
   return {};
 }
 
-/// Sees to it that the kernel may use `asked` bytes of dynamic shared memory.
-[[gnu::cold, gnu::noinline]] inline result<> allow_shared_memory(const kernel_on_device& place,
-                                                                 const kernel_limits& limits,
-                                                                 std::uint32_t asked) noexcept {
+/// Opts in to `asked` bytes of dynamic shared memory if that is needed; fails if no block can have
+/// so much.
+inline result<> allow_shared_memory(const kernel_on_device& target, const kernel_limits& limits,
+                                    std::uint32_t asked) noexcept {
   if (asked <= limits.dynamic_shared) return {};
   const std::uint32_t most = most_dynamic_shared(limits);
   if (asked > most) {
     text_builder out;
-    out << "kernel " << place.kernel->name << ": " << asked
-        << " bytes of dynamic shared memory are more than the " << most << " that are left of the "
-        << limits.opt_in_shared << " which a block can have on device " << limits.label.device
-        << ", since the kernel itself declares " << limits.static_shared
-        << ". Ask for less, or split the work into smaller tiles.";
+    out << "kernel " << target.kernel->name << ": " << asked
+        << " bytes of dynamic shared memory are more than the limit of " << most
+        << ": a block on device " << limits.label.device << " can have " << limits.opt_in_shared
+        << " bytes, of which the kernel declares " << limits.static_shared
+        << " statically. Use less, or split the work into smaller tiles.";
     return fail(
-        refusal(errc::invalid_launch, place.function, out.finish(), place.where, asked, most));
+        refusal(errc::invalid_launch, target.function, out.finish(), target.where, asked, most));
   }
-  return raise_dynamic_shared(place, limits);
+  return raise_dynamic_shared(target, limits);
 }
 
-/// The attributes of a launch on behalf of `function`: whether they are there at all.
+/// Checks that the attributes of a launch are there, and not too many.
 inline result<> check_attributes(const prepared_launch& launch, const char* function) noexcept {
   const launch_attributes_ref& given = launch.config.attributes;
   const std::size_t count = given.size();
-  if (count <= most_launch_attributes && (given.native() != nullptr || count == 0)) [[likely]]
-    return {};
+  if (count <= most_launch_attributes && (given.native() != nullptr || count == 0)) return {};
   const bool missing = count <= most_launch_attributes;
   text_builder out;
-  out << "kernel " << launch.kernel->name << ": " << count << " launch attributes ";
+  out << "kernel " << launch.kernel->name << ": ";
   if (missing) {
-    out << "are at a null pointer. Pass the array that holds them, or none.";
+    out << "config.attributes has size " << count
+        << " but a null pointer. Pass the array that holds the attributes.";
   } else {
-    out << "are more than the limit of " << most_launch_attributes << ". Pass each attribute once.";
+    out << count << " launch attributes are more than the limit of " << most_launch_attributes
+        << ". Pass each attribute once.";
   }
   return fail(refusal(errc::invalid_launch, function, out.finish(), launch.where, count,
                       missing ? 0 : most_launch_attributes));
 }
 
-/// A cooperative grid against what the device holds at once: its blocks wait for each other.
-[[gnu::cold, gnu::noinline]] inline result<> check_cooperative(
-    const prepared_launch& launch, const char* function, const kernel_limits& limits) noexcept {
+/// Checks that the device holds a cooperative grid at once: its blocks wait for each other.
+inline result<> check_cooperative(const prepared_launch& launch, const char* function,
+                                  const kernel_limits& limits) noexcept {
   const launch_config& config = launch.config;
   const CUcontext in = launch.stream.context().native();
   const auto kernel = reinterpret_cast<CUfunction>(launch.kernel->native);
@@ -186,39 +182,37 @@ inline result<> check_attributes(const prepared_launch& launch, const char* func
   text_builder out;
   out << "kernel " << launch.kernel->name << ": the cooperative grid of ";
   write(out, config.grid);
-  out << " has " << blocks << " blocks, more than the limit of " << together << " which device "
+  out << " has " << blocks << " blocks, more than the limit of " << together << ", which device "
       << limits.label.device
-      << " holds at once in this shape. Launch fewer blocks, and give each more to do.";
+      << " holds at once in this shape. Launch fewer blocks, and let each do more.";
   return fail(
       refusal(errc::invalid_launch, function, out.finish(), launch.where, blocks, together));
 }
 
-/// What some attributes ask of the shape, once that is known to be one that can be launched.
-template <class Limits>
-result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
-                                    const Limits& limits) noexcept {
+/// Checks the shape against the attributes, once the shape alone was checked.
+inline result<> check_attributes_and_shape(const prepared_launch& launch, const char* function,
+                                           const kernel_limits& limits) noexcept {
   const launch_attributes_ref& given = launch.config.attributes;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const CUlaunchAttribute& each = given.native()[i];
-    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && each.value.cooperative != 0) [[unlikely]]
+    if (each.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && each.value.cooperative != 0)
       return check_cooperative(launch, function, limits);
   }
   return {};
 }
 
-/// Finds out what the device allows, checks shape, shared memory and cluster against it, and
-/// prepares the kernel, on behalf of `function`. Before that, checks whose memory the arguments
-/// are.
-[[gnu::cold, gnu::noinline]] inline result<const kernel_limits*> prepare_kernel(
-    const prepared_launch& launch, const char* function) noexcept {
+/// Checks the arguments' memory, the attributes, and the shape against the limits, on behalf of
+/// `function`, and opts the kernel in to the shared memory that it needs. Returns the limits.
+inline result<const kernel_limits*> prepare_kernel(const prepared_launch& launch,
+                                                   const char* function) noexcept {
   GPU_TRY(check_owners(launch, function));
   GPU_TRY(check_attributes(launch, function));
-  const kernel_on_device place{launch.kernel, launch.stream.context().native(),
-                               launch.stream.device().native(), function, launch.where};
-  const kernel_limits* limits = GPU_TRY(find_limits(place));
+  const kernel_on_device target{launch.kernel, launch.stream.context().native(),
+                                launch.stream.device().native(), function, launch.where};
+  const kernel_limits* limits = GPU_TRY(find_limits(target));
   if (fits(launch.config, *limits)) return limits;
   GPU_TRY(check_shape(launch, function, *limits));
-  GPU_TRY(allow_shared_memory(place, *limits, launch.config.shared_bytes));
+  GPU_TRY(allow_shared_memory(target, *limits, launch.config.shared_bytes));
   GPU_TRY(check_cluster(launch, function, *limits));
   return limits;
 }

@@ -1,8 +1,7 @@
 #pragma once
 /// \file
-/// What a module owns, together with its kernels and the graphs that have them: the driver's
-/// library, the records of its kernels, and the names by which instances of templates can be asked
-/// for.
+/// The state that a module shares with its kernels and with the graphs that use them: the driver's
+/// library, the records of its kernels, and the names of instances of templates.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/core/unique_handle.hpp>
@@ -15,7 +14,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// A name as the source has it, such as `axpy<float>`, and as the module has it.
+/// A name as written in the source, such as `axpy<float>`, and as it is in the module.
 struct module_name {
   text written;
   text lowered;
@@ -25,10 +24,10 @@ struct module_name {
 struct module_state : shared_object {
   CUlibrary library = nullptr;
   kernel_list kernels;
-  module_name* names = nullptr;  ///< complete before the module is handed out
-  jit_log* log = nullptr;        ///< where the driver may still write, or null
+  module_name* names = nullptr;  ///< complete before the module is returned
+  jit_log* log = nullptr;  ///< the driver may write to it as long as the library lives; or null
 
-  module_state() noexcept : shared_object{&unload_state<module_state>} {}
+  module_state() noexcept : shared_object{&unload} {}
   module_state(const module_state&) = delete;
   module_state& operator=(const module_state&) = delete;
   ~module_state() {
@@ -37,14 +36,14 @@ struct module_state : shared_object {
     jit_log::destroy(log);
   }
 
-  /// Has graphs find the kernels of the library no more.
+  /// Removes the kernels of the library from those that graphs can find.
   void forget_kernels() noexcept {
     for (kernel_record* each = kernels.first; each != nullptr; each = each->next) {
       remove_live_kernel(each->live);
     }
   }
 
-  /// The name that the driver knows for `written`. It may be lost.
+  /// Returns the name that the driver knows for `written`. It is `lost()` if memory runs out.
   text lowered(string_ref written) const noexcept {
     for (const module_name* n = names; n != nullptr; n = n->next) {
       if (string_ref(n->written) == written) return n->lowered;
@@ -52,7 +51,7 @@ struct module_state : shared_object {
     return written.to_text();
   }
 
-  /// Whether there was memory for it.
+  /// Adds a name; returns false if memory runs out.
   bool add_name(string_ref written, string_ref lowered) noexcept {
     auto* name = new (std::nothrow) module_name{written.to_text(), lowered.to_text(), names};
     if (name == nullptr) return false;
@@ -65,8 +64,8 @@ struct module_state : shared_object {
   }
 
  private:
-  template <class State> static void unload_state(shared_object* self) noexcept {
-    auto* const state = static_cast<State*>(self);
+  static void unload(shared_object* self) noexcept {
+    auto* const state = static_cast<module_state*>(self);
     state->forget_kernels();
     if (state->library != nullptr) {
       driver::destroy<&driver::entry_points::library_unload>(state->library);
@@ -76,16 +75,15 @@ struct module_state : shared_object {
 };
 
 struct drop_module {
-  template <class State> void operator()(State* state) const noexcept { let_go(*state); }
+  void operator()(module_state* state) const noexcept { let_go(*state); }
 };
 
 using owned_module_state = unique_handle<module_state*, drop_module>;
 
-/// Adds to `error`, which PTX was refused with, what the driver's compiler says about it. It is
-/// asked apart from the library, which the driver may read, and log about, at any later time. To be
-/// called where a context is current.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_compiler_log(cuda_error error,
-                                                                 const void* ptx) noexcept {
+/// Adds the log of the driver's compiler to `error`, with which it rejected PTX. Compiles once more
+/// for the log, apart from the library: the driver may read a library, and write to its log, at any
+/// later time. The caller has made a context current.
+inline cuda_error explain_ptx_error(cuda_error error, const void* ptx) noexcept {
   const driver::entry_points& table = driver::current_entry_points();
   if (table.module_load_data_ex == nullptr || error.kind() != error_kind::compile) return error;
   char log[4096] = {};
@@ -101,9 +99,8 @@ using owned_module_state = unique_handle<module_state*, drop_module>;
   return noted_error(detail::move(error).with_details(out.finish()));
 }
 
-/// Makes a library of an image and has the driver read it now: left alone, it would look at most
-/// images only when the first kernel is launched, and refuse them there. To be called where a
-/// context is current.
+/// Loads an image as a library and makes the driver read it now: by default it reads most images at
+/// the first launch of a kernel, and rejects them there. The caller has made a context current.
 inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
                              source_location where) noexcept {
   jit_arguments* const with = log != nullptr ? &log->arguments : nullptr;
@@ -116,14 +113,13 @@ inline result<> read_library(const void* image, jit_log* log, CUlibrary& loaded,
   return driver::call<&driver::entry_points::library_get_module>(where, &module, loaded);
 }
 
-/// Loads an image into `library`. PTX that the driver refuses comes with the log of its compiler:
-/// `log`, which has to live as long as the library, or one that is made for the purpose.
+/// Loads an image into `library`. The error for PTX that the driver rejects has the log of its
+/// compiler: `log`, which has to live as long as the library, or a temporary one if it is null.
 inline result<> load_library(bytes_ref image, CUlibrary& library, source_location where,
                              jit_log* log = nullptr) noexcept {
   GPU_TRY(check_image(image, where));
   const void* bytes = image.data();
-  // The driver is given no size: it reads PTX up to a zero, which a range of characters need not
-  // have.
+  // The driver gets no size: it reads PTX up to a zero byte, which a range need not have.
   text terminated;
   const bool is_ptx = kind_of_image(image) == image_kind::ptx;
   if (is_ptx) {
@@ -137,7 +133,7 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   result<> done = driver::in_any_context(where, [&]() -> result<> {
     result<> read = read_library(bytes, log, loaded, where);
     if (read.has_value() || !is_ptx || log != nullptr) return read;
-    return fail(with_compiler_log(detail::move(read).error(), bytes));
+    return fail(explain_ptx_error(detail::move(read).error(), bytes));
   });
   if (done.has_value()) {
     library = loaded;
@@ -147,26 +143,25 @@ inline result<> load_library(bytes_ref image, CUlibrary& library, source_locatio
   return done;
 }
 
-/// Refuses a name with a zero byte, of which the driver would take what is before.
+/// Rejects a name with a zero byte: the driver would use only the part before it.
 inline result<> require_whole_name(const char* function, string_ref name,
                                    source_location where) noexcept {
   const void* const zero = __builtin_memchr(name.data(), 0, name.size());
-  if (zero == nullptr) [[likely]]
-    return {};
+  if (zero == nullptr) return {};
   const auto at = static_cast<std::size_t>(static_cast<const char*>(zero) - name.data());
   text_builder out;
   out << "the name that begins with \"" << name.substring(0, at) << "\" has a zero byte at " << at
-      << " of " << name.size() << ", where the driver would stop reading. Take it out.";
+      << " of " << name.size() << ", where the driver would stop reading. Remove it.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, at, name.size()));
 }
 
-/// Whether machine code was refused because it is for another device.
+/// Returns whether the driver rejected machine code because it is for another device.
 inline bool is_for_other_device(const result<>& loaded) noexcept {
   return !loaded.has_value() && loaded.error().domain() == error_domain::driver &&
          loaded.error().code() == CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-/// Loads machine code, or PTX where there is none or the driver cannot run it.
+/// Loads machine code, or the PTX if there is no machine code or the driver cannot run it.
 inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
                              source_location where) noexcept {
   if (cubin.empty()) return load_library(ptx, library, where);
@@ -177,7 +172,7 @@ inline result<> load_library(bytes_ref cubin, bytes_ref ptx, CUlibrary& library,
   return load_library(ptx, library, where);
 }
 
-/// Sets `record` to the kernel of that name, or to null where the module has none.
+/// Sets `record` to the kernel called `name`, or to null if the module has no such kernel.
 inline result<> find_kernel(module_state& state, const text& name, kernel_record*& record,
                             source_location where) noexcept {
   if (name.lost()) return fail(out_of_host_memory_error("gpu::module::kernel", 0, where));

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What to say when a module has no kernel of a name: the names that it has, nearest first.
+/// The error for a kernel name that a module does not have, with the names that it has, nearest
+/// first.
 
 #include <gpu/core/detail/demangled.hpp>
 #include <gpu/core/string_ref.hpp>
@@ -8,8 +9,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// How many characters have to be inserted, dropped or replaced to make `b` of `a`; names are cut
-/// at 127 characters.
+/// Returns how many characters have to be inserted, removed or replaced to change `a` into `b`.
+/// Compares at most 127 characters.
 inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
   constexpr std::size_t longest = 127;
   const std::size_t columns = b.size() < longest ? b.size() : longest;
@@ -29,7 +30,7 @@ inline std::size_t edit_distance(string_ref a, string_ref b) noexcept {
   return row[columns];
 }
 
-/// The bare name in an expression that names a kernel: `axpy` in `n::axpy<float>`, `f` in
+/// Returns the bare name in an expression that names a kernel: `axpy` in `n::axpy<float>`, `f` in
 /// `static_cast<void(*)(int*)>(f)`.
 inline string_ref bare_name(string_ref expression) noexcept {
   std::size_t first = 0, last = expression.size();
@@ -45,7 +46,7 @@ inline string_ref bare_name(string_ref expression) noexcept {
   return expression.substring(first, last - first);
 }
 
-/// The bare name in a declaration as the demangler writes it: `axpy` in `void n::axpy<float>(int)`.
+/// Returns the bare name in a demangled declaration: `axpy` in `void n::axpy<float>(int)`.
 inline string_ref declared_name(string_ref declaration) noexcept {
   constexpr string_ref unnamed("(anonymous namespace)"), nothing("void ");
   const std::size_t size = declaration.size();
@@ -61,9 +62,9 @@ inline string_ref declared_name(string_ref declaration) noexcept {
   return declaration.substring(first, last - first);
 }
 
-/// How far `candidate` is from what was meant by `wanted`: the less of what their whole names and
-/// their bare ones take, so that `_Z5saxpyPf` is next to `saxpi`. One that has the wanted one in it
-/// is as near as with one letter wrong; of those that are as near, the one with less besides.
+/// Returns the distance of `candidate` from `wanted`: the smaller of the edit distances of their
+/// whole names and of their bare names, so that `_Z5saxpyPf` is near `saxpi`. A candidate that
+/// contains the wanted name counts as one edit away; of several, the shorter comes first.
 inline std::size_t name_distance(string_ref wanted, const char* candidate) noexcept {
   const text declared = demangled(candidate);
   const string_ref sought = bare_name(wanted);
@@ -100,10 +101,9 @@ template <std::size_t Capacity> struct nearest_names {
   }
 };
 
-/// Refuses a kernel name; `asked` is it as the user wrote it, `looked_up` as the module would know
-/// it.
-[[gnu::cold, gnu::noinline]] inline cuda_error unknown_kernel_error(
-    CUlibrary library, string_ref asked, source_location where) noexcept {
+/// Returns the error for the kernel name `asked`, which the library does not have.
+inline cuda_error unknown_kernel_error(CUlibrary library, string_ref asked,
+                                       source_location where) noexcept {
   text_builder out;
   out << "the module has no kernel \"" << asked << "\". ";
   const auto& table = driver::current_entry_points();
@@ -125,7 +125,7 @@ template <std::size_t Capacity> struct nearest_names {
   }
   std::free(kernels);
   if (nearest.count != 0) {
-    out << "It has: ";
+    out << "Available kernels: ";
     for (std::size_t i = 0; i < nearest.count; ++i) {
       out << (i == 0 ? "" : ", ") << nearest.list[i].name;
       const text declared = demangled(nearest.list[i].name);
@@ -134,8 +134,8 @@ template <std::size_t Capacity> struct nearest_names {
     if (nearest.seen > nearest.count) out << ", and " << nearest.seen - nearest.count << " more";
     out << ". ";
   }
-  out << "Declare the kernel extern \"C\" to give it the name it has in the source; an instance of "
-         "a template has to be asked for when the program is compiled.";
+  out << "Declare the kernel extern \"C\" so that it keeps its name in the source; request an "
+         "instance of a template when you compile the program.";
   return refusal(errc::unknown_name, "gpu::module::kernel", out.finish(), where);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Loading what a compiler or a linker made, and loading with the options of the driver's compiler.
+/// Loads compiled and linked programs, and images with options for the driver's compiler.
 
 #include <gpu/core/detail/last_error_mark.hpp>
 #include <gpu/kernel/detail/module_state.hpp>
@@ -8,7 +8,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Loads the machine code of a program, or what else it has where the driver cannot run that.
+/// Loads the machine code of a program, or its other code if the driver cannot run that.
 template <class Program>
 inline result<> load_program(const Program& program, CUlibrary& library,
                              source_location where) noexcept {
@@ -17,7 +17,8 @@ inline result<> load_program(const Program& program, CUlibrary& library,
         bytes_ref(program.cubin()).empty() && bytes_ref(program.ptx()).empty();
     if (nothing_else && !bytes_ref(program.lto_ir()).empty()) {
       text_builder out;
-      out << "the program is LTO-IR, which no driver runs. Link it first: gpu::link({program}).";
+      out << "the program is LTO-IR, which the driver cannot load. Link it first: "
+             "gpu::link({program}).";
       return fail(refusal(errc::invalid_image, "gpu::module::load", out.finish(), where));
     }
   }
@@ -34,7 +35,7 @@ inline result<> load_program(const Program& program, CUlibrary& library,
   return done;
 }
 
-/// Gives a module the names by which the instances in it can be asked for.
+/// Gives a module the names of the instances of templates in it.
 template <class Program>
 inline result<> take_names(module_state* state, const Program& program,
                            source_location where) noexcept {
@@ -46,7 +47,7 @@ inline result<> take_names(module_state* state, const Program& program,
   return fail(out_of_host_memory_error("gpu::module::load", sizeof(module_name), where));
 }
 
-/// Refuses options that contradict each other, or that the driver would take for others.
+/// Rejects options that contradict each other, or that the driver would misinterpret.
 inline result<> check_jit_options(const jit_options& options, source_location where) noexcept {
   constexpr const char* function = "gpu::module::load";
   GPU_TRY(require_enumerator<jit_target>(options.target, "jit_target", function, where));
@@ -55,30 +56,32 @@ inline result<> check_jit_options(const jit_options& options, source_location wh
       require_enumerator<jit_cache_mode>(options.cache_mode, "jit_cache_mode", function, where));
   text_builder out;
   if (options.optimization_level < 0 || options.optimization_level > 4) {
-    out << "optimization_level " << options.optimization_level
-        << " is not from 0, the least, to 4, the most. Choose one of these.";
+    out << options.optimization_level
+        << " is not a valid optimization_level; pass 0 (none) to 4 (most).";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                         static_cast<std::uint64_t>(std::int64_t{options.optimization_level}), 4));
   }
   if (options.threads_per_block != 0 && options.target != jit_target::of_context) {
     out << "threads_per_block (" << options.threads_per_block
-        << ") is for the device of the context and cannot be combined with a target. Leave one of "
-           "the two out.";
+        << ") applies to the device of the context and cannot be combined with a target. Leave one "
+           "of "
+           "them out.";
     return fail(
         refusal(errc::invalid_argument, function, out.finish(), where, options.threads_per_block));
   }
   if (options.min_blocks_per_multiprocessor != 0 && options.max_threads_per_block == 0) {
     out << "min_blocks_per_multiprocessor (" << options.min_blocks_per_multiprocessor
-        << ") says nothing without the size of a block. Set max_threads_per_block too.";
+        << ") has no effect without a block size. Set max_threads_per_block too.";
     return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                         options.min_blocks_per_multiprocessor));
   }
   return {};
 }
 
-/// Loads an image with options. `log` is made, and has to live as long as the library.
-inline result<> load_library_with(bytes_ref image, const jit_options& options, CUlibrary& library,
-                                  jit_log*& log, source_location where) noexcept {
+/// Loads an image with options. Creates `log`, which has to live as long as the library.
+inline result<> load_library_with_options(bytes_ref image, const jit_options& options,
+                                          CUlibrary& library, jit_log*& log,
+                                          source_location where) noexcept {
   GPU_TRY(check_jit_options(options, where));
   log = jit_log::create(options.log_capacity);
   if (log == nullptr) {

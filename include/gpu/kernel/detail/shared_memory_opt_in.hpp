@@ -1,15 +1,14 @@
 #pragma once
 /// \file
-/// What a device allows a kernel, found when it is first asked for and kept; and the opt-in to more
-/// dynamic shared memory than usual, which `launch`, graphs and the questions about occupancy make
-/// where they need it.
+/// Finds the limits of a kernel on a device, and opts the kernel in to more dynamic shared memory
+/// than usual, for launches, graphs and occupancy.
 
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/detail/kernel_record.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A kernel on a device, in a context of it, and the user's call that this is about.
+/// A kernel on a device, in a context of the device, and the caller to name in errors.
 struct kernel_on_device {
   kernel_record* kernel;
   CUcontext context;
@@ -18,18 +17,16 @@ struct kernel_on_device {
   source_location where;
 };
 
-/// What the device allows the kernel, which is asked at the first use there and then kept; of
-/// devices that the record has no room for, every time.
-[[gnu::cold, gnu::noinline]] inline result<const kernel_limits*> find_limits(
-    const kernel_on_device& place) noexcept {
-  kernel_record& kernel = *place.kernel;
-  // The limits come from where the kernel will run.
+/// Returns the limits of the kernel on the device. They are read at the first use on the device and
+/// then kept; for devices without a slot in the record, they are read every time.
+inline result<const kernel_limits*> find_limits(const kernel_on_device& target) noexcept {
+  kernel_record& kernel = *target.kernel;
   const auto read = [&] {
-    return driver::in_context(place.context, place.where, [&] {
-      return read_limits(place.function, kernel.native, kernel.name, place.device, place.where);
+    return driver::in_context(target.context, target.where, [&] {
+      return read_limits(target.function, kernel.native, kernel.name, target.device, target.where);
     });
   };
-  const std::size_t index = limits_place(place.device);
+  const std::size_t index = limits_place(target.device);
   if (index == 0) {
     const scoped_lock lock(kernel_lock());
     return read();
@@ -45,27 +42,28 @@ struct kernel_on_device {
   return limits;
 }
 
-/// The dynamic shared memory of a block, in bytes, that the kernel can have with the opt-in.
+/// Returns the dynamic shared memory, in bytes, that a block of the kernel can have after the
+/// opt-in.
 constexpr std::uint32_t most_dynamic_shared(const kernel_limits& limits) noexcept {
   const std::uint32_t opt_in = limits.opt_in_shared;
   return opt_in > limits.static_shared ? opt_in - limits.static_shared : 0;
 }
 
-/// Makes the opt-in: to all that the device has, so that it is made once. (cuKernelSetAttribute)
-[[gnu::cold, gnu::noinline]] inline result<> raise_dynamic_shared(
-    const kernel_on_device& place, const kernel_limits& limits) noexcept {
+/// Opts in to all the shared memory of the device, so that it happens once. (cuKernelSetAttribute)
+inline result<> raise_dynamic_shared(const kernel_on_device& target,
+                                     const kernel_limits& limits) noexcept {
   const std::uint32_t most = most_dynamic_shared(limits);
   const scoped_lock lock(kernel_lock());
   GPU_TRY(driver::call_in<&driver::entry_points::kernel_set_attribute>(
-      place.context, place.where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-      static_cast<int>(most), place.kernel->native, place.device));
+      target.context, target.where, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+      static_cast<int>(most), target.kernel->native, target.device));
   kernel_limits raised = limits;
   raised.dynamic_shared = most;
-  const kernel_limits* kept = keep_limits(raised, place.kernel->name, place.device);
+  const kernel_limits* kept = keep_limits(raised, target.kernel->name, target.device);
   if (kept == nullptr)
-    return fail(out_of_host_memory_error(place.function, sizeof(kernel_limits), place.where));
-  if (const std::size_t index = limits_place(place.device); index != 0)
-    __atomic_store_n(&place.kernel->limits[index], kept, __ATOMIC_RELEASE);
+    return fail(out_of_host_memory_error(target.function, sizeof(kernel_limits), target.where));
+  if (const std::size_t index = limits_place(target.device); index != 0)
+    __atomic_store_n(&target.kernel->limits[index], kept, __ATOMIC_RELEASE);
   return {};
 }
 

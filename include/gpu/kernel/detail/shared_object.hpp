@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Objects with several owners, such as the code of kernels, which a module owns, each kernel that
-/// was looked up in it and each graph that has kernels of it.
+/// Objects with shared ownership, such as the code of a module, which is owned by the module, by
+/// each kernel that was looked up in it and by each graph that has kernels of it.
 
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/system/process_wide.hpp>
@@ -10,14 +10,14 @@
 
 namespace gpu::inline v0::detail {
 
-/// An object with as many owners as shares. When the last one was dropped, the next `end_unwanted`
-/// calls `end`.
+/// An object with as many owners as shares. After the last share is dropped, the next
+/// `end_unwanted` calls `end`.
 struct shared_object {
   void (*end)(shared_object* self) noexcept;
   std::size_t shares = 1;
-  shared_object* next = nullptr;  ///< in the list of unwanted objects, which has a share in each
+  shared_object* next = nullptr;  ///< in the list of unwanted objects, which owns a share of each
 
-  /// Whether a share was taken: nobody brings back what is on its way out.
+  /// Takes a share, and returns whether it could: not of an object that is about to end.
   bool take_share() noexcept {
     std::size_t now = __atomic_load_n(&shares, __ATOMIC_RELAXED);
     while (now != 0) {
@@ -30,29 +30,29 @@ struct shared_object {
   }
 };
 
-/// A capture that is going on, of which unwanted objects may be nodes; one of a list.
+/// A capture in progress, whose nodes may use unwanted objects; an element of a list.
 struct open_capture {
   open_capture* next = nullptr;
 };
 
-/// A kernel that a module has handed out, and what keeps its code loaded.
+/// A kernel that a module has returned, and the object that keeps its code loaded.
 struct live_kernel {
   CUkernel native;
   shared_object* code;
   live_kernel* next;
 };
 
-/// What modules and graphs share in the whole process.
+/// The process-wide state that modules and graphs share.
 struct live_objects {
   static constexpr const char* name = "live-objects";
 
   mutex lock;
   live_kernel* kernels[64];  // lists, by a hash of the handle
-  shared_object* unwanted;   // a list of objects that have no owner and wait for their end
-  open_capture* captures;    // a list of the captures in progress, whose graphs may become owners
+  shared_object* unwanted;   // list of the objects without an owner, which wait for their end
+  open_capture* captures;    // list of the captures in progress, whose graphs may become owners
 
   static live_objects& of_process() noexcept { return process_wide<live_objects>::get(); }
-  /// Another thread of the parent may have been changing the lists.
+  /// Empties the lists: another thread of the parent may have been changing them.
   void after_fork() noexcept {
     lock.reset();
     for (live_kernel*& list : kernels) list = nullptr;
@@ -61,8 +61,8 @@ struct live_objects {
   }
 };
 
-/// Gives a share up, also where CUDA must not be called.
-template <class Object> void drop_share(Object& object) noexcept {
+/// Drops a share. May be called even where CUDA calls are not allowed, as in host functions.
+inline void drop_share(shared_object& object) noexcept {
   std::size_t now = __atomic_load_n(&object.shares, __ATOMIC_RELAXED);
   while (now > 1) {
     if (__atomic_compare_exchange_n(&object.shares, &now, now - 1, true, __ATOMIC_RELEASE,
@@ -70,22 +70,22 @@ template <class Object> void drop_share(Object& object) noexcept {
       return;
     }
   }
-  // Its owner has the only share, so the object is not in the list yet.
+  // The caller owns the only share, so the object is not in the list yet.
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   object.next = all.unwanted;
   __atomic_store_n(&all.unwanted, &object, __ATOMIC_RELEASE);
 }
 
-/// Whether `end_unwanted` has something to do.
+/// Returns whether `end_unwanted` has something to do.
 inline bool has_unwanted() noexcept {
   const live_objects& all = live_objects::of_process();
   return __atomic_load_n(&all.unwanted, __ATOMIC_RELAXED) != nullptr &&
          __atomic_load_n(&all.captures, __ATOMIC_RELAXED) == nullptr;
 }
 
-/// Ends the objects of which the last share was dropped; not while a capture is going on, which may
-/// have nodes of them and takes shares where it ends.
+/// Ends the objects whose last share was dropped. Does nothing during a capture: its nodes may use
+/// these objects, and take shares when it ends.
 inline void end_unwanted() noexcept {
   live_objects& all = live_objects::of_process();
   shared_object* each = nullptr;
@@ -101,18 +101,18 @@ inline void end_unwanted() noexcept {
   }
 }
 
-/// Gives a share up, and ends what nobody needs any more.
-template <class Object> [[gnu::cold, gnu::noinline]] void let_go(Object& object) noexcept {
-  drop_share<shared_object>(object);
+/// Drops a share, and ends the objects that have no owner any more.
+inline void let_go(shared_object& object) noexcept {
+  drop_share(object);
   end_unwanted();
 }
 
-/// Owns a share in an object, or in nothing. Each copy owns one of its own, and a move is a copy.
-template <class Object = shared_object> class object_owner {
+/// Owns a share of an object, or nothing. Each copy owns a share of its own, and a move is a copy.
+class object_owner {
  public:
   constexpr object_owner() noexcept = default;
-  /// Takes a share in an object that somebody has a share in.
-  explicit object_owner(Object* shared) noexcept : object_{shared} { take_share(); }
+  /// Takes a share of an object that has an owner.
+  explicit object_owner(shared_object* shared) noexcept : object_{shared} { take_share(); }
   object_owner(const object_owner& other) noexcept : object_{other.object_} { take_share(); }
   object_owner& operator=(object_owner other) noexcept {
     swap_values(object_, other.object_);
@@ -127,7 +127,7 @@ template <class Object = shared_object> class object_owner {
     if (object_ != nullptr) object_->take_share();
   }
 
-  Object* object_ = nullptr;
+  shared_object* object_ = nullptr;
 };
 
 inline void add_capture(open_capture& capture) noexcept {
@@ -137,32 +137,32 @@ inline void add_capture(open_capture& capture) noexcept {
   __atomic_store_n(&all.captures, &capture, __ATOMIC_RELAXED);
 }
 
-/// It is over, and its nodes are another's to keep.
+/// Removes a capture that has ended; its nodes have owners by now.
 inline void remove_capture(open_capture& capture) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   open_capture** at = &all.captures;
-  // It is not there in the child of a process that forked meanwhile.
+  // The list is empty in the child of a process that forked meanwhile.
   while (*at != nullptr && *at != &capture) at = &(*at)->next;
   if (*at != nullptr) __atomic_store_n(at, capture.next, __ATOMIC_RELAXED);
 }
 
-/// The list that a kernel is in while it lives. To be called, and the list used, with the lock.
+/// Returns the list for a kernel. The caller holds the lock, and keeps it while using the list.
 inline live_kernel*& list_of(live_objects& all, CUkernel native) noexcept {
   const auto address = std::uint64_t{reinterpret_cast<std::uintptr_t>(native)};
   return all.kernels[address * 0x9e37'79b9'7f4a'7c15u >> 58];
 }
 
-/// From now on `take_share_of` finds the kernel.
-template <class Kernel> void add_live_kernel(Kernel& kernel) noexcept {
+/// Adds a kernel, so that `take_share_of` finds it.
+inline void add_live_kernel(live_kernel& kernel) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   live_kernel*& first = list_of(all, kernel.native);
   kernel.next = exchange(first, &kernel);
 }
 
-/// To be called before the kernel ends, for its handle can be another's afterwards.
-template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
+/// Removes a kernel, before it ends: afterwards the driver may reuse its handle.
+inline void remove_live_kernel(live_kernel& kernel) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);
   live_kernel** at = &list_of(all, kernel.native);
@@ -170,7 +170,7 @@ template <class Kernel> void remove_live_kernel(Kernel& kernel) noexcept {
   if (*at != nullptr) *at = kernel.next;
 }
 
-/// The code of a kernel, with a share in it for the caller; null where no module has it.
+/// Returns the code of a kernel, with a share of it for the caller; null if no module owns it.
 inline shared_object* take_share_of(CUkernel native) noexcept {
   live_objects& all = live_objects::of_process();
   const scoped_lock lock(all.lock);

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Compares the parameters that C++ states with those that a kernel really has.
+/// Compares the parameters that C++ states with those of the kernel in the module.
 
 #include <gpu/core/detail/demangled.hpp>
 #include <gpu/core/kernel_argument.hpp>
@@ -10,7 +10,7 @@
 namespace gpu::inline v0::detail {
 
 /// A parameter as the module describes it.
-struct parameter_place {
+struct module_parameter {
   std::size_t offset = 0;
   std::size_t size = 0;
 };
@@ -20,7 +20,7 @@ struct stated_parameter {
   string_ref type;
   std::size_t offset = 0;
   std::size_t size = 0;
-  /// Another size that would do: a span may be passed for a pointer where nothing is typed. Or 0.
+  /// Another size that fits, or 0: an untyped kernel takes a span for a pointer.
   std::size_t pointer_size = 0;
   std::size_t alignment = 1;
 };
@@ -30,7 +30,7 @@ template <std::size_t Count> struct stated_parameters {
   static constexpr std::size_t count = Count;
 };
 
-/// The parameters of `__global__ void f(P...)`, laid out as the compiler does it on the device.
+/// Returns the parameters of `__global__ void f(P...)` with the offsets that nvcc gives them.
 template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexcept {
   stated_parameters<sizeof...(P)> stated{
       {stated_parameter{type_name_of<P>(), 0, sizeof(P), 0, alignof(P)}...}};
@@ -45,9 +45,9 @@ template <class... P> constexpr stated_parameters<sizeof...(P)> lay_out() noexce
 
 template <class... P> inline constexpr stated_parameters<sizeof...(P)> layout_of = lay_out<P...>();
 
-/// Whether stated parameters fit those of the module, at the same offsets and with the same sizes.
-inline bool fits(const stated_parameter* stated, std::size_t stated_count,
-                 const parameter_place* actual, std::size_t actual_count) noexcept {
+/// Returns whether stated parameters have the offsets and sizes of the module's.
+inline bool same_layout(const stated_parameter* stated, std::size_t stated_count,
+                        const module_parameter* actual, std::size_t actual_count) noexcept {
   if (stated_count != actual_count) return false;
   for (std::size_t i = 0; i < actual_count; ++i) {
     if (stated[i].offset != actual[i].offset || stated[i].size != actual[i].size) return false;
@@ -55,9 +55,9 @@ inline bool fits(const stated_parameter* stated, std::size_t stated_count,
   return true;
 }
 
-/// The same where only the sizes are stated, as in a launch without types.
-inline bool fits_sizes(const stated_parameter* stated, std::size_t stated_count,
-                       const parameter_place* actual, std::size_t actual_count) noexcept {
+/// Returns whether stated parameters have the sizes of the module's, for an untyped kernel.
+inline bool same_sizes(const stated_parameter* stated, std::size_t stated_count,
+                       const module_parameter* actual, std::size_t actual_count) noexcept {
   if (stated_count != actual_count) return false;
   for (std::size_t i = 0; i < actual_count; ++i) {
     const bool as_pointer = stated[i].pointer_size != 0 && stated[i].pointer_size == actual[i].size;
@@ -66,7 +66,7 @@ inline bool fits_sizes(const stated_parameter* stated, std::size_t stated_count,
   return true;
 }
 
-/// The words around the two lists: for a look-up that states types, and for a launch that passes
+/// The words around the two lists: for a look-up that states types, or for a launch that passes
 /// values.
 struct signature_words {
   const char* function;
@@ -77,12 +77,12 @@ struct signature_words {
 };
 inline constexpr signature_words stated_words{
     "gpu::module::kernel", "stated", " are stated",
-    "State the types of the __global__ function's parameters, in their order.\n", true};
+    "State the parameter types of the __global__ function, in order.\n", true};
 inline constexpr signature_words passed_words{
     "gpu::launch", "passed", " are passed",
-    "Pass what the __global__ function takes, in its order and in its types.\n", false};
+    "Pass arguments of the parameter types of the __global__ function, in order.\n", false};
 
-/// Writes into columns: each line is a text, and each cell begins where its column does.
+/// Writes a table: pads the cells of each line to the columns.
 class table_writer {
  public:
   explicit table_writer(text_builder& out) noexcept : out_{out}, start_{out.size()} {}
@@ -99,21 +99,21 @@ class table_writer {
   std::size_t start_;
 };
 
-/// Writes `   8 bytes at offset 16`: the sizes end in one column.
-inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
-                        bool with_offset) noexcept {
+/// Writes `   8 bytes at offset 16`, with the size right-aligned.
+inline void write_size_and_offset(text_builder& out, std::size_t size, std::size_t offset,
+                                  bool with_offset) noexcept {
   for (std::size_t power = 1000; power > 1 && size < power; power /= 10) out << ' ';
   out << size << (size == 1 ? " byte" : " bytes");
   if (with_offset) out << " at offset " << offset;
 }
 
-/// The parameters of a kernel that do not fit, as the module has them and as C++ gives them, side
-/// by side, with the first difference marked.
-/// `asked` is the kernel's name as the user wrote it, `name` as the module has it.
-[[gnu::cold, gnu::noinline]] inline cuda_error signature_error(
-    const signature_words& words, string_ref asked, const text& name,
-    const stated_parameter* stated, std::size_t stated_count, const parameter_place* actual,
-    std::size_t actual_count, source_location where) noexcept {
+/// Returns the error for parameters that do not fit: those of the module and those of C++, side by
+/// side, with the first difference marked. `asked` is the kernel's name as the user wrote it,
+/// `name` as it is in the module.
+inline cuda_error signature_error(const signature_words& words, string_ref asked, const text& name,
+                                  const stated_parameter* stated, std::size_t stated_count,
+                                  const module_parameter* actual, std::size_t actual_count,
+                                  source_location where) noexcept {
   text_builder out;
   out << "kernel " << asked << " has " << actual_count
       << (actual_count == 1 ? " parameter" : " parameters") << ", and " << stated_count
@@ -136,7 +136,7 @@ inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
     out << (i + 1 < 10 ? "   " : "  ") << i + 1;
     table.pad_to(kernel_column);
     if (i < actual_count) {
-      write_place(out, actual[i].size, actual[i].offset, words.with_offsets);
+      write_size_and_offset(out, actual[i].size, actual[i].offset, words.with_offsets);
     } else {
       out << "nothing";
     }
@@ -145,7 +145,7 @@ inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
     if (i < stated_count) {
       out << stated[i].type;
       table.pad_to(given_column + type_width + 2);
-      write_place(out, stated[i].size, stated[i].offset, words.with_offsets);
+      write_size_and_offset(out, stated[i].size, stated[i].offset, words.with_offsets);
       if (stated[i].pointer_size != 0) out << " (or " << stated[i].pointer_size << " as a pointer)";
       if (same) {
         same = stated[i].size == actual[i].size || stated[i].pointer_size == actual[i].size;
@@ -158,7 +158,8 @@ inline void write_place(text_builder& out, std::size_t size, std::size_t offset,
     marked = marked || !same;
   }
   const text declared = demangled(name.c_str());
-  if (!declared.empty()) out << "Its name in the module says: " << declared << ".\n";
+  if (!declared.empty())
+    out << "Its declaration, from its name in the module: " << declared << ".\n";
   out << words.cure;
   return refusal(errc::argument_mismatch, words.function, out.finish(), where, stated_count,
                  actual_count);

@@ -4,6 +4,7 @@
 
 #include <gpu/driver/detail/queued_call.hpp>
 #include <gpu/memory/detail/allocation.hpp>
+#include <gpu/memory/detail/capture_check.hpp>
 
 namespace gpu::inline v0::detail {
 
@@ -75,12 +76,9 @@ inline result<> find_peers(const stream_ref& stream, context_ref source, context
                            bool& peers, source_location where) noexcept {
   GPU_TRY(require_contexts(stream, source, destination, where));
   if (!source || !destination || source == destination) return {};
-  CUstreamCaptureStatus status{};
-  GPU_TRY(on_stream(stream, where, [&] {
-    return driver::call<&driver::entry_points::stream_is_capturing>(where, stream.native(),
-                                                                    &status);
-  }));
-  peers = status == CU_STREAM_CAPTURE_STATUS_NONE;
+  bool captured = false;
+  GPU_TRY(get_captured(stream, captured, where));
+  peers = !captured;
   return {};
 }
 
@@ -141,8 +139,8 @@ inline result<> find_owner(std::uintptr_t address, CUcontext& owner, int& ordina
                                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                       CU_POINTER_ATTRIBUTE_MEMORY_TYPE};
   void* values[] = {&owner, &ordinal, &type};
-  GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(
-      where, 3u, &attributes[0], &values[0], static_cast<CUdeviceptr>(address)));
+  GPU_TRY(driver::call<&driver::entry_points::pointer_get_attributes>(where, 3, attributes, values,
+                                                                      address));
   if (type != CUmemorytype{}) return {};
   return fail(refusal(errc::invalid_argument, function,
                       text("the device_span does not name memory that the driver knows. It may "

@@ -68,7 +68,7 @@ inline result<> get_mapped_address(void* address, context_ref context, pinned_fl
   }
   if (address == nullptr) return {};
   return driver::call_in<&driver::entry_points::mem_host_get_device_pointer>(
-      context.native(), where, &mapped, address, 0u);
+      context.native(), where, &mapped, address, 0);
 }
 
 }  // namespace gpu::inline v0::detail

@@ -110,7 +110,7 @@ inline result<> make_texture(texture_request request, texture_options options,
   made.context = request.context;
   return driver::call_in<&driver::entry_points::tex_object_create>(
       request.context.native(), where, &made.native, &resource, &native_texture,
-      static_cast<const CUDA_RESOURCE_VIEW_DESC*>(partial ? &native_view : nullptr));
+      partial ? &native_view : nullptr);
 }
 
 }  // namespace gpu::inline v0::detail

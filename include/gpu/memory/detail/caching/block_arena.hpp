@@ -94,7 +94,7 @@ class alignas(128) block_arena {
   cached_block* take(std::size_t bytes) noexcept {
     cached_block*& recent = recent_of(bytes);
     cached_block* found = recent;
-    if (found != nullptr && found->bytes == bytes) [[likely]] {
+    if (found != nullptr && found->bytes == bytes) {
       recent = nullptr;
       --statistics_.free_blocks;
     } else {

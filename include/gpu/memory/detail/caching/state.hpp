@@ -108,8 +108,7 @@ struct caching_state {
   void release(cached_segment* list) noexcept {
     while (list != nullptr) {
       cached_segment* next = list->next;
-      driver::destroy_in<&driver::entry_points::mem_free>(context.native(),
-                                                          static_cast<CUdeviceptr>(list->address));
+      driver::destroy_in<&driver::entry_points::mem_free>(context.native(), list->address);
       if (list->event != nullptr) {
         driver::destroy<&driver::entry_points::event_destroy>(list->event);
       }
@@ -181,7 +180,7 @@ struct caching_state {
                         source_location where) noexcept {
     if (segment.event == nullptr) {
       result<> made = driver::call_in<&driver::entry_points::event_create>(
-          context.native(), where, &segment.event, unsigned{CU_EVENT_DISABLE_TIMING});
+          context.native(), where, &segment.event, CU_EVENT_DISABLE_TIMING);
       if (!made.has_value()) return made;
     }
     result<> done = on_stream(stream, where, [&] {

@@ -121,7 +121,7 @@ class waiting_blocks {
                                source_location where) noexcept {
     if (added.event == nullptr) {
       GPU_TRY(driver::call_in<&driver::entry_points::event_create>(
-          stream.context().native(), where, &added.event, unsigned{CU_EVENT_DISABLE_TIMING}));
+          stream.context().native(), where, &added.event, CU_EVENT_DISABLE_TIMING));
     }
     return on_stream(stream, where, [&] {
       return driver::call<&driver::entry_points::event_record>(where, added.event, stream.native());
