@@ -144,15 +144,15 @@ class compile_cache {
 
   /// Returns the counts since the cache was created.
   cache_counters counters() const noexcept {
-    using event = detail::cache_event;
+    using what = detail::cache_event;
     const detail::cache_events& events = cache_.events();
-    return {.from_memory = events.count(event::from_memory),
-            .from_disk = events.count(event::from_disk),
-            .compiled = events.count(event::compiled),
-            .waited = events.count(event::waited),
-            .stored = events.count(event::stored),
-            .damaged = events.count(event::damaged),
-            .evicted = events.count(event::evicted)};
+    return {.from_memory = events.count(what::from_memory),
+            .from_disk = events.count(what::from_disk),
+            .compiled = events.count(what::compiled),
+            .waited = events.count(what::waited),
+            .stored = events.count(what::stored),
+            .damaged = events.count(what::damaged),
+            .evicted = events.count(what::evicted)};
   }
 
   /// Forgets what is in memory; the folder stays as it is.
