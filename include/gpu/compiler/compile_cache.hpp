@@ -144,15 +144,15 @@ class compile_cache {
 
   /// Returns the counts since the cache was created.
   cache_counters counters() const noexcept {
-    using what = detail::cache_event;
+    using kind = detail::cache_event;
     const detail::cache_events& events = cache_.events();
-    return {.from_memory = events.count(what::from_memory),
-            .from_disk = events.count(what::from_disk),
-            .compiled = events.count(what::compiled),
-            .waited = events.count(what::waited),
-            .stored = events.count(what::stored),
-            .damaged = events.count(what::damaged),
-            .evicted = events.count(what::evicted)};
+    return {.from_memory = events.count(kind::from_memory),
+            .from_disk = events.count(kind::from_disk),
+            .compiled = events.count(kind::compiled),
+            .waited = events.count(kind::waited),
+            .stored = events.count(kind::stored),
+            .damaged = events.count(kind::damaged),
+            .evicted = events.count(kind::evicted)};
   }
 
   /// Forgets what is in memory; the folder stays as it is.
