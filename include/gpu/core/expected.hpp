@@ -20,10 +20,13 @@
 #if defined(__cpp_lib_expected) && __cpp_lib_expected >= 202211L
 
 #  include <expected>
+#  include <utility>
 
 namespace gpu::inline v0 {
 using std::bad_expected_access;
 using std::expected;
+using std::in_place;
+using std::in_place_t;
 using std::unexpect;
 using std::unexpect_t;
 using std::unexpected;
@@ -36,6 +39,8 @@ using std::unexpected;
 namespace gpu::inline v0 {
 using fallback::bad_expected_access;
 using fallback::expected;
+using fallback::in_place;
+using fallback::in_place_t;
 using fallback::unexpect;
 using fallback::unexpect_t;
 using fallback::unexpected;

@@ -5,7 +5,6 @@
 /// with the same meaning. For all others use <type_traits>.
 
 #include <type_traits>
-#include <utility>
 
 namespace gpu::inline v0::detail {
 
@@ -15,9 +14,6 @@ template <class T, class... List>
 concept one_of = (__is_same(T, List) || ...);
 
 using std::conditional_t;
-using std::declval;
-using std::forward;
-using std::move;
 using std::remove_const_t;
 using std::remove_cv_t;
 using std::remove_cvref_t;
@@ -25,6 +21,18 @@ using std::remove_extent_t;
 using std::remove_pointer_t;
 using std::remove_reference_t;
 using std::underlying_type_t;
+
+// <utility>, which has these in the standard, costs more than cuda.h.
+template <class T> T&& declval() noexcept;  // only for operands that are not evaluated
+template <class T> [[nodiscard]] constexpr remove_reference_t<T>&& move(T&& object) noexcept {
+  return static_cast<remove_reference_t<T>&&>(object);
+}
+template <class T> [[nodiscard]] constexpr T&& forward(remove_reference_t<T>& object) noexcept {
+  return static_cast<T&&>(object);
+}
+template <class T> [[nodiscard]] constexpr T&& forward(remove_reference_t<T>&& object) noexcept {
+  return static_cast<T&&>(object);
+}
 
 template <class T> using pointer_to = T*;
 

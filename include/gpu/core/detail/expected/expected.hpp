@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <utility>
 
 namespace gpu::inline v0::fallback::inline abi {
 
@@ -23,7 +22,7 @@ template <class T> inline constexpr bool is_value_type<T&&> = false;
 template <class T> inline constexpr bool is_value_type<T[]> = false;
 template <class T, std::size_t N> inline constexpr bool is_value_type<T[N]> = false;
 template <class E> inline constexpr bool is_value_type<unexpected<E>> = false;
-template <> inline constexpr bool is_value_type<std::in_place_t> = false;
+template <> inline constexpr bool is_value_type<in_place_t> = false;
 template <> inline constexpr bool is_value_type<unexpect_t> = false;
 
 /// Whether `T` can be made from an `expected` `X` itself instead of from its value.
@@ -49,7 +48,7 @@ concept converts_members =
 template <class U, class T, class E>
 concept value_source =
     same<U, T> ||
-    (!is_unexpected<remove_cvref_t<U>> && !same<remove_cvref_t<U>, std::in_place_t> &&
+    (!is_unexpected<remove_cvref_t<U>> && !same<remove_cvref_t<U>, in_place_t> &&
      !same<remove_cvref_t<U>, unexpect_t> && !same<remove_cvref_t<U>, expected<T, E>> &&
      (!is_bool<T> || !is_expected<remove_cvref_t<U>>) && constructible<T, U>);
 
@@ -115,7 +114,7 @@ template <class T, class E> class [[nodiscard]] expected {
   constexpr expected(expected&& other) noexcept(nothrow_move_constructible<T, E>)
     requires move_constructible<E> && move_constructible<T>
   {
-    copy_from(std::move(other));
+    copy_from(detail::move(other));
   }
 
   /// Holds what `other` holds, converted.
@@ -128,7 +127,7 @@ template <class T, class E> class [[nodiscard]] expected {
   template <class U, class G>
     requires converts_members<U, G, T, E, U, G>
   constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other) {
-    copy_from(std::move(other));
+    copy_from(detail::move(other));
   }
 
   /// Holds the value `T(value)`.
@@ -147,17 +146,17 @@ template <class T, class E> class [[nodiscard]] expected {
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : error_(std::move(failure).error()), has_value_(false) {}
+      : error_(detail::move(failure).error()), has_value_(false) {}
 
   /// Builds the value in place.
   template <class... Args>
     requires constructible<T, Args...>
-  constexpr explicit expected(std::in_place_t,
+  constexpr explicit expected(in_place_t,
                               Args&&... args) noexcept(nothrow_constructible<T, Args...>)
       : value_(static_cast<Args&&>(args)...), has_value_(true) {}
   template <class U, class... Args>
     requires constructible<T, std::initializer_list<U>&, Args...>
-  constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
+  constexpr explicit expected(in_place_t, std::initializer_list<U> list, Args&&... args)
       : value_(list, static_cast<Args&&>(args)...), has_value_(true) {}
 
   /// Builds the error in place.
@@ -184,8 +183,8 @@ template <class T, class E> class [[nodiscard]] expected {
   constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<T, E>)
     requires move_assignable<E> && move_assignable<T> && one_moves_without_throwing<T, E>
   {
-    other.has_value_ ? assign_value(std::move(other.value_))
-                     : assign_error(std::move(other.error_));
+    other.has_value_ ? assign_value(detail::move(other.value_))
+                     : assign_error(detail::move(other.error_));
     return *this;
   }
 
@@ -207,7 +206,7 @@ template <class T, class E> class [[nodiscard]] expected {
   template <class G>
     requires assigns_error<G, T, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    assign_error(std::move(failure).error());
+    assign_error(detail::move(failure).error());
     return *this;
   }
 
@@ -233,11 +232,10 @@ template <class T, class E> class [[nodiscard]] expected {
     requires swapping::swappable<T> && swapping::swappable<E> && move_constructible<E> &&
              move_constructible<T> && one_moves_without_throwing<T, E>
   {
-    using std::swap;
     if (has_value_ && other.has_value_) {
-      swap(value_, other.value_);
+      swapping::swap_values(value_, other.value_);
     } else if (!has_value_ && !other.has_value_) {
-      swap(error_, other.error_);
+      swapping::swap_values(error_, other.error_);
     } else if (has_value_) {
       swap_value_with_error(other);
     } else {
@@ -253,14 +251,14 @@ template <class T, class E> class [[nodiscard]] expected {
   constexpr T* operator->() noexcept { return __builtin_addressof(value_); }
   constexpr const T& operator*() const& noexcept { return value_; }
   constexpr T& operator*() & noexcept { return value_; }
-  constexpr const T&& operator*() const&& noexcept { return std::move(value_); }
-  constexpr T&& operator*() && noexcept { return std::move(value_); }
+  constexpr const T&& operator*() const&& noexcept { return detail::move(value_); }
+  constexpr T&& operator*() && noexcept { return detail::move(value_); }
 
   /// Returns the error. Undefined if there is a value.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return std::move(error_); }
-  constexpr E&& error() && noexcept { return std::move(error_); }
+  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
+  constexpr E&& error() && noexcept { return detail::move(error_); }
 
   /// Returns the value. If there is an error, throws it in a `bad_expected_access<E>`; in a program
   /// without exceptions, prints it to stderr and ends the program.
@@ -269,16 +267,16 @@ template <class T, class E> class [[nodiscard]] expected {
     return value_;
   }
   [[gnu::always_inline]] constexpr T& value() & {
-    if (!has_value_) bad_access<E>(std::as_const(error_));
+    if (!has_value_) bad_access<E>(static_cast<const E&>(error_));
     return value_;
   }
   [[gnu::always_inline]] constexpr const T&& value() const&& {
-    if (!has_value_) bad_access<E>(std::move(error_));
-    return std::move(value_);
+    if (!has_value_) bad_access<E>(detail::move(error_));
+    return detail::move(value_);
   }
   [[gnu::always_inline]] constexpr T&& value() && {
-    if (!has_value_) bad_access<E>(std::move(error_));
-    return std::move(value_);
+    if (!has_value_) bad_access<E>(detail::move(error_));
+    return detail::move(value_);
   }
 
   /// Returns the value, or `T(otherwise)`.
@@ -286,7 +284,7 @@ template <class T, class E> class [[nodiscard]] expected {
     return has_value_ ? value_ : static_cast<T>(static_cast<U&&>(otherwise));
   }
   template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
-    return has_value_ ? std::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
+    return has_value_ ? detail::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
   }
 
   /// Returns the error, or `E(otherwise)`.
@@ -296,7 +294,7 @@ template <class T, class E> class [[nodiscard]] expected {
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
     if (has_value_) return static_cast<G&&>(otherwise);
-    return std::move(error_);
+    return detail::move(error_);
   }
 
   /// Passes the value to `f`, which returns an `expected` with the same error type; keeps an error.
@@ -307,10 +305,10 @@ template <class T, class E> class [[nodiscard]] expected {
     return monadic::and_then(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) && {
-    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) const&& {
-    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a value.
@@ -321,10 +319,10 @@ template <class T, class E> class [[nodiscard]] expected {
     return monadic::or_else(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) && {
-    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) const&& {
-    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the value by what `f` returns for it; keeps an error.
@@ -335,10 +333,10 @@ template <class T, class E> class [[nodiscard]] expected {
     return monadic::transform(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) && {
-    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) const&& {
-    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the error by what `f` returns for it; keeps a value.
@@ -349,10 +347,10 @@ template <class T, class E> class [[nodiscard]] expected {
     return monadic::transform_error(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) && {
-    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) const&& {
-    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
   }
 
  private:
@@ -381,7 +379,7 @@ template <class T, class E> class [[nodiscard]] expected {
   // object does so in constant evaluation, too.
   template <class... Args> constexpr void make_value(Args&&... args) {
     if constexpr (plain<E> && plain<T>) {
-      *this = expected(std::in_place, static_cast<Args&&>(args)...);
+      *this = expected(in_place, static_cast<Args&&>(args)...);
     } else {
       fallback::construct(value_, static_cast<Args&&>(args)...);
       has_value_ = true;

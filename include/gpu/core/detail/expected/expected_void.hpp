@@ -6,7 +6,6 @@
 #include <gpu/core/detail/expected/expected.hpp>
 
 #include <initializer_list>
-#include <utility>
 
 namespace gpu::inline v0::fallback::inline abi {
 
@@ -31,7 +30,7 @@ class [[nodiscard]] expected<T, E> {
 
   /// Success.
   constexpr expected() noexcept : nothing_(), has_value_(true) {}
-  constexpr explicit expected(std::in_place_t) noexcept : nothing_(), has_value_(true) {}
+  constexpr explicit expected(in_place_t) noexcept : nothing_(), has_value_(true) {}
 
   // Special members that the compiler generates, if there is nothing to do but to copy bytes.
 #if !defined(__clang__) || __clang_major__ >= 16
@@ -60,7 +59,7 @@ class [[nodiscard]] expected<T, E> {
   constexpr expected(expected&& other) noexcept(nothrow_move_constructible<E>)
     requires move_constructible<E>
       : nothing_(), has_value_(true) {
-    if (!other.has_value_) make_error(std::move(other.error_));
+    if (!other.has_value_) make_error(detail::move(other.error_));
   }
 
   /// Holds what `other` holds, converted.
@@ -74,7 +73,7 @@ class [[nodiscard]] expected<T, E> {
     requires converts_error<G, E, U, G>
   constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
       : nothing_(), has_value_(true) {
-    if (!other) make_error(std::move(other).error());
+    if (!other) make_error(detail::move(other).error());
   }
 
   /// Holds the error.
@@ -87,7 +86,7 @@ class [[nodiscard]] expected<T, E> {
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : error_(std::move(failure).error()), has_value_(false) {}
+      : error_(detail::move(failure).error()), has_value_(false) {}
 
   /// Builds the error in place.
   template <class... Args>
@@ -114,7 +113,7 @@ class [[nodiscard]] expected<T, E> {
   constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<E>)
     requires move_assignable<E>
   {
-    other.has_value_ ? emplace() : assign_error(std::move(other.error_));
+    other.has_value_ ? emplace() : assign_error(detail::move(other.error_));
     return *this;
   }
 
@@ -128,7 +127,7 @@ class [[nodiscard]] expected<T, E> {
   template <class G>
     requires constructible<E, G> && assignable<E&, G>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    assign_error(std::move(failure).error());
+    assign_error(detail::move(failure).error());
     return *this;
   }
 
@@ -146,14 +145,13 @@ class [[nodiscard]] expected<T, E> {
                                                 swapping::nothrow_swappable<E>)
     requires swapping::swappable<E> && move_constructible<E>
   {
-    using std::swap;
     if (!has_value_ && !other.has_value_) {
-      swap(error_, other.error_);
+      swapping::swap_values(error_, other.error_);
     } else if (!has_value_) {
-      other.make_error(std::move(error_));
+      other.make_error(detail::move(error_));
       emplace();
     } else if (!other.has_value_) {
-      make_error(std::move(other.error_));
+      make_error(detail::move(other.error_));
       other.emplace();
     }
   }
@@ -164,8 +162,8 @@ class [[nodiscard]] expected<T, E> {
   /// Returns the error. Undefined after a success.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return std::move(error_); }
-  constexpr E&& error() && noexcept { return std::move(error_); }
+  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
+  constexpr E&& error() && noexcept { return detail::move(error_); }
 
   /// Does nothing. Undefined if there is an error.
   constexpr void operator*() const noexcept {}
@@ -176,7 +174,7 @@ class [[nodiscard]] expected<T, E> {
     if (!has_value_) bad_access<E>(error_);
   }
   [[gnu::always_inline]] constexpr void value() && {
-    if (!has_value_) bad_access<E>(std::move(error_));
+    if (!has_value_) bad_access<E>(detail::move(error_));
   }
 
   /// Returns the error, or `E(otherwise)`.
@@ -186,7 +184,7 @@ class [[nodiscard]] expected<T, E> {
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
     if (has_value_) return static_cast<G&&>(otherwise);
-    return std::move(error_);
+    return detail::move(error_);
   }
 
   /// Calls `f` after a success, which returns an `expected` with the same error type; keeps an
@@ -198,10 +196,10 @@ class [[nodiscard]] expected<T, E> {
     return monadic::and_then(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) && {
-    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto and_then(F&& f) const&& {
-    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+    return monadic::and_then(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a
@@ -213,10 +211,10 @@ class [[nodiscard]] expected<T, E> {
     return monadic::or_else(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) && {
-    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto or_else(F&& f) const&& {
-    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+    return monadic::or_else(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Calls `f` after a success and holds what it returns; keeps an error.
@@ -227,10 +225,10 @@ class [[nodiscard]] expected<T, E> {
     return monadic::transform(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) && {
-    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform(F&& f) const&& {
-    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform(detail::move(*this), static_cast<F&&>(f));
   }
 
   /// Replaces the error by what `f` returns for it; keeps a success.
@@ -241,10 +239,10 @@ class [[nodiscard]] expected<T, E> {
     return monadic::transform_error(*this, static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) && {
-    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
   }
   template <class F> constexpr auto transform_error(F&& f) const&& {
-    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+    return monadic::transform_error(detail::move(*this), static_cast<F&&>(f));
   }
 
  private:

@@ -52,11 +52,11 @@ template <class X> struct taken_out {
   X object;
   bool armed = true;
 
-  explicit taken_out(X& from) : storage(from), object(std::move(from)) { fallback::destroy(from); }
+  explicit taken_out(X& from) : storage(from), object(detail::move(from)) { fallback::destroy(from); }
   taken_out(const taken_out&) = delete;
   taken_out& operator=(const taken_out&) = delete;
   ~taken_out() {
-    if (armed) fallback::construct(storage, std::move(object));
+    if (armed) fallback::construct(storage, detail::move(object));
   }
 };
 
@@ -70,7 +70,7 @@ void replace(Before& before, After& after, Args&&... args) {
   } else if constexpr (nothrow_constructible<After, After>) {
     After made(static_cast<Args&&>(args)...);
     fallback::destroy(before);
-    fallback::construct(after, std::move(made));
+    fallback::construct(after, detail::move(made));
   } else {
     taken_out<Before> old(before);
     fallback::construct(after, static_cast<Args&&>(args)...);
@@ -82,10 +82,10 @@ void replace(Before& before, After& after, Args&&... args) {
 /// that throws, both are as they were; moving `a1` must not throw.
 template <class X, class Y> void exchange(X& a1, Y& a2, X& b1, Y& b2) {
   taken_out<X> old(a1);
-  fallback::construct(a2, std::move(b2));
+  fallback::construct(a2, detail::move(b2));
   old.armed = false;
   fallback::destroy(b2);
-  fallback::construct(b1, std::move(old.object));
+  fallback::construct(b1, detail::move(old.object));
 }
 
 // Units with and without exceptions can be linked into one program. So value() is always inlined:

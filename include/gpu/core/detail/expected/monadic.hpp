@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
-#include <utility>
 
 namespace gpu::inline v0::fallback::inline abi {
 

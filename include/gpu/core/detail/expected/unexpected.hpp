@@ -7,7 +7,6 @@
 
 #include <initializer_list>
 #include <new>  // std::exception, as the base of std::bad_alloc
-#include <utility>
 
 namespace gpu::inline v0::fallback {
 /// The tag becomes part of the name of every function that returns one of these types: see
@@ -38,16 +37,41 @@ using detail::remove_cv_t;
 using detail::remove_cvref_t;
 using detail::same;
 
-/// Calls `swap` as `std::swappable` does.
+/// Swaps as `std::ranges::swap` does: with the type's own `swap`, else by moves.
 namespace swapping {
-using std::swap;
+void swap() = delete;  // hides all others but those that argument-dependent lookup finds
 template <class T>
-concept swappable = requires(T& a, T& b) { swap(a, b); };
+concept has_swap = requires(T& a, T& b) { swap(a, b); };
 template <class T>
-concept nothrow_swappable = requires(T& a, T& b) {
-  { swap(a, b) } noexcept;
-};
+concept swappable = has_swap<T> || (constructible<T, T> && assignable<T&, T>);
+
+template <class T> constexpr bool swaps_quietly() noexcept {
+  if constexpr (has_swap<T>) {
+    return noexcept(swap(detail::declval<T&>(), detail::declval<T&>()));
+  } else {
+    return nothrow_constructible<T, T> && noexcept(detail::declval<T&>() = detail::declval<T>());
+  }
+}
+template <class T>
+concept nothrow_swappable = swappable<T> && swaps_quietly<T>();
+
+template <class T> constexpr void swap_values(T& a, T& b) noexcept(nothrow_swappable<T>) {
+  if constexpr (has_swap<T>) {
+    swap(a, b);
+  } else {
+    T old = detail::move(a);
+    a = detail::move(b);
+    b = detail::move(old);
+  }
+}
 }  // namespace swapping
+
+/// Selects the constructor that builds the value in place, as `std::in_place_t`, whose header costs
+/// more than cuda.h.
+struct in_place_t {
+  explicit in_place_t() = default;
+};
+inline constexpr in_place_t in_place{};
 
 /// The types that an `unexpected` or an `expected` can hold as its error.
 template <class E>
@@ -69,7 +93,7 @@ template <class E> class unexpected {
  public:
   /// Holds `E(error)`.
   template <class G = E>
-    requires(!same<remove_cvref_t<G>, unexpected> && !same<remove_cvref_t<G>, std::in_place_t> &&
+    requires(!same<remove_cvref_t<G>, unexpected> && !same<remove_cvref_t<G>, in_place_t> &&
              constructible<E, G>)
   constexpr explicit unexpected(G&& error) noexcept(nothrow_constructible<E, G>)
       : error_(static_cast<G&&>(error)) {}
@@ -77,23 +101,22 @@ template <class E> class unexpected {
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
-  constexpr explicit unexpected(std::in_place_t,
+  constexpr explicit unexpected(in_place_t,
                                 Args&&... args) noexcept(nothrow_constructible<E, Args...>)
       : error_(static_cast<Args&&>(args)...) {}
   template <class U, class... Args>
     requires constructible<E, std::initializer_list<U>&, Args...>
-  constexpr explicit unexpected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
+  constexpr explicit unexpected(in_place_t, std::initializer_list<U> list, Args&&... args)
       : error_(list, static_cast<Args&&>(args)...) {}
 
   /// Returns the error, with the value category of the object.
   constexpr const E& error() const& noexcept { return error_; }
   constexpr E& error() & noexcept { return error_; }
-  constexpr const E&& error() const&& noexcept { return std::move(error_); }
-  constexpr E&& error() && noexcept { return std::move(error_); }
+  constexpr const E&& error() const&& noexcept { return detail::move(error_); }
+  constexpr E&& error() && noexcept { return detail::move(error_); }
 
   constexpr void swap(unexpected& other) noexcept(swapping::nothrow_swappable<E>) {
-    using std::swap;
-    swap(error_, other.error_);
+    swapping::swap_values(error_, other.error_);
   }
   friend constexpr void swap(unexpected& a, unexpected& b) noexcept(noexcept(a.swap(b)))
     requires swapping::swappable<E>
@@ -132,12 +155,12 @@ template <> class bad_expected_access<void> : public std::exception {
 /// Thrown by `expected::value()` if there is no value; holds the error.
 template <class E> class bad_expected_access : public bad_expected_access<void> {
  public:
-  explicit bad_expected_access(E error) : error_(std::move(error)) {}
+  explicit bad_expected_access(E error) : error_(detail::move(error)) {}
 
   E& error() & noexcept { return error_; }
   const E& error() const& noexcept { return error_; }
-  E&& error() && noexcept { return std::move(error_); }
-  const E&& error() const&& noexcept { return std::move(error_); }
+  E&& error() && noexcept { return detail::move(error_); }
+  const E&& error() const&& noexcept { return detail::move(error_); }
 
  private:
   E error_;
