@@ -2,7 +2,7 @@
 /// \file
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
-#include <gpu/driver/device_ability.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/copy.hpp>
 
 #include <initializer_list>

@@ -2,7 +2,7 @@
 /// \file
 /// The errors of a launch that the driver rejected.
 
-#include <gpu/driver/attribute_limits.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0::detail {
@@ -49,7 +49,7 @@ inline result<> explain_launch_failure(CUresult code, std::uint64_t ticket,
   for (unsigned i = 0; i < count; ++i) {
     const CUlaunchAttribute& each = extended->attrs[i];
     error =
-        with_excess(detail::move(error), each.id, each.value, device::from_native(label.device));
+        explain_excess(detail::move(error), each.id, each.value, device::from_native(label.device));
   }
   return fail(detail::move(error));
 }
