@@ -69,7 +69,7 @@ TEST_CASE("last error: the driver's, a fault's and a missing driver's are noted 
   const gpu::cuda_error start = error_of(gpu::take_last_error());
   CHECK(start.code() == CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
   CHECK(start.kind() == gpu::error_kind::runtime);
-  CHECK(says(start, "cuInit", "reboot or reinstall"));
+  CHECK(says(start, "cuInit", "reboot, or reinstall"));
 }
 
 TEST_CASE("last error: each thread has its own", "[core][last_error]") {
