@@ -17,7 +17,7 @@ namespace detail {
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
   if (table.start_failure != CUDA_SUCCESS) {
-    return gpu::detail::noted_error(cuda_error(error_domain::driver,
+    return gpu::detail::record_error(cuda_error(error_domain::driver,
                                                static_cast<int>(table.start_failure),
                                                table.unavailable_detail, where));
   }

@@ -205,7 +205,7 @@ inline result<device> device_of_environment(const char* variable, const char* ch
   cuda_error error = detail::move(found).error();
   if (error == errc::index_out_of_range || error == errc::invalid_argument) {
     out << ": " << error.details();
-    error = noted_error(detail::move(error).with_details(out.finish()));
+    error = record_error(detail::move(error).with_details(out.finish()));
   }
   return fail(detail::move(error));
 }

@@ -68,7 +68,7 @@ inline result<> check_context_flags(context_flags flags, const char* function,
   } else {
     return failed;
   }
-  return fail(noted_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
+  return fail(record_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
 }
 
 }  // namespace detail

@@ -155,7 +155,7 @@ struct managed_batch {
       return queue_managed(work, stream, arguments, where);
     });
     if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) return done;
-    return fail(noted_error(detail::move(done).error().with_details(find_fault(ranges, count))));
+    return fail(record_error(detail::move(done).error().with_details(find_fault(ranges, count))));
   }
 
  private:

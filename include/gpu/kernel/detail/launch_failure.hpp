@@ -42,7 +42,7 @@ inline result<> explain_launch_failure(CUresult code, std::uint64_t ticket,
     text_builder out;
     out << "The fault comes from kernel " << label.kernel << ", which this launch ran to its end.";
     const cuda_error error(error_domain::driver, code, driver::entry_point_list[call].name, where);
-    return fail(noted_error(cuda_error(error).with_details(out.finish())));
+    return fail(record_error(cuda_error(error).with_details(out.finish())));
   }
   cuda_error error = driver::error_of(code, call, where, recorded_stream(stream));
   const unsigned count = extended != nullptr ? extended->numAttrs : 0;
