@@ -127,8 +127,8 @@ struct managed_batch {
     const scratch_array<std::size_t> sizes(2 * count);
     const scratch_array<CUmemLocation> locations(count);
     if (addresses.data == nullptr || sizes.data == nullptr || locations.data == nullptr) {
-      return fail(no_room_error(work.function,
-                                count * (3 * sizeof(std::size_t) + sizeof(CUmemLocation)), where));
+      return fail(out_of_host_memory_error(
+          work.function, count * (3 * sizeof(std::size_t) + sizeof(CUmemLocation)), where));
     }
     managed_arguments arguments{addresses.data, sizes.data,         0,
                                 locations.data, sizes.data + count, 0};
