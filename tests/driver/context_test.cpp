@@ -334,7 +334,7 @@ TEST_CASE("context: why a limit cannot be set is told from the code", "[driver][
              "malloc_heap_size cannot be set to 7: the value is",
              "a kernel has used the limit already", "Set a smaller value"));
   CHECK(says(told(CUDA_ERROR_UNSUPPORTED_LIMIT, cig), "cig_enabled cannot be set to 7: the device",
-             "has no such limit", "Leave it out"));
+             "has no such limit", "Do not set it"));
   // Of these there is no more to tell than the code does.
   CHECK(told(CUDA_ERROR_INVALID_VALUE, cig).details().size() == 0);
   CHECK(told(CUDA_ERROR_INVALID_VALUE, gpu::context_limit::shmem_size).details().size() == 0);
