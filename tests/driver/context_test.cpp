@@ -309,8 +309,9 @@ TEST_CASE("context: a limit that cannot be set is named with the value", "[drive
   CHECK(large.domain() == gpu::error_domain::driver);
   CHECK(large.asked() == std::size_t{1} << 60);
   for (const gpu::cuda_error& error : {large, error_of(gpu::take_last_error())}) {
-    CHECK(says(error, "cuCtxSetLimit", "stack_size cannot be set to 1152921504606846976: that is",
-               "Ask for less"));
+    CHECK(says(error, "cuCtxSetLimit",
+               "stack_size cannot be set to 1152921504606846976: the value is",
+               "Set a smaller value"));
   }
   CHECK(value_of(own.limit(gpu::context_limit::stack_size)) == stack);
 }
@@ -329,10 +330,11 @@ TEST_CASE("context: why a limit cannot be set is told from the code", "[driver][
   };
   constexpr auto heap = gpu::context_limit::malloc_heap_size;
   constexpr auto cig = gpu::context_limit::cig_enabled;
-  CHECK(says(told(CUDA_ERROR_OUT_OF_MEMORY, heap), "malloc_heap_size cannot be set to 7: that is",
-             "kernels use it already", "Ask for less"));
+  CHECK(says(told(CUDA_ERROR_OUT_OF_MEMORY, heap),
+             "malloc_heap_size cannot be set to 7: the value is",
+             "a kernel has used the limit already", "Set a smaller value"));
   CHECK(says(told(CUDA_ERROR_UNSUPPORTED_LIMIT, cig), "cig_enabled cannot be set to 7: the device",
-             "has no such limit", "Leave it out"));
+             "has no such limit", "Do not set it"));
   // Of these there is no more to tell than the code does.
   CHECK(told(CUDA_ERROR_INVALID_VALUE, cig).details().size() == 0);
   CHECK(told(CUDA_ERROR_INVALID_VALUE, gpu::context_limit::shmem_size).details().size() == 0);

@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <gpu/core/detail/host_memory.hpp>
 #include <gpu/core/result.hpp>
 #include <gpu/core/string_ref.hpp>
-#include <gpu/driver/detail/refusals.hpp>
 
 #include <cerrno>
 #include <cstring>

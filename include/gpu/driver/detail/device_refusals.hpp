@@ -49,8 +49,8 @@ inline cuda_error explain_excess(cuda_error error, CUlaunchAttributeID which,
   }
   out << " is more than the " << limit << " of device " << on.native() << ". Use no more.";
   return record_error(detail::move(error)
-                         .with_details(out.finish())
-                         .with_values(asked, static_cast<std::uint64_t>(limit)));
+                          .with_details(out.finish())
+                          .with_values(asked, static_cast<std::uint64_t>(limit)));
 }
 
 }  // namespace gpu::inline v0::detail

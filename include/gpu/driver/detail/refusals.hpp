@@ -3,7 +3,7 @@
 /// The errors that many functions share: an empty handle, handles of different contexts, and values
 /// that are not enumerators.
 
-#include <gpu/core/result.hpp>
+#include <gpu/core/detail/host_memory.hpp>
 
 #include <cuda.h>
 
@@ -39,24 +39,6 @@ namespace gpu::inline v0::detail {
   return refusal(errc::wrong_context, function, out.finish(), where,
                  static_cast<std::uint64_t>(first_device),
                  static_cast<std::uint64_t>(second_device));
-}
-
-/// Returns the error for an allocation of host memory that failed.
-[[gnu::cold, gnu::noinline]] inline cuda_error out_of_host_memory_error(
-    const char* function, std::size_t bytes, source_location where) noexcept {
-  text_builder out;
-  out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
-  return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
-}
-
-/// Copies characters into a text.
-/// **Errors**: `errc::out_of_host_memory`.
-template <class Text>
-result<Text> copied_text(const char* characters, std::size_t size, const char* function,
-                         source_location where) noexcept {
-  Text made(characters, size);
-  if (made.lost()) return fail(out_of_host_memory_error(function, size, where));
-  return made;
 }
 
 /// Fails with `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, which is so
