@@ -206,9 +206,9 @@ TEST_CASE("block_arena: a map has so many lines, and says where there were more"
   CHECK(count_of("and more", error) == 0);
   shown.push_back(value_of(f.cache.allocate<char>(f.stream, 2 * mebibyte)));
   error = too_much();
-  CHECK(says(error, "in 25 segments", "]\n  (and more)"));
+  CHECK(says(error, "in 25 segments", "]\n  (and more segments)"));
   CHECK(count_of("\n    2097152 bytes [###", error) == 24);
-  CHECK(count_of(":\n  (and more)", error) == 0);  // no stream without a segment
+  CHECK(count_of(":\n  (and more segments)", error) == 0);  // no stream without a segment
 }
 
 TEST_CASE("block_arena: child that forks while a lock is held", "[.child]") {
