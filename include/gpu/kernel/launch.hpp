@@ -20,7 +20,7 @@ template <class... A>
                                                      source_location where,
                                                      const A&... arguments) noexcept {
   // Limits per device; slot 0 rejects everything and forces the checked path.
-  const std::size_t slot = stream_access::limits_place(stream);
+  const std::size_t slot = stream_access::limits_slot(stream);
   const kernel_limits& limits = *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
   if (is_fast_path(config, limits) && (belongs_to(arguments, stream.context()) && ...))
     return submit(stream, config, *kernel, limits, pointers, where);

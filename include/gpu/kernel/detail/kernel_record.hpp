@@ -14,7 +14,7 @@ namespace gpu::inline v0::detail {
 /// The record that all handles of a kernel share; lives as long as the kernel's code.
 struct kernel_record {
   /// Limits per device; slot 0 rejects everything and forces the checked path.
-  const kernel_limits* limits[most_limits_places];
+  const kernel_limits* limits[limits_slot_count];
   CUkernel native = nullptr;
   process_state* process = nullptr;
   /// The list of argument types that was last found to fit an `untyped_kernel`.
