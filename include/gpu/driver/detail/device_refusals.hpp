@@ -39,7 +39,7 @@ inline cuda_error explain_excess(cuda_error error, CUlaunchAttributeID which,
                 : CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT,
       on.native());
   if (!answered.has_value() || asked <= static_cast<std::uint64_t>(limit))
-    return noted_error(detail::move(error));
+    return record_error(detail::move(error));
   text_builder out;
   if (is_window) {
     out << "an access policy window of " << asked << " bytes";

@@ -39,6 +39,13 @@ struct kernel_record {
 /// check for an empty handle.
 inline constinit kernel_record no_kernel{};
 
+/// Returns the limits of a kernel on the stream's device, or `no_limits` if they are not known yet.
+[[gnu::always_inline]] inline const kernel_limits& limits_of(const kernel_record* kernel,
+                                                             const stream_ref& stream) noexcept {
+  const std::size_t slot = stream_access::limits_slot(stream);
+  return *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
+}
+
 /// Reads the parameters of a kernel from the driver. The caller has made a context current.
 inline result<> read_parameters(kernel_record& kernel, source_location where) noexcept {
   const auto function = driver::current_entry_points().kernel_get_param_info;
