@@ -63,7 +63,7 @@ TEST_CASE("conditional: what is wrong with one is said", "[graph][conditional]")
   graph_fixture f;
   const auto condition = value_of(gpu::graph_condition::create(f.graph, 0));
   gpu::cuda_error error = error_of(gpu::graph_exec::instantiate(f.graph));
-  CHECK(says(error, "no node that looks at it"));
+  CHECK(says(error, "does not belong to a node"));
   error =
       error_of(f.graph.add({}, gpu::conditional_node(gpu::conditional_kind::while_, condition, 2)));
   CHECK(error == gpu::errc::invalid_argument);

@@ -50,13 +50,13 @@ inline cuda_error explain_dependencies(cuda_error error, CUgraph graph, const de
     std::size_t first = 0;
     while (!(after[first].node == node)) ++first;
     text_builder out;
-    out << "dependency " << at << " of " << after.size() << " is ";
+    out << "the dependency with index " << at << " of " << after.size() << " is ";
     if (own.has_value() && !own->contains(node)) {
       out << "not one of the " << own->size()
           << " nodes of this graph: it is in another graph, or was removed; pass nodes of this "
              "graph.";
     } else if (each_once && first != at) {
-      out << "the same node as dependency " << first << "; pass each node once.";
+      out << "the same node as that with index " << first << "; pass each node once.";
     } else {
       continue;
     }
