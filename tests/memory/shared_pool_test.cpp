@@ -91,7 +91,7 @@ TEST_CASE("shared_pool: what stands for nothing is refused", "[memory][pool][sha
   const auto buffer = value_of(own.allocate<int>(stream, 10));
   CHECK(error_of(gpu::export_allocation(buffer)).code() == CUDA_ERROR_INVALID_VALUE);
   const auto nothing = value_of(own.allocate<int>(stream, 0));
-  CHECK(says(error_of(gpu::export_allocation(nothing)), "not empty"));
+  CHECK(says(error_of(gpu::export_allocation(nothing)), "the buffer is empty"));
   CHECK(error_of(imported_memory_pool::open(device, file_descriptor{})) == gpu::errc::empty_handle);
   auto closed = file_descriptor::adopt(987);
   CHECK(says(error_of(imported_memory_pool::open(device, closed)),

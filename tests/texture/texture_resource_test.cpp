@@ -54,7 +54,7 @@ TEST_CASE("texture: refuses memory that the device cannot read", "[texture][obje
   CHECK(says(of(span::from_native(buffer.data(), {10, 4}, 44)), "the pitch is 12 bytes past",
              "pitched_buffer"));
   CHECK(says(of(span::from_native(buffer.data() + 1, {8, 4}, 32)), "the address is 4 bytes past"));
-  CHECK(says(of(span::from_native(buffer.data(), {16, 4}, 32)), "its pitch is 32 bytes"));
+  CHECK(says(of(span::from_native(buffer.data(), {16, 4}, 32)), "the pitch is 32 bytes"));
   CHECK(says(of(span::from_native(buffer.data(), {8, 0}, 32)), "the memory has no texels"));
   CHECK(says(of(span::from_native(buffer.data(), {8, 2, 2}, 32, 3)), "unused rows between them"));
   CHECK(texture<float>::create(span::from_native(buffer.data(), {8, 2, 1}, 32, 3)).has_value());

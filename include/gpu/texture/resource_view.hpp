@@ -132,14 +132,16 @@ inline result<> make_view(const char* function, const resource_view& view, const
   const auto clamp = [](unsigned last, unsigned count) { return last < count ? last : count - 1; };
   const unsigned last_level = clamp(view.last_level, levels);
   const unsigned last_layer = clamp(view.last_layer, layers);
-  const auto refuse = [&](const char* what, unsigned first, unsigned last, unsigned count) {
+  const auto out_of_range = [&](const char* what, unsigned first, unsigned last, unsigned count) {
     text_builder out;
     out << "the view has " << what << ' ' << first << " to " << last << ", but the array has "
         << count << ". The first must be less than that, and at most the last.";
     return fail(refusal(errc::index_out_of_range, function, out.finish(), where, first, count));
   };
-  if (view.first_level > last_level) return refuse("levels", view.first_level, last_level, levels);
-  if (view.first_layer > last_layer) return refuse("layers", view.first_layer, last_layer, layers);
+  if (view.first_level > last_level)
+    return out_of_range("levels", view.first_level, last_level, levels);
+  if (view.first_layer > last_layer)
+    return out_of_range("layers", view.first_layer, last_layer, layers);
   const resource_view_format seen =
       view.format == resource_view_format::none ? view_format_of(format) : view.format;
   GPU_TRY(require_enumerator(seen, "resource_view_format", function, where));
