@@ -20,7 +20,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/peer_matrix.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>

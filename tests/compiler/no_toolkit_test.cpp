@@ -107,8 +107,7 @@ TEST_CASE("child: the headers are another toolkit's", "[.child]") {
   const gpu::version nvrtc = test::value_of(gpu::nvrtc_version());
   const std::string is =
       "this is NVRTC " + std::to_string(nvrtc.major) + '.' + std::to_string(nvrtc.minor);
-  CHECK(says(error,
-             ("The headers in " + root + "/include are those of CUDA 11.8").c_str(),
+  CHECK(says(error, ("The headers in " + root + "/include are those of CUDA 11.8").c_str(),
              is.c_str(), "Install the headers of that version"));
   // An error elsewhere does not mention them.
   const gpu::cuda_error own = error_of(gpu::compile("__device__ int x = y;", for_90));

@@ -103,7 +103,7 @@ TEST_CASE("graph: peers that cannot reach its memory are refused before the driv
   gpu::cuda_error error = refused({f.device});
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::allocation_node", "device 0 is the graph's own",
-             "Leave it out of the peers", "allocation_node_test.cpp"));
+             "remove it from the peers", "allocation_node_test.cpp"));
   const gpu::device d = f.device;
   // As many as there may be.
   error = refused({d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d,
@@ -113,7 +113,7 @@ TEST_CASE("graph: peers that cannot reach its memory are refused before the driv
                    d, d, d, d, d, d, d, d, d, d, d, d, d, d, d, d});
   CHECK(error == gpu::errc::invalid_argument);
   CHECK((error.asked() == 33 && error.limit() == 32));
-  CHECK(says(error, "33 peers are more than the limit of 32", "Name each device once"));
+  CHECK(says(error, "the number of peers must be at most 32, got 33", "pass each device once"));
   CHECK(asked.count() == 0);
 }
 
@@ -134,8 +134,8 @@ TEST_CASE("graph: a device that is no peer is refused", "[graph][refusals][cpu]"
       error_of(f.graph.add({}, gpu::allocation_node<unsigned>(16, {second})));
   CHECK(error == gpu::errc::not_supported);
   CHECK(error.asked() == 0);
-  CHECK(says(error, "device 1 cannot reach the memory of device 0", "they are no peers",
-             "Leave it out"));
+  CHECK(says(error, "device 1 cannot reach the memory of device 0", "they are not peers",
+             "remove it from the peers"));
 }
 
 TEST_CASE("graph: what peers of an allocation cost may fail", "[graph][faults][cpu]") {

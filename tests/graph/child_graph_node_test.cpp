@@ -110,7 +110,7 @@ TEST_CASE("graph: what a graph that was moved cannot do any more", "[graph]") {
   constexpr auto unsupported = CUDA_ERROR_NOT_SUPPORTED;
   const gpu::cuda_error moved = error_of(gpu::graph_exec::instantiate(name));
   CHECK(moved.code() == unsupported);
-  CHECK(says(moved, "part of another since it was moved", "Instantiate the other"));
+  CHECK(says(moved, "the graph was moved into another one", "instantiate the other"));
   CHECK(error_of(other.add({}, gpu::child_graph_node(name))).code() == unsupported);
   CHECK(error_of(name.add({}, scratch)).code() == unsupported);
   gpu::graph_exec exec = value_of(gpu::graph_exec::instantiate(other));
@@ -186,8 +186,8 @@ TEST_CASE("graph: a moved graph is refused where it cannot be moved to", "[graph
       const gpu::cuda_error error =
           error_of(in_exec ? exec.set(node, moved) : gpu::set(f.graph, node, moved));
       CHECK(error == gpu::errc::invalid_argument);
-      CHECK(says(error, "gpu::child_graph_node", "cannot be moved into a node that is there",
-                 "neither instantiates nor destroys the parent", "gpu::graph_ref",
+      CHECK(says(error, "gpu::child_graph_node", "cannot be moved into an existing node",
+                 "neither instantiate nor destroy the parent", "gpu::graph_ref",
                  "remove the node"));
     }
     CHECK(set.count() == 0);
@@ -196,7 +196,7 @@ TEST_CASE("graph: a moved graph is refused where it cannot be moved to", "[graph
   const gpu::graph_ref itself = child;
   const gpu::cuda_error error = error_of(itself.add({}, gpu::child_graph_node(std::move(child))));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "cannot hold itself"));
+  CHECK(says(error, "cannot contain itself"));
   // The description went, and the graph with it.
   CHECK(error_of(f.graph.add({}, gpu::child_graph_node(std::move(child)))) ==
         gpu::errc::empty_handle);
@@ -219,7 +219,7 @@ TEST_CASE("graph: a driver that would copy is not asked to move a graph", "[grap
     CHECK(error == gpu::errc::not_supported);
     CHECK(error.asked() == 12080);
     CHECK(error.limit() == 12090);
-    CHECK(says(error, "gpu::child_graph_node", "for CUDA 12.8", "from CUDA 12.9 on",
+    CHECK(says(error, "gpu::child_graph_node", "supports CUDA 12.8", "needs CUDA 12.9",
                "gpu::graph_ref", "update the NVIDIA driver"));
     const gpu::graph copied = make(f);
     value_of(f.graph.add({}, gpu::child_graph_node(copied)));  // a copy is fine

@@ -10,10 +10,10 @@
 #include <type_traits>
 #include <utility>
 
-namespace nodes_before_test {
+namespace dependencies_test {
 
+using gpu::dependencies;
 using gpu::graph_dependency;
-using gpu::nodes_before;
 using test::error_of;
 using test::graph_fixture;
 using test::says;
@@ -23,9 +23,9 @@ constexpr auto programmatic = graph_dependency::programmatic;
 constexpr auto launch_order = graph_dependency::launch_order;
 constexpr auto full = graph_dependency::full;
 
-static_assert(!std::is_copy_constructible_v<nodes_before>);
-static_assert(std::is_nothrow_move_constructible_v<nodes_before>);
-static_assert(std::is_nothrow_move_assignable_v<nodes_before>);
+static_assert(!std::is_copy_constructible_v<dependencies>);
+static_assert(std::is_nothrow_move_constructible_v<dependencies>);
+static_assert(std::is_nothrow_move_assignable_v<dependencies>);
 
 namespace {
 
@@ -34,11 +34,11 @@ gpu::graph_node node(std::uintptr_t number) {
   return gpu::graph_node::from_native(reinterpret_cast<CUgraphNode>(number), {});
 }
 
-/// The numbers of the nodes, and the port of the edge from each, as in "1:0 2:1".
-std::string text(const nodes_before& nodes) {
+/// Returns the numbers of the nodes, and the port of the edge from each, as in "1:0 2:1".
+std::string text(const dependencies& nodes) {
   std::string out;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const gpu::node_before each = nodes[i];
+    const gpu::node_dependency each = nodes[i];
     CHECK(each.node.native() == nodes.native()[i]);
     if (i != 0) out += ' ';
     out += std::to_string(reinterpret_cast<std::uintptr_t>(each.node.native())) + ':' +
@@ -66,19 +66,19 @@ std::string edge(CUgraph graph, gpu::graph_node from, gpu::graph_node to) {
 
 TEST_CASE("graph: nodes before another one are named in few ways", "[graph]") {
   CHECK(text({}) == "");
-  CHECK(nodes_before{}.empty());
+  CHECK(dependencies{}.empty());
   CHECK(text(node(1)) == "1:0");
   CHECK(text({node(1), node(2)}) == "1:0 2:0");
   CHECK(text({node(1), programmatic}) == "1:1");
   CHECK(text({{node(1), programmatic}}) == "1:1");
   CHECK(text({{node(1), programmatic}, node(2), {node(3), launch_order}}) == "1:1 2:0 3:2");
-  CHECK(nodes_before{node(1), node(2)}.native_edges() == nullptr);
-  CHECK(nodes_before{{node(1), full}, node(2)}.native_edges() == nullptr);
+  CHECK(dependencies{node(1), node(2)}.native_edges() == nullptr);
+  CHECK(dependencies{{node(1), full}, node(2)}.native_edges() == nullptr);
   const gpu::context_ref context = value_of(gpu::context::primary(test::first_device()));
   const auto in_context = gpu::graph_node::from_native(node(1).native(), context);
-  CHECK(nodes_before{in_context}[0].node.context() == context);
-  CHECK(nodes_before{in_context, programmatic}[0].node.context() == context);
-  const nodes_before mixed{{node(1), programmatic}, node(2), {node(3), launch_order}};
+  CHECK(dependencies{in_context}[0].node.context() == context);
+  CHECK(dependencies{in_context, programmatic}[0].node.context() == context);
+  const dependencies mixed{{node(1), programmatic}, node(2), {node(3), launch_order}};
   const CUgraphEdgeData* const data = mixed.native_edges();
   REQUIRE(data != nullptr);
   CHECK((data[0].from_port == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC && data[0].to_port == 0 &&
@@ -91,12 +91,12 @@ TEST_CASE("graph: nodes before another one are named in few ways", "[graph]") {
 
 TEST_CASE("graph: nodes before another one are moved, few and many", "[graph]") {
   const std::string many = "1:1 2:0 3:0 4:0 5:0 6:0 7:0 8:0 9:2";
-  nodes_before nine{
+  dependencies nine{
       {node(1), programmatic}, node(2), node(3), node(4), node(5), node(6), node(7), node(8),
       {node(9), launch_order}};
   CHECK(text(nine) == many);
-  nodes_before two{node(1), node(2)};
-  nodes_before taken = std::move(nine);
+  dependencies two{node(1), node(2)};
+  dependencies taken = std::move(nine);
   CHECK(text(taken) == many);
   CHECK(nine.empty());
   CHECK(nine.native_edges() == nullptr);
@@ -106,7 +106,7 @@ TEST_CASE("graph: nodes before another one are moved, few and many", "[graph]") 
   nine = std::move(taken);
   CHECK(text(nine) == many);
   CHECK(nine.native_edges() != nullptr);
-  nine = nodes_before{};
+  nine = dependencies{};
   CHECK(nine.empty());
 }
 
@@ -116,10 +116,10 @@ TEST_CASE("graph: nodes before another one are those that the driver told", "[gr
   CUgraphEdgeData edges[2]{};
   edges[1].from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
   edges[1].type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-  const nodes_before told = nodes_before::from_native(nodes, edges, 2, f.stream.context());
+  const dependencies told = dependencies::from_native(nodes, edges, 2, f.stream.context());
   CHECK(text(told) == "1:0 2:2");
   CHECK(told[1].node.context() == f.stream.context());
-  CHECK(text(nodes_before::from_native(nodes, nullptr, 2, f.stream.context())) == "1:0 2:0");
+  CHECK(text(dependencies::from_native(nodes, nullptr, 2, f.stream.context())) == "1:0 2:0");
 }
 
 TEST_CASE("graph: a new node waits for what it is told of each node before it", "[graph]") {
@@ -165,7 +165,7 @@ TEST_CASE("graph: a new node is refused what it cannot wait for", "[graph][refus
     gpu::cuda_error error = error_of(f.graph.add({kernel, programmatic}, gpu::fill_node(f.x, 2u)));
     CHECK(error == gpu::errc::invalid_argument);
     CHECK(says(error, "gpu::graph::add", "a programmatic dependency", "two kernel nodes",
-               "the second node is of kind fill", "Use gpu::graph_dependency::full"));
+               "the second node is of kind fill", "use gpu::graph_dependency::full"));
     CHECK(error.asked() == static_cast<std::uint64_t>(gpu::graph_node_kind::fill));
     error = error_of(f.graph.add({kernel, {fill, launch_order}}, f.adds(1)));
     CHECK(error == gpu::errc::invalid_argument);
@@ -175,7 +175,7 @@ TEST_CASE("graph: a new node is refused what it cannot wait for", "[graph][refus
       error = error_of(f.graph.add({kernel, static_cast<graph_dependency>(wrong)}, f.adds(1)));
       CHECK(error == gpu::errc::invalid_argument);
       CHECK(says(error, "gpu::graph::add",
-                 (std::to_string(wrong) + " is no gpu::graph_dependency").c_str()));
+                 (std::to_string(wrong) + " is not a valid gpu::graph_dependency").c_str()));
     }
     error = error_of(f.graph.add({{kernel, programmatic}, {{}, programmatic}}, f.adds(1)));
     CHECK(error == gpu::errc::empty_handle);
@@ -230,14 +230,14 @@ TEST_CASE("graph: no room for dependencies on the host", "[graph][refusals][faul
     const test::failing_allocation failing(which);
     const gpu::cuda_error error = error_of(graph.add(nine, gpu::empty_node{}));
     CHECK(error == gpu::errc::out_of_host_memory);
-    CHECK(says(error, "gpu::graph::add", "no room for 9 nodes", "Free host memory"));
+    CHECK(says(error, "gpu::graph::add", "a list of 9 nodes", "free host memory"));
   }
   auto capture = value_of(gpu::stream_capture::begin(stream, graph, nine));
   CHECK(value_of(gpu::capture_of(stream)).after.size() == 9);
   for (const std::size_t which : {0u, 1u}) {
     const auto is_said = [](const gpu::cuda_error& error, const char* function) {
       return error == gpu::errc::out_of_host_memory &&
-             says(error, function, "no room for 9 nodes", "Free host memory");
+             says(error, function, "a list of 9 nodes", "free host memory");
     };
     {
       const test::failing_allocation failing(which);
@@ -257,4 +257,4 @@ TEST_CASE("graph: every dependency has a name", "[graph]") {
   CHECK(std::string(gpu::name_of(launch_order)) == "launch_order");
 }
 
-}  // namespace nodes_before_test
+}  // namespace dependencies_test

@@ -46,7 +46,7 @@ TEST_CASE("graph: it can be drawn", "[graph]") {
   value_of(gpu::write_dot(f.graph, "/dev/null", show::conditional_node_params));
   const gpu::cuda_error error = error_of(gpu::write_dot(f.graph, "/dev/null", show{1u << 16}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::write_dot", "65536 has bits that are no gpu::graph_dot_flags"));
+  CHECK(says(error, "gpu::write_dot", "65536 has bits outside of gpu::graph_dot_flags"));
 }
 
 /// An empty folder, removed with what is in it by the name of `file`.
@@ -88,21 +88,21 @@ TEST_CASE("graph: a picture that cannot be written is refused before the driver 
         gpu::errc::invalid_argument);
   CHECK(refused("", "the path is empty", "such as \"graph.dot\"") == gpu::errc::invalid_argument);
   CHECK(refused("/no/such/graph.dot", "\"/no/such/graph.dot\" cannot be written",
-                "its folder \"/no/such\" is not there. Create it, or name another.") ==
+                "its directory \"/no/such\" does not exist; create it, or pass another.") ==
         gpu::errc::file_error);
-  CHECK(refused("no such folder/graph.dot", "its folder \"no such folder\" is not there") ==
+  CHECK(refused("no such folder/graph.dot", "its directory \"no such folder\" does not exist") ==
         gpu::errc::file_error);
-  CHECK(refused((in.name + "/new/").c_str(), "/new\" is not there") == gpu::errc::file_error);
-  CHECK(refused(in.name.c_str(), in.name.c_str(), "is a folder. Pass the name of a file in it.") ==
-        gpu::errc::file_error);
+  CHECK(refused((in.name + "/new/").c_str(), "/new\" does not exist") == gpu::errc::file_error);
+  CHECK(refused(in.name.c_str(), in.name.c_str(),
+                "is a directory; pass the name of a file in it.") == gpu::errc::file_error);
   CHECK(refused("/dev/null/graph.dot", "\"/dev/null/graph.dot\" cannot be written",
                 "Not a directory", "name of another file") == gpu::errc::file_error);
   REQUIRE(::chmod(in.name.c_str(), 0555) == 0);
   {
     const without_privileges scope;
     if (scope.done) {
-      CHECK(refused(in.file.c_str(), in.name.c_str(), "takes no file: Permission denied",
-                    "Name a folder that does") == gpu::errc::file_error);
+      CHECK(refused(in.file.c_str(), in.name.c_str(), "is not writable: Permission denied",
+                    "pass a file in another directory") == gpu::errc::file_error);
     }
   }
   REQUIRE(::chmod(in.name.c_str(), 0755) == 0);

@@ -110,7 +110,7 @@ TEST_CASE("graph: a dependency that nodes cannot have is refused", "[graph][refu
   error = refused(f.graph, fill, kernel, graph_dependency::launch_order);
   CHECK(says(error, "a launch_order dependency", "the first node is of kind fill"));
   error = refused(f.graph, kernel, other, static_cast<graph_dependency>(3));
-  CHECK(says(error, "3 is no gpu::graph_dependency"));
+  CHECK(says(error, "3 is not a valid gpu::graph_dependency"));
   CHECK(value_of(f.graph.edges()).empty());
   value_of(f.graph.connect(kernel, fill, graph_dependency::full));
 
@@ -139,7 +139,7 @@ TEST_CASE("graph: an update does not take over another dependency", "[graph]") {
   const gpu::cuda_error error = error_of(exec.update(f.graph));
   CHECK(error.code() == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   CHECK(error.asked() == static_cast<std::uint64_t>(gpu::graph_update_result::topology_changed));
-  CHECK(says(error, "topology_changed", "Instantiate the new graph"));
+  CHECK(says(error, "topology_changed", "instantiate the new graph"));
   CHECK(f.run(exec) == 3);
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("graph: no room for edges on the host", "[graph][refusals][faults][cpu
     const test::failing_allocation failing(which);
     const gpu::cuda_error error = error_of(graph.edges());
     CHECK(error == gpu::errc::out_of_host_memory);
-    CHECK(says(error, "gpu::graph::edges", "no room for 1 edges", "Free host memory"));
+    CHECK(says(error, "gpu::graph::edges", "a list of 1 edges", "free host memory"));
   }
 }
 

@@ -95,8 +95,8 @@ TEST_CASE("graph memory: a mark of the most can be reset alone", "[graph][memory
   const auto refuses = [](const gpu::cuda_error& error, const char* name) {
     CHECK(error == gpu::errc::invalid_argument);
     CHECK(error.asked() == 7);
-    CHECK(says(error, "gpu::set_attribute", name, "can only be reset, not set to 7",
-               "Set it to 0", "graph_memory_test.cpp"));
+    CHECK(says(error, "gpu::set_attribute", name, "can only be reset, not set to 7", "Set it to 0",
+               "graph_memory_test.cpp"));
   };
   refuses(error_of(gpu::set_attribute<attribute::used_mem_high>(device, 7)), "used_mem_high");
   refuses(error_of(gpu::set_attribute<attribute::reserved_mem_high>(device, 7)),

@@ -123,7 +123,7 @@ TEST_CASE("graph: no room for nodes, callables and objects on the host",
   {
     const test::failing_allocation failing(0);
     const gpu::cuda_error error = error_of(graph.nodes());
-    CHECK(says(error, "gpu::graph::nodes", "no room for 9 nodes", "Free host memory"));
+    CHECK(says(error, "gpu::graph::nodes", "a list of 9 nodes", "free host memory"));
   }
   const auto join = value_of(graph.add(nine, gpu::empty_node{}));
   {
@@ -154,10 +154,10 @@ TEST_CASE("graph: what the driver says of an instantiation becomes a sentence",
   };
   const gpu::driver::scoped_entry_points in_force(table);
   for (const expected_words& each :
-       {expected_words{CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, "in a circle"},
-        {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, "cannot hold such a node"},
-        {CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, "belong to different contexts"},
-        {CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, "no node that looks at it"}}) {
+       {expected_words{CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, "form a cycle"},
+        {CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, "omit device_launch"},
+        {CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED, "must all belong to one context"},
+        {CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED, "does not belong to a node"}}) {
     answer = each.answer;
     const gpu::cuda_error error = error_of(gpu::graph_exec::instantiate(f.graph));
     CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);

@@ -156,7 +156,7 @@ TEST_CASE("graph: a kernel node has the cluster of its launch", "[graph]") {
   const gpu::cuda_error error = error_of(exec.set(
       node, gpu::kernel_node({.grid = {4, 3}, .block = 1, .cluster = {2, 3}}, f.twice, f.x)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "the cluster included"));
+  CHECK(says(error, "a cluster counts as one"));
 }
 
 TEST_CASE("graph: a changed kernel node has the cluster of its new description alone", "[graph]") {

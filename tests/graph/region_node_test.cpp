@@ -38,13 +38,13 @@ TEST_CASE("graph: boxes go to the device, are filled, and come back", "[graph][b
   std::vector<unsigned> in(35), out(35), part(6, 99);
   for (unsigned i = 0; i < 35; ++i) in[i] = i;
   const auto up = value_of(f.graph.add({}, gpu::copy_region_node(host_box(in, size), image)));
-  const auto corner = value_of(
-      f.graph.add(up, gpu::copy_region_node(image, host_box(part, {3, 2}),
-                                         {.source = {4, 3}, .destination = {}, .size = {3, 2}})));
+  const auto corner = value_of(f.graph.add(
+      up, gpu::copy_region_node(image, host_box(part, {3, 2}),
+                                {.source = {4, 3}, .destination = {}, .size = {3, 2}})));
   const auto fill = value_of(f.graph.add(corner, gpu::fill_region_node(image, 5u)));
   const auto one = value_of(f.graph.add(
       fill, gpu::copy_region_node(host_box(in, size), image,
-                               {.source = {1, 1}, .destination = {6, 4}, .size = {1, 1}})));
+                                  {.source = {1, 1}, .destination = {6, 4}, .size = {1, 1}})));
   value_of(f.graph.add(one, gpu::copy_region_node(image, host_box(out, size))));
   CHECK(value_of(gpu::kind_of(up)) == gpu::graph_node_kind::copy);
   CHECK(value_of(gpu::kind_of(fill)) == gpu::graph_node_kind::fill);
@@ -79,7 +79,7 @@ TEST_CASE("graph: planes are copied, and filled where they follow each other", "
   const gpu::cuda_error error = error_of(f.graph.add({}, gpu::fill_region_node(apart, 9)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 5);
-  CHECK(says(error, "gpu::fill_region_node", "one plane", "4 rows", "6 to the next",
+  CHECK(says(error, "gpu::fill_region_node", "planes with gaps", "4 rows", "after 6",
              "a node for each plane"));
   const auto plane =
       gpu::pitched_span<unsigned short>::from_native(memory.span().data(), {3, 4}, 16, 6);
@@ -104,7 +104,8 @@ TEST_CASE("graph: what is wrong with a box is said before the driver is asked", 
   error = error_of(f.graph.add({}, gpu::fill_region_node(box({3, 3}, 14), 1u)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "gpu::fill_region_node", "a pitch of 14 bytes"));
-  error = error_of(f.graph.add({}, gpu::copy_region_node(box({3, 3}), box({4, 4}), {.size = {4, 4}})));
+  error =
+      error_of(f.graph.add({}, gpu::copy_region_node(box({3, 3}), box({4, 4}), {.size = {4, 4}})));
   CHECK(error == gpu::errc::index_out_of_range);
   CHECK(says(error, "not entirely inside the source"));
   auto image = value_of(gpu::pitched_buffer<unsigned>::create(f.device, {4, 4}));

@@ -1,9 +1,9 @@
 // What attributes of launches, kernels, nodes and graphs do not let through, beside what they do.
 
 #include <gpu/graph.hpp>
-#include <gpu/graph/region_node.hpp>
 #include <gpu/graph/graph_memory.hpp>
 #include <gpu/graph/node_attribute.hpp>
+#include <gpu/graph/region_node.hpp>
 #include <gpu/kernel/kernel_attribute.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 

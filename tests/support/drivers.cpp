@@ -21,7 +21,7 @@ gpu::testing::cpu_driver_options as_options(const cpu_driver_options& wanted) {
       wanted.deferred ? gpu::testing::execution::deferred : gpu::testing::execution::eager;
   options.stream_threads = wanted.threads;
   // To read the debug information of a program that a sanitizer wrote takes addr2line a minute.
-  options.record_places = std::getenv("GPU_TEST_PLACES") != nullptr;
+  options.record_locations = std::getenv("GPU_TEST_PLACES") != nullptr;
   return options;
 }
 

@@ -215,7 +215,7 @@ TEST_CASE("the environment switches a trace on, and the file's name chooses its 
   }
   const std::string refused = traced("/no/such/folder/trace.txt");
   CHECK(refused.find("traces: 0") != std::string::npos);
-  CHECK(refused.find("GPU_TRACE names /no/such/folder/trace.txt, which cannot be written") !=
+  CHECK(refused.find("cannot write the file /no/such/folder/trace.txt, which GPU_TRACE names") !=
         std::string::npos);
 }
 

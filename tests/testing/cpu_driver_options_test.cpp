@@ -1,9 +1,9 @@
 // What the driver's options do: which mistakes are faults and with what code, threads, devices, and
 // the list of leaks at the end.
 
-#include "testing/detail/cpu/driver_fixture.hpp"
 #include "support/cpu_driver.hpp"
 #include "support/subprocess.hpp"
+#include "testing/detail/cpu/driver_fixture.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -134,12 +134,12 @@ TEST_CASE("what is only reported is a fault where that is chosen, with the code 
     CUresult code;
     const char* says;
   } findings[] = {
-      {"unwritten", 1, &checks::uninitialised_reads, &checks::uninitialised_reads_are_faults,
+      {"unwritten", 1, &checks::uninitialized_reads, &checks::uninitialized_reads_are_faults,
        CUDA_ERROR_LAUNCH_FAILED, "read of memory that was never written in kernel unwritten"},
       {"race", 64, &checks::shared_races, &checks::shared_races_are_faults,
        CUDA_ERROR_LAUNCH_FAILED,
        "byte 0 of s, written by thread (0,0,0) with no barrier in between"},
-      {"stale", 1, &checks::uninitialised_reads, &checks::uninitialised_reads_are_faults,
+      {"stale", 1, &checks::uninitialized_reads, &checks::uninitialized_reads_are_faults,
        CUDA_ERROR_LAUNCH_FAILED, "reads 4 bytes at 0x408: byte 4 of later"},
       {"apart", 64, &checks::barrier_divergence, &checks::barrier_divergence_is_a_fault,
        CUDA_ERROR_LAUNCH_TIMEOUT, "barrier that not all threads reach in kernel apart"},
@@ -217,7 +217,7 @@ TEST_CASE("64 devices are the most, and that is said", "[cpu]") {
   CHECK(driver.entry_points().device_get_count(&count) == CUDA_SUCCESS);
   CHECK(count == 64);
   CHECK(reports ==
-        "cpu_driver_options::devices is 65; the limit is 64, and so many devices were made");
+        "cpu_driver_options::devices is 65, but the limit is 64; the driver has that many devices");
 }
 
 TEST_CASE("options: child that leaves a stream behind", "[.child]") {
@@ -235,7 +235,7 @@ TEST_CASE("what was not given back is printed when the driver ends", "[cpu]") {
   const auto outcome = test::run_child("options: child that leaves a stream behind");
   INFO(outcome.output);
   CHECK(outcome.succeeded());
-  CHECK(outcome.output.find("gpu cpu driver: 1 objects were not given back:\n  stream at 0x") !=
+  CHECK(outcome.output.find("gpu cpu driver: 1 objects were not released:\n  stream at 0x") !=
         std::string::npos);
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("options: child whose stream ends with the process", "[.child]") {
 
 TEST_CASE("what was not given back to use_cpu_driver's is printed when the process exits",
           "[cpu]") {
-  const std::string heading = " objects were not given back:\n";
+  const std::string heading = " objects were not released:\n";
   const test::environment asked{{"GPU_TEST_LEAKS", "1"}, {"GPU_TEST_PLACES", "1"}};
   const char* leaks = "options: child that exits with a stream";
   const auto left = test::run_child(leaks, asked);
@@ -267,7 +267,7 @@ TEST_CASE("what was not given back to use_cpu_driver's is printed when the proce
   const std::size_t told = left.output.find("gpu cpu driver: 1" + heading + "  stream at 0x");
   REQUIRE(told != std::string::npos);
   CHECK(told > left.output.find("in the test\n"));
-  CHECK(left.output.find(", made at ", told) != std::string::npos);
+  CHECK(left.output.find(", created at ", told) != std::string::npos);
   CHECK(left.output.find("options_test.cpp:", told) != std::string::npos);
 
   const auto not_asked = test::run_child(leaks);
@@ -299,7 +299,8 @@ TEST_CASE("options of a second use_cpu_driver are not taken, and that is said", 
   const auto outcome = test::run_child("options: child that uses the driver again");
   INFO(outcome.output);
   CHECK(outcome.succeeded());
-  const char* said = "gpu: use_cpu_driver was called before; its options stay those of the first";
+  const char* said =
+      "gpu: use_cpu_driver was called before; the options of this second call are ignored";
   CHECK(outcome.output.find(said) != std::string::npos);
   CHECK(outcome.output.find(said) > outcome.output.find("with defaults"));
 }

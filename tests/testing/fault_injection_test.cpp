@@ -80,7 +80,7 @@ TEST_CASE("a sweep sees retains that are not released, and contexts that are not
           return gpu::driver::call<&entry_points::device_primary_ctx_retain>(here, &context, 0);
         },
         options);
-    CHECK(sweep.text().find("something is left alive") != std::string::npos);
+    CHECK(sweep.text().find("objects were not released") != std::string::npos);
   }
   SECTION("a push") {
     const auto sweep = gpu::testing::sweep_faults(
@@ -89,7 +89,7 @@ TEST_CASE("a sweep sees retains that are not released, and contexts that are not
           return gpu::driver::call<&entry_points::ctx_push_current>(here, kept);
         },
         options);
-    CHECK(sweep.text().find("something is left alive") != std::string::npos);
+    CHECK(sweep.text().find("objects were not released") != std::string::npos);
   }
   SECTION("a context that takes the place of another") {
     const auto sweep = gpu::testing::sweep_faults(faults, [&]() -> gpu::result<> {
@@ -98,7 +98,7 @@ TEST_CASE("a sweep sees retains that are not released, and contexts that are not
       return gpu::driver::call<&entry_points::ctx_set_current>(here,
                                                                before == kept ? nullptr : kept);
     });
-    CHECK(sweep.text().find("another context is current than before") != std::string::npos);
+    CHECK(sweep.text().find("the current context has changed") != std::string::npos);
   }
   SECTION("and nothing where both are given back") {
     const auto sweep = gpu::testing::sweep_faults(
@@ -135,14 +135,14 @@ TEST_CASE("fault injection: child that makes a rule", "[.child]") {
 TEST_CASE("a rule that can never do what it says ends the program with a sentence") {
   const struct {
     const char *rule, *says;
-  } rules[] = {{"name", "\"cuMemAlocc\" is no function that the library calls"},
+  } rules[] = {{"name", "\"cuMemAlocc\" is not a driver function that the library calls"},
                {"version",
-                "\"cuMemAlloc_v2\" is no function that the library calls; write the name as "
-                "cuda.h has it, without _v2: \"cuMemAlloc\"."},
-               {"count", "\"cuMemAlocc\" is no function"},
-               {"survivor", "\"cuMemAlocc\" is no function"},
-               {"share", "fail_share(7, ...): a share is 0 to 1."},
-               {"no number", "a share is 0 to 1."},
+                "\"cuMemAlloc_v2\" is not a driver function that the library calls; write the "
+                "name as in cuda.h, without _v2: \"cuMemAlloc\"."},
+               {"count", "\"cuMemAlocc\" is not a driver function"},
+               {"survivor", "\"cuMemAlocc\" is not a driver function"},
+               {"share", "fail_share(7, ...): the share must be between 0 and 1."},
+               {"no number", "the share must be between 0 and 1."},
                {"success", "a call cannot fail with CUDA_SUCCESS; choose an error."}};
   for (const auto& each : rules) {
     const test::program_outcome outcome =
@@ -276,7 +276,7 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
         },
         options);
     REQUIRE(sweep.problems.size() == 1);
-    CHECK(sweep.problems[0].find("left alive") != std::string::npos);
+    CHECK(sweep.problems[0].find("not released") != std::string::npos);
   }
   SECTION("a leak where nothing fails") {
     const auto sweep = gpu::testing::sweep_faults(
@@ -288,8 +288,8 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
         },
         options);
     REQUIRE(sweep.problems.size() == 2);
-    CHECK(sweep.problems[0] == "the second run, with nothing injected: something is left alive");
-    CHECK(sweep.problems[1] == "call 0 cuStreamCreate: something is left alive");
+    CHECK(sweep.problems[0] == "the second run, without a fault: objects were not released");
+    CHECK(sweep.problems[1] == "call 0 cuStreamCreate: objects were not released");
   }
   SECTION("what was there before, and is gone") {
     live_streams = 100;
@@ -301,7 +301,7 @@ TEST_CASE("a sweep fails each call in turn and finds what is wrong") {
           return count;
         },
         options);
-    CHECK(sweep.text().find("something that was there before is gone") != std::string::npos);
+    CHECK(sweep.text().find("objects that existed before were destroyed") != std::string::npos);
   }
   SECTION("an operation that makes no call proves nothing") {
     CHECK_FALSE(gpu::testing::sweep_faults(faults, []() -> gpu::result<int> { return 1; }).clean());

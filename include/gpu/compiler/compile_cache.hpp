@@ -51,10 +51,10 @@ struct compile_cache_access;
 inline resolved_cache_settings resolve_cache_settings(const cache_settings& settings) {
   resolved_cache_settings resolved;
   resolved.memory_limit = settings.memory_limit;
-  const auto join = [](const auto&... pieces) {
+  const auto complain = [&](const char* variable, string_ref value, const char* problem) {
     text_builder out;
-    (out << ... << pieces);
-    return out.finish();
+    out << variable << " is \"" << value << "\", " << problem;
+    resolved.trouble = out.finish();
   };
 
   cache_use use = settings.use;
@@ -62,7 +62,7 @@ inline resolved_cache_settings resolve_cache_settings(const cache_settings& sett
     const string_ref value = variable_or_empty("GPU_CACHE");
     use = value == "off" ? cache_use::off : value == "memory" ? cache_use::memory : cache_use::disk;
     if (!(value.empty() || value == "off" || value == "memory" || value == "on")) {
-      resolved.trouble = join("GPU_CACHE is \"", value, "\", but has to be on, memory or off");
+      complain("GPU_CACHE", value, "but has to be on, memory or off");
     }
   }
 
@@ -74,8 +74,8 @@ inline resolved_cache_settings resolve_cache_settings(const cache_settings& sett
       resolved.folder_limit = default_limit;
     } else if (!parse_bytes(value, resolved.folder_limit)) {
       resolved.folder_limit = default_limit;
-      resolved.trouble = join("GPU_CACHE_SIZE is \"", value,
-                              "\", which is not a number of bytes such as 512M; the limit is 512M");
+      complain("GPU_CACHE_SIZE", value,
+               "which is not a number of bytes such as 512M; the limit is 512M");
     }
   }
 
@@ -144,15 +144,15 @@ class compile_cache {
 
   /// Returns the counts since the cache was created.
   cache_counters counters() const noexcept {
-    using event = detail::cache_event;
+    using kind = detail::cache_event;
     const detail::cache_events& events = cache_.events();
-    return {.from_memory = events.count(event::from_memory),
-            .from_disk = events.count(event::from_disk),
-            .compiled = events.count(event::compiled),
-            .waited = events.count(event::waited),
-            .stored = events.count(event::stored),
-            .damaged = events.count(event::damaged),
-            .evicted = events.count(event::evicted)};
+    return {.from_memory = events.count(kind::from_memory),
+            .from_disk = events.count(kind::from_disk),
+            .compiled = events.count(kind::compiled),
+            .waited = events.count(kind::waited),
+            .stored = events.count(kind::stored),
+            .damaged = events.count(kind::damaged),
+            .evicted = events.count(kind::evicted)};
   }
 
   /// Forgets what is in memory; the folder stays as it is.

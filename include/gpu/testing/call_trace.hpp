@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `call_trace`: a driver table that logs every call with its arguments, its result and its time,
-/// over any other table.
+/// `call_trace`: a driver table that logs every call of any other table, with its arguments, its
+/// result and its time.
 
 #include <gpu/core/error.hpp>
 #include <gpu/driver/entry_points.hpp>
@@ -21,27 +21,28 @@
 
 namespace gpu::inline v0::testing {
 
-/// How a trace is written.
+/// The format of a trace.
 enum class trace_format : std::uint8_t {
-  text,       ///< a line a call, to read
-  chrome,     ///< the Trace Event format of chrome://tracing and Perfetto
-  recording,  ///< a JSON object a line, with what the driver read through pointers: enough to make
-              ///< the calls again elsewhere, for a bug report
+  text,       ///< one readable line for each call
+  chrome,     ///< the Trace Event Format of chrome://tracing and Perfetto
+  recording,  ///< one JSON object in a line for each call, with the memory that the driver read:
+              ///< for a bug report, it suffices to repeat the calls elsewhere
 };
 
-/// Logs every driver call to a file. A line is written, and flushed, when its call returns: a crash
-/// loses nothing but the call that crashed.
+/// Logs every driver call to a file. A line is written, and flushed, when its call returns: after a
+/// crash, only the call that crashed is missing.
 ///
-/// A recording has the arguments of each call as they were passed, addresses and handles as the
-/// numbers that they were, and in "memory" the host's memory that the call read: a pair of address
-/// and bytes in base64 for each range; to find their sizes it asks the inner table for the
-/// parameters of kernels and the kinds of addresses. It does not have what the host writes to
-/// page-locked and managed memory, what is in files that a call names, the sources of 3D batches
-/// that go to arrays, and functions of the host.
-/// **Threads**: calls may come from any thread; lines are whole, and carry the thread's number.
+/// A recording has the arguments of each call as they were passed, with addresses and handles as
+/// numbers. Its "memory" is the host memory that the call read: a pair of address and base64 bytes
+/// for each range. To find the sizes, it queries the inner table for the parameters of kernels and
+/// the kinds of addresses. It does not contain writes of the host to page-locked and managed
+/// memory, the contents of files that a call names, the sources of 3D batches that copy to arrays,
+/// and host functions.
+/// **Threads**: calls may come from any thread; lines are not interleaved, and have the number of
+/// the thread.
 class call_trace {
  public:
-  /// Takes over `file` and closes it at the end, unless it is stdout or stderr.
+  /// Takes ownership of `file`: the destructor closes it, unless it is stdout or stderr.
   call_trace(const driver::entry_points& inner, std::FILE* file,
              trace_format format = trace_format::text)
       : file_{file}, format_{format}, inner_{inner}, table_{inner, *this} {
@@ -54,18 +55,17 @@ class call_trace {
     if (file_ != stdout && file_ != stderr) std::fclose(file_);
   }
 
-  /// Ends a list of events, so that it is complete; calls that come later are not in it. The
-  /// destructor does it, too.
+  /// Completes the file; calls that are made later are not logged. The destructor does so too.
   void end() {
     std::lock_guard lock(mutex_);
     if (format_ == trace_format::chrome && !std::exchange(ended_, true)) std::fputs("\n]\n", file_);
     std::fflush(file_);
   }
 
-  /// The table to put in force; lives as long as this object.
+  /// Returns the table to use, valid as long as this object.
   const driver::entry_points& entry_points() const noexcept { return table_.entry_points(); }
 
-  /// How many calls were logged.
+  /// Returns the number of logged calls.
   std::size_t calls() const noexcept { return calls_.load(); }
 
   /// Called by the table for every call.
@@ -98,13 +98,13 @@ class call_trace {
     double duration;
   };
 
-  /// The arguments that go in: a JSON list without its brackets.
+  /// Returns the arguments as a JSON list without its brackets.
   template <class... Arguments> static std::string ins(Arguments... arguments) {
     std::string all;
     (add(all, detail::written(arguments)), ...);
     return all;
   }
-  /// What comes out of a call that succeeded, likewise.
+  /// Returns the values that a successful call has written, likewise.
   template <class... Arguments> static std::string outs(CUresult result, Arguments... arguments) {
     std::string all;
     if (result == CUDA_SUCCESS) (add_out(all, arguments), ...);
@@ -171,18 +171,18 @@ class call_trace {
   interposed_table<call_trace> table_;
 };
 
-/// Puts a trace in force for the rest of the process if the environment asks for one, and says
-/// whether it did: `GPU_TRACE=calls.txt`, `calls.json` (Chrome's format) or `calls.jsonl` (a
-/// recording). To be called once, early in `main`, after `use_cpu_driver` where that is used: a
-/// program that does not call it traces nothing. A list of events ends with the process, unless a
-/// signal ends that; chrome://tracing reads it either way.
+/// Traces the rest of the process if the environment variable GPU_TRACE names a file: `calls.txt`,
+/// `calls.json` (Chrome's format) or `calls.jsonl` (a recording). Returns whether it does. Call it
+/// once, early in `main`, after `use_cpu_driver` if that is used. The file is complete when the
+/// process exits; chrome://tracing also reads the file of a process that a signal ended.
 inline bool use_call_trace_if_asked() {
   const char* path = gpu::detail::environment_variable("GPU_TRACE");
   if (path == nullptr || *path == '\0') return false;
   const std::string_view name = path;
   std::FILE* file = std::fopen(path, "we");
   if (file == nullptr) {
-    std::fprintf(stderr, "gpu: GPU_TRACE names %s, which cannot be written; nothing is traced\n",
+    std::fprintf(stderr,
+                 "gpu: cannot write the file %s, which GPU_TRACE names; calls are not traced\n",
                  path);
     return false;
   }

@@ -1,8 +1,8 @@
 #pragma once
 /// \file
-/// `fault_injection`: a driver table that makes chosen calls fail, over any other table; and
-/// `sweep_faults`, which runs an operation once for each driver call it makes, failing each in
-/// turn.
+/// `fault_injection`: a driver table that makes chosen calls of any other table fail; and
+/// `sweep_faults`, which runs an operation once for each driver call that it makes, with that call
+/// failing.
 
 #include <gpu/core/result.hpp>
 #include <gpu/driver/entry_points.hpp>
@@ -30,49 +30,51 @@ namespace gpu::inline v0::testing {
 ///     faults.fail_call("cuMemAllocAsync", 2, CUDA_ERROR_OUT_OF_MEMORY);
 ///
 /// A failing call is not passed on, with one exception: calls that end a lifetime
-/// (`ends_a_lifetime`) do their work and then report failure, as the driver does when it hands out
-/// an older error there.
+/// (`ends_a_lifetime`) do their work and then return the error, as the driver does when it reports
+/// an earlier error.
 /// **Threads**: calls may come from any thread; rules may change at any time.
-/// **Errors**: a rule that can never do what it says (a name that is no function of the driver,
-/// CUDA_SUCCESS, a share outside of 0 to 1) ends the program with a sentence: the test that made it
-/// would pass without testing anything.
+/// **Errors**: a rule that cannot work (an unknown function name, CUDA_SUCCESS, a share that is not
+/// between 0 and 1) aborts the program with a message: the test would pass without testing
+/// anything.
 class fault_injection {
  public:
   explicit fault_injection(const driver::entry_points& inner)
       : current_{inner.ctx_get_current}, table_{inner, *this} {}
 
-  /// The table to put in force; lives as long as this object.
+  /// Returns the table to use, valid as long as this object.
   const driver::entry_points& entry_points() const noexcept { return table_.entry_points(); }
 
-  /// Fails the call number `nth` from now, whichever it is; 0 is the next one.
+  /// Makes one call fail: number `nth` from now, of any function; 0 is the next call.
   void fail_call(std::size_t nth, CUresult code) {
     add({rule::kind::any_call, 0, calls_.load() + nth, code, 0});
   }
-  /// Fails call number `nth` from now of the function `name`, as in cuda.h and without a version:
-  /// "cuMemAlloc".
+  /// Makes one call of a function fail: number `nth` from now. `name` is the name in cuda.h,
+  /// without a version: "cuMemAlloc".
   void fail_call(std::string_view name, std::size_t nth, CUresult code) {
-    const std::size_t index = position_of(name);
+    const std::size_t index = index_of(name);
     add({rule::kind::named_call, index, calls_of_[index].load() + nth, code, 0});
   }
-  /// Fails a random share of all calls, 0 to 1, the same ones for the same seed and call order.
+  /// Makes a random share of all calls fail, 0 to 1; the same ones for the same seed and call
+  /// order.
   void fail_share(double share, std::uint64_t seed, CUresult code) {
     if (!(share >= 0 && share <= 1)) {
-      std::fprintf(stderr, "gpu::testing: fail_share(%g, ...): a share is 0 to 1.\n", share);
+      std::fprintf(
+          stderr, "gpu::testing: fail_share(%g, ...): the share must be between 0 and 1.\n", share);
       std::abort();
     }
     add({rule::kind::share, 0, seed, code, share});
   }
-  /// Forgets all rules; the counts go on.
+  /// Removes all rules. Does not reset the counts.
   void clear() {
     std::lock_guard lock(mutex_);
     rules_.clear();
     armed_.store(false);
   }
 
-  /// How many calls came in, failed ones included: all of them, or those of one function.
+  /// Returns the number of calls, including failed ones: of all functions, or of one.
   std::size_t calls() const noexcept { return calls_.load(); }
-  std::size_t calls(std::string_view name) const { return calls_of_[position_of(name)].load(); }
-  /// How many calls were made to fail, and the name of the last of them, or "".
+  std::size_t calls(std::string_view name) const { return calls_of_[index_of(name)].load(); }
+  /// Returns the number of calls that were made to fail, and the function of the last one, or "".
   std::size_t injected() const noexcept { return injected_.load(); }
   const char* last_injected() const noexcept { return last_injected_.load(); }
 
@@ -85,28 +87,28 @@ class fault_injection {
     return code;
   }
 
-  /// The context that is current in the calling thread, without a call that counts or fails; null
-  /// where there is none.
+  /// Returns the calling thread's current context, or null; the query neither counts nor fails.
   CUcontext current_context() const {
     CUcontext context = nullptr;
     if (current_ != nullptr) (void)current_(&context);
     return context;
   }
 
-  /// Where `driver::entry_point_list` has the function of that name; ends the program where it is
-  /// none.
-  static std::size_t position_of(std::string_view name) {
+  /// Returns the index of a function in `driver::entry_point_list`. Aborts the program if the name
+  /// is not in the list.
+  static std::size_t index_of(std::string_view name) {
     for (std::size_t i = 0; i < driver::entry_point_count; ++i)
       if (name == driver::entry_point_list[i].name) return i;
-    std::fprintf(stderr,
-                 "gpu::testing: \"%.*s\" is no function that the library calls; write the name as "
-                 "cuda.h has it, without _v2: \"cuMemAlloc\".\n",
-                 static_cast<int>(name.size()), name.data());
+    std::fprintf(
+        stderr,
+        "gpu::testing: \"%.*s\" is not a driver function that the library calls; write the "
+        "name as in cuda.h, without _v2: \"cuMemAlloc\".\n",
+        static_cast<int>(name.size()), name.data());
     std::abort();
   }
 
-  /// Whether the function of that name destroys, frees, unloads, unregisters, unmaps, releases,
-  /// closes or pops.
+  /// Returns whether the function destroys, frees, unloads, unregisters, unmaps, releases, closes
+  /// or pops something.
   static bool ends_a_lifetime(std::string_view name) noexcept {
     for (std::string_view verb :
          {"Destroy", "Free", "Unload", "Unregister", "Unmap", "Release", "Close", "Pop"}) {
@@ -134,7 +136,7 @@ class fault_injection {
     armed_.store(true, std::memory_order_release);
   }
 
-  // SplitMix64 (Steele, Lea, Flood 2014): decides from seed and call number alone.
+  // SplitMix64 (Steele, Lea, Flood 2014): depends on the seed and the call number only.
   static double uniform(std::uint64_t seed, std::uint64_t number) noexcept {
     std::uint64_t z = seed + (number + 1) * 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -142,7 +144,7 @@ class fault_injection {
     return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
   }
 
-  /// Counts a call of that function; the code that it is to fail with, or success.
+  /// Counts a call of a function. Returns the code that it must fail with, or CUDA_SUCCESS.
   CUresult decide(std::size_t index) {
     const std::size_t number = calls_.fetch_add(1);
     const std::size_t own_number = calls_of_[index].fetch_add(1);
@@ -172,14 +174,14 @@ class fault_injection {
   interposed_table<fault_injection> table_;
 };
 
-/// What `sweep_faults` found wrong: nothing, where `problems` is empty.
+/// The result of `sweep_faults`: no problem was found if `problems` is empty.
 struct fault_sweep {
   std::size_t calls = 0;              ///< driver calls that one run of the operation makes
-  std::vector<std::string> problems;  ///< a sentence each
+  std::vector<std::string> problems;  ///< one sentence for each
 
   bool clean() const noexcept { return calls > 0 && problems.empty(); }
   std::string text() const {
-    if (calls == 0) return "the operation made no driver call";
+    if (calls == 0) return "the operation makes no driver calls";
     std::string all;
     for (const std::string& problem : problems) all += problem + '\n';
     return all;
@@ -187,11 +189,11 @@ struct fault_sweep {
 };
 
 struct fault_sweep_options {
-  /// The code that calls fail with; one that no operation expects.
+  /// The code that calls fail with. Choose one that the operation does not expect.
   CUresult code = CUDA_ERROR_UNKNOWN;
-  /// Functions whose failure the operation may survive, because it has another way.
+  /// Functions whose failure the operation may survive, because it has an alternative.
   std::vector<std::string_view> may_survive = {};
-  /// Waits for all work and counts what is held, to see leaks:
+  /// Waits for all work and returns the number of live objects, to find leaks:
   /// `[&] { return driver.held_count(); }`.
   std::function<std::size_t()> live = {};
 };
@@ -204,14 +206,14 @@ inline std::atomic<std::size_t>& reported_errors() noexcept {
 inline void count_reported_error(const cuda_error&) { reported_errors().fetch_add(1); }
 }  // namespace detail
 
-/// Runs `operation`, which returns a `result`, once for each driver call it makes, with that call
-/// failing, and looks for trouble: success all the same; an error that is not the injected one, or
-/// that names another call; a next attempt that fails; another current context after a run, and
-/// objects left alive after the next attempt, or where nothing fails. Failures of calls that end a
-/// lifetime arrive at the error reporter rather than as a result, and have to arrive there.
+/// Runs `operation`, which returns a `result`, once for each driver call that it makes, with that
+/// call failing, and looks for problems: the operation succeeds anyway; it returns another error
+/// than the injected one, or one that names another call; the next run fails; the current context
+/// has changed; or objects are still alive, or were destroyed too early. The error of a call that
+/// ends a lifetime must reach the error reporter instead.
 ///
-/// `faults` must be in force. Objects that the operation makes must be gone when it returns; what
-/// its first run leaves behind for good, such as loaded kernels, is no leak.
+/// `faults` must be the table in use. Objects that the operation creates must be destroyed when it
+/// returns; what its first run leaves behind permanently, such as loaded kernels, is not a leak.
 /// **Threads**: uses the process-wide error reporter while it runs.
 template <class Operation>
 fault_sweep sweep_faults(fault_injection& faults, Operation operation,
@@ -222,34 +224,34 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
     const std::string where = call.empty() ? "" : ' ' + std::string(call);
     sweep.problems.push_back("call " + std::to_string(n) + where + ": " + what);
   };
-  for (std::string_view name : options.may_survive) (void)fault_injection::position_of(name);
-  // The first run fills caches (primary contexts, loaded kernels), whose calls do not come again.
+  for (std::string_view name : options.may_survive) (void)fault_injection::index_of(name);
+  // The first run fills caches (primary contexts, loaded kernels) with calls that do not recur.
   if (auto warm = operation(); !warm.has_value()) {
-    sweep.problems.push_back("fails with nothing injected: " +
+    sweep.problems.push_back("the operation fails although no fault was injected: " +
                              std::string(warm.error().message().c_str()));
     return sweep;
   }
   std::size_t held = options.live ? options.live() : 0;
   CUcontext current = faults.current_context();
-  const auto check_context = [&](const auto& tell) {
+  const auto check_context = [&](const auto& add_problem) {
     const CUcontext context = faults.current_context();
-    if (context != current) tell("another context is current than before");
+    if (context != current) add_problem("the current context has changed");
     current = context;
   };
-  const auto check_held = [&](const auto& tell) {
+  const auto check_held = [&](const auto& add_problem) {
     const std::size_t now = options.live ? options.live() : 0;
-    if (now > held) tell("something is left alive");
-    if (now < held) tell("something that was there before is gone");
+    if (now > held) add_problem("objects were not released");
+    if (now < held) add_problem("objects that existed before were destroyed");
     held = now;
   };
   const std::size_t start = faults.calls();
-  const auto tell_of_second = [&](const char* what) {
-    sweep.problems.push_back(std::string("the second run, with nothing injected: ") + what);
+  const auto add_second_problem = [&](const char* what) {
+    sweep.problems.push_back(std::string("the second run, without a fault: ") + what);
   };
-  if (!operation().has_value()) tell_of_second("it fails");
+  if (!operation().has_value()) add_second_problem("it fails");
   sweep.calls = faults.calls() - start;
-  check_context(tell_of_second);
-  check_held(tell_of_second);
+  check_context(add_second_problem);
+  check_held(add_second_problem);
 
   for (std::size_t n = 0; n < sweep.calls; ++n) {
     const std::size_t injected_before = faults.injected();
@@ -261,24 +263,26 @@ fault_sweep sweep_faults(fault_injection& faults, Operation operation,
     set_error_reporter(reporter);
     const std::string_view call = faults.last_injected();
     if (faults.injected() == injected_before) {
-      problem(n, "", "the operation makes fewer calls than before");
+      problem(n, "", "the operation makes fewer driver calls than before");
     } else if (outcome.has_value()) {
       bool excused = fault_injection::ends_a_lifetime(call) && detail::reported_errors() > 0;
       for (std::string_view name : options.may_survive) excused = excused || name == call;
-      if (!excused) problem(n, call, "the operation succeeds all the same, and nobody is told");
+      if (!excused) problem(n, call, "the operation succeeds, and the error is not reported");
     } else if (outcome.error().domain() != error_domain::driver ||
                outcome.error().code() != static_cast<int>(options.code) ||
                call != outcome.error().call()) {
-      problem(n, call, "gives another error: " + std::string(outcome.error().message().c_str()));
+      problem(
+          n, call,
+          "the operation returns another error: " + std::string(outcome.error().message().c_str()));
     }
-    const auto tell = [&](const char* what) { problem(n, call, what); };
-    check_context(tell);
-    // A failing call may leave work undone, and a cache emptier or fuller than it was: the one is
-    // waited for, the other is mended by the next attempt.
+    const auto add_problem = [&](const char* what) { problem(n, call, what); };
+    check_context(add_problem);
+    // A failing call may leave work unfinished, and a cache with more or fewer entries. So wait for
+    // the work, and run again, which restores the cache.
     if (options.live) (void)options.live();
-    if (!operation().has_value()) problem(n, call, "the next attempt fails");
-    check_context(tell);
-    check_held(tell);
+    if (!operation().has_value()) problem(n, call, "the next run fails");
+    check_context(add_problem);
+    check_held(add_problem);
   }
   return sweep;
 }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `interposed_table`: a driver table each of whose functions asks a hook first. Fault injection
-/// and tracing are hooks; they work over any table, and over each other.
+/// `interposed_table`: a driver table that passes each call to a hook. Fault injection and tracing
+/// are hooks; they work over any table, and over each other.
 
 #include <gpu/driver/entry_points.hpp>
 
@@ -13,8 +13,8 @@
 namespace gpu::inline v0::testing {
 
 namespace detail {
-/// The positions of the functions in the table and in `driver::entry_point_list`, as constants: to
-/// compare the list's names while compiling takes a compiler seconds.
+/// The indices of the functions in the table and in `driver::entry_point_list`, as constants: to
+/// find them by name takes a compiler seconds.
 struct entry_point_position {
   enum : std::size_t {
 #define GPU_DRIVER_ENTRY(member, function, version) member,
@@ -23,15 +23,15 @@ struct entry_point_position {
 };
 }  // namespace detail
 
-/// Wraps `inner`, so that every call goes to `Hook::intercept<Index>(function, arguments...)`,
-/// which decides whether to call `function`. Functions that `inner` lacks stay missing.
+/// Wraps `inner`: every call goes to `Hook::intercept<Index>(function, arguments...)`, which
+/// decides whether to call `function`. Functions that `inner` lacks stay missing.
 ///
-/// A driver function carries no closure, so the hook in force is found through one variable for
-/// each hook type: of one type a single table lives at a time, and making a second one ends the
-/// program with a sentence. Different hook types stack freely.
+/// A driver function has no context argument, so there is one variable for each hook type that
+/// points to the hook. Therefore only one table of each hook type may be alive at a time: creating
+/// a second one aborts the program with a message. Tables of different hook types can be stacked.
 ///
-/// The constructor has a function for each function of the driver compiled; a program of many
-/// sources compiles it in one of them with `extern template class` in the others.
+/// The constructor instantiates a function for each function of the driver. To compile it only
+/// once, a program of many sources declares `extern template class` in all but one of them.
 template <class Hook> class interposed_table {
  public:
   interposed_table(const driver::entry_points& inner, Hook& hook);
@@ -60,15 +60,15 @@ template <class Hook> class interposed_table {
   driver::entry_points table_;
 };
 
-// Outside of the class, so that it is not inline.
+// Defined outside of the class, so that it is not inline.
 template <class Hook>
 interposed_table<Hook>::interposed_table(const driver::entry_points& inner, Hook& hook)
     : table_{inner} {
   Hook* none = nullptr;
   if (!active_.compare_exchange_strong(none, &hook)) {
     std::fputs(
-        "gpu::testing: a second table of the same kind was made while the first one lives; "
-        "destroy the first, or put all rules into one.\n",
+        "gpu::testing: a second table of the same kind was created while the first one is alive; "
+        "destroy the first one, or put all rules into one.\n",
         stderr);
     std::abort();
   }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace refused_calls_test {
+namespace explain_errors_test {
 
 using test::error_of;
 using test::graph_fixture;
@@ -48,22 +48,22 @@ TEST_CASE("graph: an edge that cannot be says why", "[graph][refusals]") {
   const auto b = value_of(f.graph.add({}, gpu::empty_node{}));
   const auto foreign = value_of(other.add({}, gpu::empty_node{}));
   CHECK(refused_with(f.graph.connect(a, a), gpu::errc::invalid_argument, "gpu::graph::connect",
-                     "both nodes are the same one", "Name two nodes"));
+                     "a node cannot depend on itself", "pass two nodes"));
   const char* add = "cuGraphAddDependencies";
   const char* remove = "cuGraphRemoveDependencies";
   CHECK(invalid_with(f.graph.connect(a, foreign), add,
-                     "the second node is none of the 2 nodes of this graph", "Name two nodes"));
+                     "the second node is not one of the 2 nodes of this graph", "pass two nodes"));
   CHECK(invalid_with(f.graph.connect(foreign, a), add,
-                     "the first node is none of the 2 nodes of this graph", "Name two nodes"));
-  CHECK(invalid_with(other.connect(a, foreign), add, "the first node is none of the 1 nodes",
-                     "Name two nodes"));
-  CHECK(invalid_with(f.graph.disconnect(a, foreign), remove, "the second node is none of the 2",
-                     "Name two nodes"));
+                     "the first node is not one of the 2 nodes of this graph", "pass two nodes"));
+  CHECK(invalid_with(other.connect(a, foreign), add, "the first node is not one of the 1 nodes",
+                     "pass two nodes"));
+  CHECK(invalid_with(f.graph.disconnect(a, foreign), remove, "the second node is not one of the 2",
+                     "pass two nodes"));
   CHECK(invalid_with(f.graph.disconnect(a, b), remove, "there is no edge from the first node",
-                     "as dependencies_of tells"));
+                     "gpu::dependencies_of lists"));
   value_of(f.graph.connect(a, b));
   CHECK(invalid_with(f.graph.connect(a, b), add, "there is an edge from the first node",
-                     "disconnect them before"));
+                     "disconnect them first"));
   CHECK(value_of(gpu::dependencies_of(b)).size() == 1);
 }
 
@@ -74,22 +74,21 @@ TEST_CASE("graph: nodes that something cannot come after are named", "[graph][re
   const auto b = value_of(f.graph.add({}, gpu::empty_node{}));
   const auto foreign = value_of(other.add({}, gpu::empty_node{}));
   CHECK(invalid_with(f.graph.add({a, foreign}, gpu::empty_node{}), "cuGraphAddNode",
-                     "the node with index 1 of the 2 to come after is none of the 2 nodes",
-                     "Name nodes of this graph"));
+                     "the dependency with index 1 of 2 is not one of the 2 nodes",
+                     "pass nodes of this graph"));
   const gpu::cuda_error twice = error_of(f.graph.add({b, a, b}, gpu::empty_node{}));
   CHECK(twice.code() == CUDA_ERROR_INVALID_VALUE);
   CHECK(twice.asked() == 2);
-  CHECK(says(twice, "the node with index 2 of the 3", "is that with index 0 once more",
-             "Name each once"));
+  CHECK(says(twice, "the dependency with index 2 of 3", "is the same node as that with index 0",
+             "pass each node once"));
   CHECK(value_of(f.graph.nodes()).size() == 2);
-  // Another reason is none of these.
+  // Another reason is not one of these.
   const gpu::cuda_error freed = error_of(f.graph.add(a, gpu::free_node(f.x.span())));
   CHECK(freed.code() == CUDA_ERROR_INVALID_VALUE);
-  CHECK_FALSE(freed.message().contains("to come after"));
-  CHECK(invalid_with(gpu::stream_capture::begin(f.stream, f.graph, foreign),
-                     "cuStreamBeginCaptureToGraph",
-                     "the node with index 0 of the 1 to come after is none of the 2 nodes",
-                     "Name nodes of this graph"));
+  CHECK_FALSE(freed.message().contains("the dependency with index"));
+  CHECK(invalid_with(
+      gpu::stream_capture::begin(f.stream, f.graph, foreign), "cuStreamBeginCaptureToGraph",
+      "the dependency with index 0 of 1 is not one of the 2 nodes", "pass nodes of this graph"));
   // A capture takes a node twice.
   auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph, {a, a}));
   CHECK(capture.end().has_value());
@@ -101,9 +100,11 @@ TEST_CASE("graph: a node of another graph is neither removed nor described", "[g
   value_of(f.graph.add({}, gpu::empty_node{}));
   const auto foreign = value_of(other.add({}, f.adds(3)));
   CHECK(refused_with(f.graph.remove(foreign), gpu::errc::invalid_argument, "gpu::graph::remove",
-                     "the node is none of the 1 nodes of this graph", "Name the graph that it is"));
+                     "the node is not one of the 1 nodes of this graph",
+                     "call the function of the graph"));
   CHECK(refused_with(gpu::set(f.graph, foreign, f.adds(4)), gpu::errc::invalid_argument, "gpu::set",
-                     "the node is none of the 1 nodes of this graph", "Name the graph that it is"));
+                     "the node is not one of the 1 nodes of this graph",
+                     "call the function of the graph"));
   CHECK(f.run(value_of(gpu::graph_exec::instantiate(other))) == 3);
   // Nodes inside of a child are the child's.
   const auto child = value_of(f.graph.add({}, gpu::child_graph_node(other)));
@@ -127,8 +128,8 @@ TEST_CASE("graph: a description of another kind is told from the node's", "[grap
     CHECK(error.code() == CUDA_ERROR_INVALID_VALUE);
     CHECK(error.asked() == static_cast<std::uint64_t>(gpu::graph_node_kind::fill));
     CHECK(error.limit() == static_cast<std::uint64_t>(gpu::graph_node_kind::kernel));
-    CHECK(says(error, "the node is of kind kernel", "the description of kind fill",
-               "Describe the kind that it is"));
+    CHECK(says(error, "the node is of kind kernel", "the description is of kind fill",
+               "pass a description of the node's kind"));
   }
   // A node of the right kind that the executable graph does not know has another reason.
   const gpu::graph other = value_of(gpu::graph::create(f.device));
@@ -141,8 +142,8 @@ TEST_CASE("graph: a description of another kind is told from the node's", "[grap
   const auto made = value_of(other.add({}, scratch));
   const gpu::cuda_error fixed = error_of(gpu::set(other, made, again));
   CHECK(fixed.code() == CUDA_ERROR_NOT_SUPPORTED);
-  CHECK(says(fixed, "cuGraphNodeSetParams", "a node of kind allocation stays as it was added",
-             "Make another graph"));
+  CHECK(says(fixed, "cuGraphNodeSetParams",
+             "the parameters of a node of kind allocation cannot change", "create another graph"));
 }
 
 TEST_CASE("graph: a node that has no graph inside says so", "[graph][refusals]") {
@@ -165,15 +166,15 @@ TEST_CASE("graph: nodes without a switch say so", "[graph][refusals]") {
   const char* set = "cuGraphNodeSetEnabled";
   const char* get = "cuGraphNodeGetEnabled";
   CHECK(invalid_with(exec.set_enabled(empty, false), set,
-                     "a node of kind empty is not switched off and on", "Instantiate a graph"));
-  CHECK(invalid_with(exec.is_enabled(empty), get, "a node of kind empty is not switched off and on",
-                     "Instantiate a graph"));
+                     "a node of kind empty cannot be enabled or disabled", "instantiate a graph"));
+  CHECK(invalid_with(exec.is_enabled(empty), get,
+                     "a node of kind empty cannot be enabled or disabled", "instantiate a graph"));
   CHECK(invalid_with(exec.set_enabled(foreign, false), set,
-                     "the driver finds no such fill node in the executable graph",
-                     "Name a node of the graph that this was instantiated from"));
+                     "the executable graph has no counterpart of this fill node",
+                     "pass a node of the graph that it was instantiated from"));
   CHECK(invalid_with(exec.is_enabled(foreign), get,
-                     "the driver finds no such fill node in the executable graph",
-                     "Name a node of the graph that this was instantiated from"));
+                     "the executable graph has no counterpart of this fill node",
+                     "pass a node of the graph that it was instantiated from"));
   CHECK(value_of(exec.is_enabled(kernel)));
 }
 
@@ -184,7 +185,7 @@ TEST_CASE("graph: memory that is not there is refused before the driver is asked
   for (const gpu::device_span<unsigned> none :
        {gpu::device_span<unsigned>(), f.x.span().first(0), scratch.span()}) {
     CHECK(refused_with(f.graph.add({}, gpu::free_node(none)), gpu::errc::invalid_argument,
-                       "gpu::free_node", "the span is empty", "Pass the span() of an"));
+                       "gpu::free_node", "the span is empty", "pass the span() of an"));
   }
 
   auto gone = value_of(gpu::device_buffer<unsigned>::create(f.device, 16));
@@ -211,27 +212,28 @@ TEST_CASE("graph: what a captured stream does not take says so", "[graph][captur
   {
     auto capture = value_of(gpu::stream_capture::begin(f.stream));
     const gpu::cuda_error error = error_of(gpu::launch(f.stream, exec));
-    CHECK(says(error, "cuGraphLaunch", "the stream is being captured, which takes no launch",
-               "End it and capture again, with the graph as a child_graph_node"));
+    CHECK(says(error, "cuGraphLaunch",
+               "the stream is being captured, and a capture cannot contain the launch",
+               "end it and capture again, with the graph as a child_graph_node"));
     CHECK(says(error_of(gpu::take_last_error()), "the stream is being captured"));
     CHECK_FALSE(capture.end().has_value());
   }
   {
     auto capture = value_of(gpu::stream_capture::begin(f.stream));
     CHECK(says(error_of(gpu::upload(f.stream, exec)), "cuGraphUpload",
-               "the stream is being captured, which takes no launch", "nor its upload"));
+               "the stream is being captured, and a capture cannot contain the launch or upload"));
     CHECK_FALSE(capture.end().has_value());
   }
   auto capture = value_of(gpu::stream_capture::begin(f.stream));
   gpu::cuda_error error = error_of(gpu::stream_capture::begin(f.stream));
   CHECK(error.code() == CUDA_ERROR_ILLEGAL_STATE);
   CHECK(says(error, "cuStreamBeginCapture", "the stream is being captured already",
-             "End that capture first, or begin one of another stream"));
+             "end that capture first, or capture another stream"));
   CHECK(capture.end().has_value());
   capture = value_of(gpu::stream_capture::begin(f.stream));
   error = error_of(gpu::stream_capture::begin(f.stream, f.graph));
   CHECK(says(error, "cuStreamBeginCaptureToGraph", "the stream is being captured already",
-             "End that capture first"));
+             "end that capture first"));
   (void)capture.end();
   CHECK(f.run(exec) == 2);
 }
@@ -239,11 +241,11 @@ TEST_CASE("graph: what a captured stream does not take says so", "[graph][captur
 TEST_CASE("graph: one that is captured to takes no other capture", "[graph][capture][refusals]") {
   graph_fixture f;
   const gpu::stream second = value_of(gpu::stream::create(f.device));
-  const auto is_refused = [&](gpu::graph_ref into, const gpu::nodes_before& after = {}) {
+  const auto is_refused = [&](gpu::graph_ref into, const gpu::dependencies& after = {}) {
     const gpu::cuda_error error = error_of(gpu::stream_capture::begin(second, into, after));
     return error == gpu::errc::invalid_argument &&
-           says(error, "gpu::stream_capture::begin", "the graph is being captured to",
-                "End that one before");
+           says(error, "gpu::stream_capture::begin", "another capture is adding to the graph",
+                "end that one first");
   };
   auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
   CHECK(is_refused(f.graph));
@@ -284,17 +286,18 @@ TEST_CASE("graph: dependencies that a capture cannot have say why", "[graph][cap
   const auto foreign = value_of(other.add({}, f.adds(3)));
   const char* const call = "cuStreamUpdateCaptureDependencies";
   for (const auto change : {gpu::add_capture_dependencies, gpu::set_capture_dependencies}) {
-    const auto refused = [&](const gpu::nodes_before& nodes) {
+    const auto refused = [&](const gpu::dependencies& nodes) {
       return change(f.stream, nodes, gpu::source_location::current());
     };
     const gpu::cuda_error idle = error_of(refused(own));
     CHECK(idle.code() == CUDA_ERROR_ILLEGAL_STATE);
-    CHECK(says(idle, call, "the stream is not being captured", "Begin a capture before"));
+    CHECK(says(idle, call, "the stream is not being captured",
+               "call gpu::stream_capture::begin first"));
     CHECK(says(error_of(gpu::take_last_error()), "the stream is not being captured"));
     auto capture = value_of(gpu::stream_capture::begin(f.stream, f.graph));
     CHECK(invalid_with(refused({own, foreign}), call,
-                       "the node with index 1 of the 2 to come after is none of the 1 nodes",
-                       "Name nodes of this graph"));
+                       "the dependency with index 1 of 2 is not one of the 1 nodes",
+                       "pass nodes of this graph"));
     CHECK(value_of(gpu::capture_of(f.stream)).after.empty());
     value_of(refused(own));
     CHECK(capture.end().has_value());
@@ -360,4 +363,4 @@ TEST_CASE("graph: what the driver minds may fail to be found out", "[graph][faul
             may_survive) == "");
 }
 
-}  // namespace refused_calls_test
+}  // namespace explain_errors_test

@@ -118,9 +118,9 @@ class cache_folder {
         return refuse("cannot be listed (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
       }
-      return refuse(
-          "holds \"", foreign.characters,
-          "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty or a new folder.");
+      return refuse("holds \"", foreign.characters,
+                    "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty folder or "
+                    "a new one.");
     }
     text not_written;
     if (make) opened.write(cache_mark, cache_mark_contents, not_written);

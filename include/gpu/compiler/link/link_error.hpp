@@ -75,7 +75,7 @@ inline cuda_error explain_link_error(const cuda_error* error, string_ref log,
   if (undefined == 0 && error != nullptr) {
     if (!log.empty()) out << "the log:\n" << log;
     if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';
-    return noted_error(cuda_error(*error).with_details(out.finish()));
+    return record_error(cuda_error(*error).with_details(out.finish()));
   }
   out << "The whole log:\n" << log;
   if (!log.empty() && log[log.size() - 1] != '\n') out << '\n';

@@ -17,9 +17,14 @@ using unique_link =
 inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   const link_options& o = plan.options;
   sequence<text> list;
-  const auto add = [&](const auto&... parts) {
+  const auto add = [&](const char* option, string_ref value = {}) {
     text_builder out;
-    (out << ... << parts);
+    out << option << value;
+    list.push_back(required(out.finish()));
+  };
+  const auto add_number = [&](const char* option, int value) {
+    text_builder out;
+    out << option << value;
     list.push_back(required(out.finish()));
   };
   text_builder arch;
@@ -28,11 +33,11 @@ inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   if (plan.link_time_optimization) add("-lto");
   if (as_ptx) add("-ptx");
   if (!o.optimize) add("-O0");
-  if (o.max_registers > 0) add("-maxrregcount=", o.max_registers);
+  if (o.max_registers > 0) add_number("-maxrregcount=", o.max_registers);
   if (o.line_info) add("-lineinfo");
   if (o.debug) add("-g");
   if (o.verbose) add("-verbose");
-  if (o.compiler_threads != 1) add("-split-compile=", o.compiler_threads);
+  if (o.compiler_threads != 1) add_number("-split-compile=", o.compiler_threads);
   if (o.fast_math || o.flush_denormals) add("-ftz=1");
   if (o.fast_math || !o.precise_division) add("-prec-div=0");
   if (o.fast_math || !o.precise_square_root) add("-prec-sqrt=0");

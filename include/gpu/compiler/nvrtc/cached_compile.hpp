@@ -99,7 +99,7 @@ class cached_compile final : public cache_request {
       made.conditions.working_folder = current_working_folder();
       if (made.storable && made.conditions.working_folder.empty()) {
         made.storable = false;
-        why = text("the working folder, which line information names, has no name");
+        why = text("the working folder, which the line information refers to, was removed");
       }
     }
     const file_clock now = file_clock::now();

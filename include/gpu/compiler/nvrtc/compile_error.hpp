@@ -140,7 +140,7 @@ inline cuda_error explain_compilation_error(const cuda_error& error, const compi
     out << ".\n";
   }
   out << log;
-  return noted_error(cuda_error(error).with_details(out.finish()));
+  return record_error(cuda_error(error).with_details(out.finish()));
 }
 
 }  // namespace gpu::inline v0::detail

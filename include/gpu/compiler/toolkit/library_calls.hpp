@@ -55,6 +55,13 @@ cuda_error library_error(const char* call, source_location where) noexcept {
   return refusal(why, call, out.finish(), where, why == Library::too_old ? 12000 : 0);
 }
 
+/// Returns the error of a call's code, which is 0 for a success.
+inline result<> library_result(error_domain domain, int code, const char* call,
+                               source_location where) noexcept {
+  if (code == 0) return {};
+  return fail(record_error(cuda_error(domain, code, call, where)));
+}
+
 /// Calls one function of the table in force, as in `library_call<&nvrtc::entry_points::version>`,
 /// and turns its return code into a `result`.
 /// **Errors**: the library's code, with the name of the function; or the reason why there is no
@@ -66,9 +73,15 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
   const auto function = library_table<Library>().*Member;
   const char* name = library_function_name<Member>();
   if (function == nullptr) return fail(library_error<Library>(name, where));
-  const int code = function(arguments...);
-  if (code != 0) return fail(noted_error(cuda_error(Library::domain, code, name, where)));
-  return {};
+  return library_result(Library::domain, function(arguments...), name, where);
+}
+
+inline cuda_error no_memory_for_output(const char* library, const char* call, std::size_t size,
+                                       source_location where) noexcept {
+  text_builder out;
+  out << "the host had no " << size << " bytes left for the output of " << library
+      << ". Free host memory.";
+  return refusal(errc::out_of_host_memory, call, out.finish(), where, size);
 }
 
 /// Sets `contents` to a text or image that belongs to a handle: `Size` asks for its size, `Get`
@@ -89,11 +102,8 @@ result<> library_text(Handle handle, text& contents, source_location where) noex
   }
   if (characters != nullptr && !contents.lost()) return got;
   contents = text();
-  text_builder out;
-  out << "the host had no " << size << " bytes left for the output of " << library_of<Get>::name
-      << ". Free host memory.";
   return fail(
-      refusal(errc::out_of_host_memory, library_function_name<Get>(), out.finish(), where, size));
+      no_memory_for_output(library_of<Get>::name, library_function_name<Get>(), size, where));
 }
 
 /// Destroys an object of a library, unless the library must not be called anymore.

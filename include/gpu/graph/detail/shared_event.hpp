@@ -18,7 +18,7 @@ struct live_events {
   shared_event* first;
 
   static live_events& of_process() noexcept { return process_wide<live_events>::get(); }
-  /// Another thread of the parent may have been changing the list.
+  /// Empties the list, which another thread of the parent may have been changing.
   void after_fork() noexcept {
     lock.reset();
     first = nullptr;

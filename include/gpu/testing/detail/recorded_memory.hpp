@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a driver call reads through its arguments: for recordings, which hold it.
+/// Collects the host memory that a driver call reads through its arguments, for recordings.
 
 #include <gpu/driver/entry_points.hpp>
 #include <gpu/testing/detail/ptx/image_kind.hpp>
@@ -77,7 +77,7 @@ inline constexpr counted_argument counted_arguments[] = {
     {"cuLinkAddFile", 5, 3},
 };
 
-/// Where a launch has its kernel, the list of its parameters and the one of its extras; none is 99.
+/// The indices of a launch's kernel, list of parameters and list of extras; 99 = there is none.
 struct launch_arguments {
   std::string_view call;
   std::size_t kernel, parameters, extra;
@@ -86,7 +86,7 @@ inline constexpr launch_arguments launches[] = {{"cuLaunchKernel", 0, 9, 10},
                                                 {"cuLaunchCooperativeKernel", 0, 9, 99},
                                                 {"cuLaunchKernelEx", 1, 2, 3}};
 
-/// Types without const of structures that the driver reads.
+/// True for structures that the driver reads although the parameter is not const.
 template <class T>
 inline constexpr bool is_read_all_the_same =
     std::is_same_v<T, CUgraphNodeParams> || std::is_same_v<T, CUDA_GRAPH_INSTANTIATE_PARAMS> ||
@@ -98,7 +98,7 @@ class recorded_memory {
  public:
   explicit recorded_memory(const driver::entry_points& inner) : inner_{inner} {}
 
-  /// All that the call `name` reads through its arguments.
+  /// Adds everything that the call `name` reads through its arguments.
   template <class... Arguments> void add_call(std::string_view name, Arguments... arguments) {
     if constexpr (sizeof...(Arguments) != 0) {
       const argument all[] = {describe(arguments)...};
@@ -109,13 +109,13 @@ class recorded_memory {
   const std::string& json() const noexcept { return json_; }
 
  private:
-  /// An argument as bytes: what follows does not depend on types, which would be compiled for every
-  /// function of the driver.
+  /// An argument without its type: code that depends on types would be compiled for every function
+  /// of the driver.
   struct argument {
     const void* pointer = nullptr;
-    std::size_t element = 0;  // bytes, of what it points to
+    std::size_t element = 0;  // size in bytes of the pointer's target
     std::uint64_t number = 0;
-    bool read = false;  // one element, where no other argument has a count
+    bool read = false;  // one element, if no other argument is a count
     void (recorded_memory::*follow)(const void* element) = nullptr;
   };
 
@@ -172,7 +172,7 @@ class recorded_memory {
         add_if_host(from[i], sizes[i]);
     }
     if (name == "cuPointerSetAttribute") add(all[0].pointer, sizeof(unsigned));
-    // The flags of a pool are ints, its other attributes 64 bits wide.
+    // The flags of a pool are ints; its other attributes have 64 bits.
     if (name == "cuMemPoolSetAttribute")
       add(all[2].pointer,
           all[1].number <= CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES ? 4 : 8);
@@ -190,7 +190,7 @@ class recorded_memory {
       (this->*from.follow)(static_cast<const char*>(from.pointer) + i * from.element);
   }
 
-  /// A kernel of a library tells its parameters where a context is current only.
+  /// The parameters of a kernel from a library can be queried only if a context is current.
   void add_parameters(CUfunction function, void* const* parameters, CUcontext context) {
     if (parameters == nullptr) return;
     const bool current = context != nullptr && inner_.ctx_push_current != nullptr &&
@@ -221,7 +221,7 @@ class recorded_memory {
     add(size, sizeof *size);
     add(buffer, *size);
   }
-  /// A launch takes a CUkernel for a CUfunction, but the question for parameters does not.
+  /// Queries a parameter. A launch accepts a CUkernel as a CUfunction, but this query does not.
   bool parameter(CUfunction function, std::size_t index, std::size_t& offset, std::size_t& size) {
     if (inner_.func_get_param_info != nullptr &&
         inner_.func_get_param_info(function, index, &offset, &size) == CUDA_SUCCESS)
@@ -241,7 +241,7 @@ class recorded_memory {
     }
   }
 
-  /// Memory that any address names, where that is the host's and not the driver's to look after.
+  /// Adds memory at a unified address if it is host memory.
   void add_if_host(CUdeviceptr from, std::size_t size) {
     unsigned type = 0;
     const bool known =
@@ -251,19 +251,19 @@ class recorded_memory {
       add(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(from)), size);
   }
 
-  // What a structure points to.
+  // These add the memory that a structure points to.
   void follow(const CUlaunchConfig& config) {
     add(config.attrs, config.numAttrs * sizeof *config.attrs);
   }
-  void follow(const CUDA_MEMCPY2D& copy) { follow_box(copy, 1, 0, 0); }
+  void follow(const CUDA_MEMCPY2D& copy) { follow_region(copy, 1, 0, 0); }
   void follow(const CUDA_MEMCPY3D& copy) {
-    follow_box(copy, copy.Depth, copy.srcZ, copy.srcHeight);
+    follow_region(copy, copy.Depth, copy.srcZ, copy.srcHeight);
   }
   void follow(const CUDA_MEMCPY3D_PEER& copy) {
-    follow_box(copy, copy.Depth, copy.srcZ, copy.srcHeight);
+    follow_region(copy, copy.Depth, copy.srcZ, copy.srcHeight);
   }
-  template <class Box>
-  void follow_box(const Box& copy, std::size_t depth, std::size_t z, std::size_t plane_rows) {
+  template <class Region>
+  void follow_region(const Region& copy, std::size_t depth, std::size_t z, std::size_t plane_rows) {
     if (copy.WidthInBytes == 0 || copy.Height == 0 || depth == 0) return;
     const std::size_t pitch =
         copy.srcPitch != 0 ? copy.srcPitch : copy.srcXInBytes + copy.WidthInBytes;
@@ -273,7 +273,7 @@ class recorded_memory {
     if (copy.srcMemoryType == CU_MEMORYTYPE_UNIFIED) add_if_host(copy.srcDevice, size);
   }
   void follow(const CUDA_MEMCPY3D_BATCH_OP& copy) {
-    // How long the texels of an array are, the operation does not say.
+    // The operation does not have the size of an array's texels.
     if (copy.src.type != CU_MEMCPY_OPERAND_TYPE_POINTER ||
         copy.dst.type != CU_MEMCPY_OPERAND_TYPE_POINTER)
       return;

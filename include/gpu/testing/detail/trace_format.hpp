@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// How one argument of a driver call is written down: by its type alone.
+/// Writes one argument of a driver call as JSON, depending on its type only.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ inline std::string hexadecimal(std::uint64_t value) {
   return digits;
 }
 
-/// `text` between quotes, as JSON has it; control characters as \u00XX.
+/// Returns `text` as a JSON string; control characters become \u00XX.
 inline std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -36,7 +36,7 @@ inline std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-/// Bytes as base64 (RFC 4648).
+/// Returns bytes in base64 (RFC 4648).
 inline std::string base64(const void* bytes, std::size_t size) {
   static constexpr char alphabet[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -56,8 +56,7 @@ inline std::string base64(const void* bytes, std::size_t size) {
   return out;
 }
 
-/// A value that was passed in: a number, a handle or an address. Never dereferences, but for
-/// strings.
+/// Returns an argument as JSON: a number, a handle or an address. Dereferences strings only.
 template <class T> std::string written(T value) {
   if constexpr (std::is_same_v<T, const char*>) {
     return value == nullptr ? "null" : in_quotes(value);
@@ -75,7 +74,7 @@ template <class T> std::string written(T value) {
   }
 }
 
-/// Whether a parameter of type `T` is the place where the driver puts one number or one handle.
+/// True if a parameter of type `T` points to a number or a handle that the driver writes.
 template <class T> inline constexpr bool is_out_parameter = false;
 template <class T>
 inline constexpr bool is_out_parameter<T*> =

@@ -215,7 +215,7 @@ TEST_CASE("leaks are printed with a heading, and nothing is where there are none
   REQUIRE(f.cu.event_create(&event, 0) == CUDA_SUCCESS);
   const std::string printed = f.print_leaks();
   INFO(printed);
-  CHECK(printed.find("gpu cpu driver: 1 objects were not given back:\n  event at 0x") == 0);
+  CHECK(printed.find("gpu cpu driver: 1 objects were not released:\n  event at 0x") == 0);
   CHECK(printed.find("code_calls_test.cpp:" + std::to_string(line)) != std::string::npos);
 }
 

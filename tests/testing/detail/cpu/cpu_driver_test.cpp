@@ -122,9 +122,9 @@ TEST_CASE("there is a limit to how many drivers are alive, and it is told", "[cp
   CHECK(again.entry_points().init != nullptr);
 }
 
-TEST_CASE("a driver that was not initialised says so", "[cpu]") {
+TEST_CASE("a driver that was not initialized says so", "[cpu]") {
   cpu_driver_options options;
-  options.initialised = false;
+  options.initialized = false;
   const cpu_driver driver(options);
   const auto& cu = driver.entry_points();
   int value = 0;

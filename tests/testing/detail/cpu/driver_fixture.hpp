@@ -19,7 +19,7 @@ namespace test {
 inline gpu::testing::cpu_driver_options with_places() { return {}; }
 inline gpu::testing::cpu_driver_options without_places() {
   gpu::testing::cpu_driver_options options;
-  options.record_places = false;
+  options.record_locations = false;
   return options;
 }
 

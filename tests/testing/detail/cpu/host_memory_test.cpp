@@ -359,7 +359,7 @@ TEST_CASE("each allocation of the CPU driver may fail", "[cpu][host_memory]") {
     options.report_leaks_at_end = false;
     for (const scenario& what : scenarios()) {
       for (const bool lasting : {false, true}) {
-        if (lasting && options.record_places) continue;  // to know the places takes time
+        if (lasting && options.record_locations) continue;  // to know the places takes time
         bool happened = true;
         for (std::size_t n = 0; happened; ++n, ++swept) {
           INFO(

@@ -104,7 +104,7 @@ TEST_CASE("a wait that nothing can end is reported and given up", "[cpu]") {
     CHECK(cu.stream_synchronize(w.first) == CUDA_ERROR_LAUNCH_TIMEOUT);
     const std::string report = w.f.reports();
     CHECK(report.find("waits for the 8 bytes") != std::string::npos);
-    CHECK(report.find("equal to 3, they are 0") != std::string::npos);
+    CHECK(report.find("equal to 3, but they are 0") != std::string::npos);
     CHECK(report.find("8 bytes into the device allocation of 64 bytes") != std::string::npos);
     CHECK(cu.stream_synchronize(w.second) == CUDA_ERROR_LAUNCH_TIMEOUT);  // the context is lost
   }

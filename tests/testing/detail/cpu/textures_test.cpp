@@ -350,7 +350,7 @@ TEST_CASE("texture and surface objects end with their context, and are found whe
   REQUIRE(live.size() == 4);  // with the context and the array
   CHECK(live[2].find("texture object") == 0);
   CHECK(live[3].find("surface object") == 0);
-  CHECK(live[3].find("made at") != std::string::npos);
+  CHECK(live[3].find("created at") != std::string::npos);
   // An object outlives its array: what it reads is gone.
   CHECK(f.cu.array_destroy(array) == fine);
   CUDA_RESOURCE_DESC got{};

@@ -25,7 +25,7 @@ gpu::testing::cpu_driver_options small(int devices = 1) {
   gpu::testing::cpu_driver_options options;
   options.memory_per_device = 8 * unit;
   options.devices = static_cast<unsigned>(devices);
-  options.record_places = false;  // what made them is not asked for here, and takes long to tell
+  options.record_locations = false;  // what made them is not asked for here, and takes long to tell
   return options;
 }
 

@@ -32,7 +32,7 @@ result copies(const std::string& instructions, u32 threads = 1, bool reported = 
 )" + instructions +
                   R"(
   st.global.v4.u32 [%rd2], {%r10, %r11, %r12, %r13}; ret; })");
-  bench.what.check.uninitialised_reads = reported;
+  bench.what.check.uninitialized_reads = reported;
   std::vector<u32> numbers;
   for (u32 i = 0; i < 32; ++i) numbers.push_back(100 + i);
   const address in = bench.upload(numbers), out = bench.upload(std::vector<u32>(4 * threads));
@@ -58,7 +58,7 @@ TEST_CASE("what cp.async brings is not there before its thread waits, and a read
         copies(copy + too_little + read + " cp.async.wait_all; ld.shared.u32 %r11, [%r1];");
     CHECK(r.words == std::vector<u32>{7, 100, 0, 0});
     REQUIRE(r.reports.size() == 1);
-    CHECK(r.reports[0].kind == fault_kind::uninitialised_read);
+    CHECK(r.reports[0].kind == fault_kind::uninitialized_read);
     CHECK(r.reports[0].instruction == "ld.shared.u32 %r10, [%r1];");
     CHECK(
         r.reports[0].detail ==

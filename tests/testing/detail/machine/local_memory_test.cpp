@@ -129,7 +129,7 @@ TEST_CASE("a read of local memory that was never written is reported with the va
   const auto told = bench.run_well("reads", {}, {}, out, address{24});
   REQUIRE(told.reports.size() == 1);
   const fault& f = told.reports[0];
-  CHECK(f.kind == fault_kind::uninitialised_read);
+  CHECK(f.kind == fault_kind::uninitialized_read);
   CHECK(f.access == access_kind::read);
   CHECK(f.access_size == 4);
   CHECK(f.where == 40);  // 16 bytes of the other variable lie before
@@ -190,7 +190,7 @@ TEST_CASE("it is reported where something is computed with the value", "[machine
     CAPTURE(use);
     const std::vector<fault> reports = reports_of(use);
     REQUIRE(reports.size() == 1);
-    CHECK(reports[0].kind == fault_kind::uninitialised_read);
+    CHECK(reports[0].kind == fault_kind::uninitialized_read);
   }
 }
 
@@ -253,14 +253,14 @@ TEST_CASE("reads of unwritten local memory are faults or nothing where that is c
           "[machine]") {
   workbench bench(kernels);
   const address out = bench.allocate(4);
-  bench.what.check.uninitialised_reads_are_faults = true;
+  bench.what.check.uninitialized_reads_are_faults = true;
   CHECK(!bench.run("reads", {}, {}, out, address{0}).error);
   const auto ended = bench.run("reads", {}, {}, out, address{28});
   REQUIRE(ended.error);
-  CHECK(ended.error->kind == fault_kind::uninitialised_read);
+  CHECK(ended.error->kind == fault_kind::uninitialized_read);
   CHECK(ended.reports.empty());
-  bench.what.check.uninitialised_reads_are_faults = false;
-  bench.what.check.uninitialised_reads = false;
+  bench.what.check.uninitialized_reads_are_faults = false;
+  bench.what.check.uninitialized_reads = false;
   CHECK(bench.run_well("reads", {}, {}, out, address{28}).reports.empty());
 }
 

@@ -15,7 +15,7 @@ using u32 = std::uint32_t;
 
 /// What one thread stores with `instructions`, which have the mbarrier in %r1, an address of 64
 /// bytes of shared memory in %r2 and of global memory in %rd2, and put their results into %r10 on.
-/// An mbarrier is initialised for `count` arrivals before.
+/// An mbarrier is initialized for `count` arrivals before.
 struct steps {
   explicit steps(const std::string& instructions, u32 count = 2, u32 results = 4)
       : bench(R"(

@@ -131,7 +131,7 @@ TEST_CASE("reads of memory never written are reported once, or are faults", "[ma
   auto result = bench.run("load", {2, 1, 1}, {64, 1, 1}, a);
   CHECK(!result.error);
   REQUIRE(result.reports.size() == 1);
-  CHECK(result.reports[0].kind == fault_kind::uninitialised_read);
+  CHECK(result.reports[0].kind == fault_kind::uninitialized_read);
   CHECK(result.reports[0].where == a + 8);
   CHECK(kind_of(bench.run("store", {}, {}, a + 8)) == fault_kind::none);
   CHECK(bench.run("load", {}, {}, a).reports.empty());
@@ -139,11 +139,11 @@ TEST_CASE("reads of memory never written are reported once, or are faults", "[ma
   REQUIRE(generic.reports.size() == 1);
   CHECK(generic.reports[0].where == 1024 + 8);
   CHECK(generic.reports[0].detail == "byte 8 of room");
-  bench.what.check.uninitialised_reads_are_faults = true;
+  bench.what.check.uninitialized_reads_are_faults = true;
   CHECK(kind_of(bench.run("load", {}, {}, a)) == fault_kind::none);
-  CHECK(kind_of(bench.run("load", {}, {}, a + 4)) == fault_kind::uninitialised_read);
-  bench.what.check.uninitialised_reads_are_faults = false;
-  bench.what.check.uninitialised_reads = false;
+  CHECK(kind_of(bench.run("load", {}, {}, a + 4)) == fault_kind::uninitialized_read);
+  bench.what.check.uninitialized_reads_are_faults = false;
+  bench.what.check.uninitialized_reads = false;
   CHECK(bench.run("load", {}, {}, a + 4).reports.empty());
 }
 

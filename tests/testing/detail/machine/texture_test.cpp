@@ -373,7 +373,7 @@ TEST_CASE("texels of freed and of short memory, and texels never written, are re
   const outcome unwritten = bench.run_on(bench.images.add(made), words(8));
   CHECK(!unwritten.error);
   REQUIRE(unwritten.reports.size() == 1);
-  CHECK(unwritten.reports[0].kind == fault_kind::uninitialised_read);
+  CHECK(unwritten.reports[0].kind == fault_kind::uninitialized_read);
 }
 
 }  // namespace machine_texture_test

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// How much memory each device has left: what is allocated, and what pools hold back.
+/// Computes the free memory of each device: without allocations and memory that pools hold.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t charge_for(std::uint64_t size) noexcept {
   return (size + allocation_unit - 1) / allocation_unit * allocation_unit;
 }
 
-/// The device whose memory a pool takes; null for a pool of host memory, which nobody counts.
+/// Returns the device of a pool's memory; null for a pool of host memory, which is not accounted.
 inline device_state* device_of(driver_state& driver, const pool_state& pool) {
   return pool.device < 0 ? nullptr : driver.devices[static_cast<std::size_t>(pool.device)].get();
 }
@@ -35,7 +35,8 @@ inline void trim_all_pools(driver_state& driver, device_state& device) {
     if (pool->device == device.ordinal) trim_pool(driver, *pool, 0);
 }
 
-/// What a synchronisation does to pools: memory above the release threshold goes back.
+/// Gives memory above the release thresholds of pools back to the device, as a synchronization
+/// does.
 inline void settle_pools(driver_state& driver, device_state& device) {
   for (const pool_ptr& pool : driver.pools.all())
     if (pool->device == device.ordinal || pool->device < 0)
@@ -70,7 +71,7 @@ inline bool charge_pool(driver_state& driver, pool_state& pool, std::uint64_t by
   return true;
 }
 
-/// Gives memory back to a pool, which keeps it until the next synchronisation. A pool that was
+/// Gives memory back to a pool, which keeps it until the next synchronization. A pool that was
 /// destroyed ends with its last allocation.
 inline void credit_pool(driver_state& driver, const pool_ptr& pool, std::uint64_t bytes) {
   pool->used -= bytes;

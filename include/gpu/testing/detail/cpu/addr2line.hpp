@@ -23,10 +23,10 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// addr2line for one program file. Where there is no such tool, no address has lines.
+/// Runs addr2line for one program file. Without the tool, addresses have no lines.
 class addr2line {
  public:
-  /// Where the tool is: in a folder of the system's, never in one that PATH names.
+  /// Returns the path of the tool, which is in a directory of the system; PATH is not searched.
   static const char* tool_path() noexcept {
     const char* const usual = "/usr/bin/addr2line";
     const char* const own = "/usr/local/bin/addr2line";
@@ -61,13 +61,13 @@ class addr2line {
     close();
   }
 
-  /// Whether it can be asked: not in a forked process, which shares the connection; not after
-  /// memory ran out in the middle of an answer; not if the tool could not be started.
+  /// Returns whether it can be asked: not in a forked process, which shares the connection; not
+  /// after memory ran out in the middle of an answer; not if the tool could not be started.
   bool can_be_asked() const noexcept { return socket_ >= 0 && !asking_ && is_of_this_process(); }
 
   /// file:line of an address, the innermost inlined function first.
   std::vector<std::string> lines(std::uintptr_t address) {
-    // The number of lines is not told, so an address that nothing is at marks the end.
+    // addr2line does not print the number of lines, so an unused address marks the end.
     constexpr std::string_view end = "0xffffffffffffffff";
     char question[64];
     std::snprintf(question, sizeof question, "0x%zx\n%s\n", static_cast<std::size_t>(address),
@@ -101,7 +101,7 @@ class addr2line {
     return socket_ >= 0;
   }
 
-  /// The next line, without its end; false where the tool has ended.
+  /// Reads the next line, without its end; false if the tool has ended.
   bool receive(std::string& line) {
     std::size_t length = 0;
     while ((length = unread_.find('\n')) == std::string::npos) {

@@ -13,7 +13,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// The names of the limits of one kind of array; 0 where there is none.
+/// The names of the limits of one kind of array; 0 if there is none.
 struct array_limits {
   CUdevice_attribute width{}, height{}, depth{};
 };
@@ -23,7 +23,7 @@ inline constexpr array_limits narrow_limits{CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3
                                             CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE,
                                             CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE};
 
-/// Whether the third extent counts layers, or the faces of cubes.
+/// Returns whether the third extent counts layers, or the faces of cubes.
 inline bool has_layers(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   return (form.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
 }
@@ -79,7 +79,8 @@ inline bool fits(const CUDA_ARRAY3D_DESCRIPTOR& form, const array_limits& limits
          within(form.Depth, limits.depth);
 }
 
-/// What the driver says to a description of an array, or of the finest level of a mipmapped one.
+/// Returns the driver's error for the description of an array, or of the finest level of a
+/// mipmapped array.
 inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped) noexcept {
   constexpr unsigned known = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST |
                              CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER |
@@ -113,8 +114,8 @@ inline CUresult check_array(const CUDA_ARRAY3D_DESCRIPTOR& form, bool mipmapped)
   return blocks && has(CUDA_ARRAY3D_SURFACE_LDST) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_SUCCESS;
 }
 
-/// How many levels a mipmapped array has down to the one of a single texel. Layers stay what they
-/// are.
+/// Returns the number of levels of a mipmapped array down to a single texel. The number of layers
+/// is the same in each level.
 inline unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   std::size_t longest = std::max(form.Width, form.Height);
   if (!has_layers(form)) longest = std::max(longest, form.Depth);

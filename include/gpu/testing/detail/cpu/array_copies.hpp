@@ -12,8 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Where a run of bytes of an array begins. It stays in the array's first row; nothing asks where
-/// no bytes lie.
+/// Finds the address of a run of bytes of an array, which must be in the array's first row.
 inline CUresult locate_run(call& c, CUarray handle, std::size_t offset, std::size_t bytes,
                            std::uint64_t& address) {
   array_ptr array;

@@ -11,7 +11,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What is known of a format with a number of channels; false where there is no such format.
+/// The properties of a format with a number of channels; false if there is no such format.
 struct format_facts {
   machine::texel_format texel{};  // where kernels can read it
   bool readable = false;          // by kernels
@@ -54,7 +54,7 @@ constexpr format_facts stored_format(unsigned unit, unsigned edge, unsigned own,
 
 }  // namespace detail
 
-/// False for a format that this driver does not have, or not with so many channels.
+/// Finds a format; false if this driver does not have it with so many channels.
 constexpr format_facts find_format(CUarray_format format, unsigned channels) noexcept {
   using detail::channel_kind;
   using detail::fixed_format;
@@ -136,7 +136,7 @@ struct planar_format {
   constexpr unsigned chroma_channels() const noexcept { return 4 - planes; }
 };
 
-/// Nothing for a format that has no planes.
+/// Finds a planar format; empty for a format without planes.
 constexpr std::optional<planar_format> find_planar_format(CUarray_format format) noexcept {
   constexpr CUarray_format bytes = CU_AD_FORMAT_UNSIGNED_INT8;
   constexpr CUarray_format words = CU_AD_FORMAT_UNSIGNED_INT16;
@@ -164,7 +164,7 @@ constexpr std::optional<planar_format> find_planar_format(CUarray_format format)
   }
 }
 
-/// The same for the format of a resource view.
+/// Finds the format of a resource view.
 constexpr format_facts find_format(CUresourceViewFormat format) noexcept {
   using detail::stored_format;
   constexpr CUarray_format plain[] = {

@@ -27,7 +27,7 @@ struct mapping_request {
   std::uint64_t offset = 0;
 };
 
-/// Finds the levels of the array that a request names; empty where it names none, or what something
+/// Finds the levels of the array that a request names; empty if it names none, or what something
 /// else was made of.
 inline std::vector<array_ptr> find_mapped_levels(call& c, const CUarrayMapInfo& info) {
   if (number_of(info.resourceType) == CU_RESOURCE_TYPE_ARRAY) {

@@ -26,7 +26,8 @@ struct mapped_run {
   std::uint64_t offset = 0;
 };
 
-/// What is mapped to an array, or to all levels of a mipmapped one. Ends with the array.
+/// The memory that is mapped to an array, or to all levels of a mipmapped array. Ends with the
+/// array.
 class array_mappings {
  public:
   explicit array_mappings(driver_state& driver) : driver_{driver} {}
@@ -83,7 +84,7 @@ struct mapped_levels {
   }
 };
 
-/// The runs of a box of tiles, and the bytes of them all; false where it is not one of the array.
+/// The runs of a box of tiles, and the bytes of them all; false if it is not one of the array.
 inline bool find_tiles(const mapped_levels& of, const CUarrayMapInfo& info,
                        std::vector<mapped_run>& runs, std::uint64_t& bytes) {
   const auto& box = info.subresource.sparseLevel;
@@ -117,7 +118,7 @@ inline bool find_tiles(const mapped_levels& of, const CUarrayMapInfo& info,
   return true;
 }
 
-/// The runs of a part of the mip tail, where the levels lie one behind the other; false where it is
+/// The runs of a part of the mip tail, where the levels lie one behind the other; false if it is
 /// not one of the array. No run goes past a tile's worth of bytes, so that all parts end where one
 /// ends.
 inline bool find_tail(const mapped_levels& of, const CUarrayMapInfo& info,

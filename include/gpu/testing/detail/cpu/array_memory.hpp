@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// What an array takes of a device's memory, where texels lie in blocks: what the driver says of
-/// arrays that the program maps memory to. Here they lie row by row.
+/// Computes the memory requirements of an array whose texels are stored in blocks: the answers of
+/// the driver for arrays that the program maps memory to. The CPU driver itself stores texels row
+/// by row.
 
 #include <gpu/testing/detail/cpu/array_checks.hpp>
 #include <gpu/testing/detail/cpu/array_objects.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What the handles of arrays, textures and surfaces name. All members belong to the driver's lock.
+/// The objects behind handles of arrays, textures and surfaces. The driver's lock guards all
+/// members.
 
 #include <gpu/testing/detail/cpu/array_formats.hpp>
 
@@ -30,7 +31,7 @@ struct array_state {
   std::uint64_t base = 0;
   bool borrowed = false;          // a level or a plane, which ends with its owner
   std::vector<array_ptr> planes;  // of a planar format
-  /// Where the program itself maps memory; null for an array with memory of its own.
+  /// The mappings of the program; null for an array with memory of its own.
   std::shared_ptr<array_mappings> mapped;
   std::string place;
 

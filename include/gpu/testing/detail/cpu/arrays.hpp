@@ -68,7 +68,7 @@ inline std::uint64_t bytes_of(std::span<const array_ptr> arrays) {
   return bytes;
 }
 
-/// Whether the program itself is to map memory to an array.
+/// Returns whether the program itself is to map memory to an array.
 inline bool is_unmapped(const CUDA_ARRAY3D_DESCRIPTOR& form) noexcept {
   return (form.Flags & (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING)) != 0;
 }
@@ -88,11 +88,11 @@ inline CUresult give_memory(call& c, const context_ptr& context, std::span<const
   return CUDA_SUCCESS;
 }
 
-/// What a copy of an array that has no memory comes to: a fault of its context.
+/// Fails a copy of an array without memory, with a fault of its context.
 inline CUresult refuse_unmapped(call& c, const array_state& array) {
   set_fault(*array.context, CUDA_ERROR_LAUNCH_FAILED);
   c.lock.unlock();
-  c.driver.report("a copy of an array that no memory was mapped to" +
+  c.driver.report("a copy uses an array to which no memory is mapped" +
                   (array.place.empty() ? array.place : ", made by " + array.place));
   c.lock.lock();
   return c.tell_fault(*array.context);

@@ -49,7 +49,7 @@ inline CUresult find_capture_nodes(call& c, const graph_state& graph, const CUgr
   return CUDA_SUCCESS;
 }
 
-/// Whether all that `stream` did in the capture comes before what the origin does next.
+/// Returns whether all that `stream` did in the capture comes before what the origin does next.
 inline bool is_joined(const stream_state& origin, const stream_state& stream,
                       const std::vector<node_dependency>& let_go) {
   for (const auto& [each, edge] : stream.capture_after) {

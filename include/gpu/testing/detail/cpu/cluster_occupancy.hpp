@@ -13,8 +13,8 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What both questions about clusters refuse. The blocks of a multiprocessor come back in `blocks`:
-/// at most eight of a launch with clusters.
+/// Checks the arguments of both occupancy queries of clusters, and returns in `blocks` the number
+/// of blocks of a multiprocessor: at most 8 for a launch with clusters.
 inline CUresult blocks_in_clusters(call& c, const CUlaunchConfig* config, CUfunction handle,
                                    int& blocks) {
   function_ptr function;

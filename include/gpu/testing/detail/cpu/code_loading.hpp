@@ -26,7 +26,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// The code that a driver answers for each way to refuse an image.
+/// Returns the error code for each reason to reject an image.
 inline CUresult code_of(ptx::refusal reason) {
   switch (reason) {
     case ptx::refusal::malformed:
@@ -45,8 +45,8 @@ inline CUresult code_of(ptx::refusal reason) {
   return CUDA_ERROR_INVALID_PTX;
 }
 
-/// Writes why an image was refused to the caller's log. What a GPU would have accepted is also
-/// reported: the log is often not asked for, and the code alone would mislead.
+/// Writes to the caller's log why an image was rejected. If a GPU would accept the image, reports
+/// it too: programs often request no log, and the error code alone would be misleading.
 inline CUresult refuse_code(driver_state& driver, const jit_options& options,
                             const ptx::diagnostic& why) {
   const bool in_text = why.reason != ptx::refusal::invalid_image &&
@@ -57,7 +57,7 @@ inline CUresult refuse_code(driver_state& driver, const jit_options& options,
   text += why.text;
   options.write_log(true, text);
   if (why.reason == ptx::refusal::unsupported_instruction || why.reason == ptx::refusal::compressed)
-    driver.report("a module was refused: " + text);
+    driver.report("cannot load a module: " + text);
   return code_of(why.reason);
 }
 
@@ -117,7 +117,8 @@ inline CUresult read_file(const char* name, std::vector<char>& contents) {
   return CUDA_SUCCESS;
 }
 
-/// The function of a module, made when it is first asked for; null when it has none of that name.
+/// Returns a function of a module, which is created on first use; null if the module has no
+/// function of that name.
 inline function_ptr function_of(call& c, const module_ptr& module, std::string_view name,
                                 std::shared_ptr<kernel_settings> settings = nullptr) {
   if (const auto known = module->functions.find(name); known != module->functions.end())
@@ -135,7 +136,7 @@ inline function_ptr function_of(call& c, const module_ptr& module, std::string_v
   return made;
 }
 
-/// Ends a module's handles. Work that is enqueued keeps the code until it is done.
+/// Ends a module's handles. Work that is queued keeps the code until it is done.
 inline void drop_module(driver_state& driver, const module_ptr& module) {
   for (const auto& [name, function] : module->functions)
     (void)driver.functions.take(function->handle);
@@ -179,7 +180,7 @@ inline CUresult module_of(call& c, const library_ptr& library, const context_ptr
   return CUDA_SUCCESS;
 }
 
-/// What a launch or a question is about: a function, or a kernel of a library in `context`.
+/// Finds the function of a launch or a query: a function, or a kernel of a library in `context`.
 inline CUresult find_function(call& c, CUfunction handle, const context_ptr& context,
                               function_ptr& function) {
   if (kind_of_handle(handle) == static_cast<unsigned>(handle_kind::kernel)) {
@@ -196,7 +197,7 @@ inline CUresult find_function(call& c, CUfunction handle, const context_ptr& con
   return function ? CUDA_SUCCESS : c.driver.functions.why_unknown(handle);
 }
 
-/// The same for questions: a kernel of a library is meant in the current context.
+/// Does the same for queries, in which a kernel of a library belongs to the current context.
 inline CUresult find_function(call& c, CUfunction handle, function_ptr& function) {
   context_ptr context;
   if (kind_of_handle(handle) == static_cast<unsigned>(handle_kind::kernel))

@@ -16,7 +16,7 @@ namespace gpu::inline v0::testing::cpu {
 
 inline constexpr int greatest_priority = -5;  // the least is 0
 
-/// Whether a pool's memory may be touched from a device.
+/// Returns whether a pool's memory may be touched from a device.
 inline bool pool_reaches(const pool_state& pool, int device) {
   if (pool.device == device) return true;
   const auto found = pool.access.find(device);

@@ -32,8 +32,8 @@ inline CUresult copy_bytes(call& c, std::uint64_t to, named_as to_name, std::uin
   return enqueue_transfer(c, stream, what, order.blocking);
 }
 
-/// What a copy between contexts asks of them, and of its stream: it cannot be captured. Addresses
-/// say where memory is, so a context may be left out.
+/// Checks the contexts and the stream of a copy between contexts, which cannot be captured. A
+/// context may be null, since addresses are unified.
 inline CUresult check_peer_copy(call& c, CUcontext to, CUcontext from, CUstream handle) {
   context_ptr context;
   stream_ptr stream;

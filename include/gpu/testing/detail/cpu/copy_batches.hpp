@@ -44,8 +44,8 @@ inline CUresult batch_stream(call& c, CUstream handle, stream_ptr& stream) {
   return stream->capture ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }
 
-/// Enqueues a copy of a batch. A source that is to be read during the call is read then, if it is
-/// the host's: nothing that is enqueued is writing it.
+/// Queues a copy of a batch. A source that is to be read during the call is read then, if it is
+/// the host's: nothing that is queued is writing it.
 inline CUresult enqueue_of_batch(call& c, const stream_ptr& stream, transfer what,
                                  CUmemcpySrcAccessOrder order) {
   if (order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL && what.from.on_host())

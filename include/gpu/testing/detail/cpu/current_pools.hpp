@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: the pools that devices and other places have from the start and now.
+/// Entry points: the default and current pools of devices and other locations.
 
 #include <gpu/testing/detail/cpu/pools.hpp>
 
@@ -24,7 +24,7 @@ inline CUresult find_pools_at(call& c, const CUmemLocation* location, CUmemAlloc
   return CUDA_SUCCESS;
 }
 
-/// Only a pool of that very place will do.
+/// The pool must be at that location.
 inline CUresult set_current_pool(call& c, place_pools& pools, CUmemoryPool handle) {
   pool_ptr pool;
   if (const CUresult bad = find_pool(c, handle, pool)) return bad;

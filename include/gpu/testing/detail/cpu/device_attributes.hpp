@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the simulated devices say about themselves: the figures of a device of compute capability
-/// 9.0 with 132 multiprocessors.
+/// The attributes of the simulated devices: those of a device of compute capability 9.0 with 132
+/// multiprocessors.
 
 #include <gpu/testing/detail/machine/memory_layout.hpp>
 
@@ -27,7 +27,7 @@ inline constexpr int largest_policy_window = 128 << 20;  // bytes
 inline constexpr int memory_sync_domains = 4;
 inline constexpr unsigned target_architecture = 90;
 
-/// Device `ordinal` sits at this place of the PCI bus.
+/// The slot of device `ordinal` on the PCI bus.
 constexpr int pci_bus(int ordinal) noexcept { return 0x18 + 8 * ordinal; }
 
 /// The value of an attribute; false for one that is not known.
@@ -149,7 +149,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
     case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH:
       return value = 2097120, true;
 
-    // What the simulated device can do.
+    // The capabilities of the simulated device.
     case CU_DEVICE_ATTRIBUTE_GPU_OVERLAP:
     case CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
     case CU_DEVICE_ATTRIBUTE_CAN_TEX2D_GATHER:
@@ -192,7 +192,7 @@ inline bool device_attribute(CUdevice_attribute attribute, int ordinal, int& val
   return attribute > 0 && attribute < CU_DEVICE_ATTRIBUTE_MAX;
 }
 
-/// A limit of a context at its start; 0 where the limit means nothing here.
+/// Returns the initial value of a context's limit; 0 if the limit has no effect here.
 constexpr std::size_t initial_limit(CUlimit limit) noexcept {
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:

@@ -17,7 +17,7 @@ namespace gpu::inline v0::testing::cpu::entry {
 inline CUresult init(call& c, unsigned flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (c.driver.devices.empty()) return CUDA_ERROR_NO_DEVICE;
-  c.driver.initialised = true;
+  c.driver.initialized = true;
   return CUDA_SUCCESS;
 }
 

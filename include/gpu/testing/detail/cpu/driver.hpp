@@ -17,8 +17,9 @@ inline void make_devices(driver_state& driver) {
   const unsigned asked = driver.options.devices;
   const unsigned count = std::min(asked, 64u);
   if (asked != count)
-    driver.report("cpu_driver_options::devices is " + std::to_string(asked) + "; the limit is " +
-                  std::to_string(count) + ", and so many devices were made");
+    driver.report("cpu_driver_options::devices is " + std::to_string(asked) +
+                  ", but the limit is " + std::to_string(count) +
+                  "; the driver has that many devices");
   for (unsigned i = 0; i < count; ++i) {
     auto device = std::make_unique<device_state>();
     device->ordinal = static_cast<int>(i);
@@ -42,12 +43,12 @@ inline driver_state* create_driver(cpu_driver_options&& options, driver::entry_p
     made->has_slot = true;
     table = table_of(slot);
     make_devices(*made);
-    made->initialised = made->options.initialised && !made->devices.empty();
+    made->initialized = made->options.initialized && !made->devices.empty();
     return made.release();
   }
   made->slot = 0;
   table.unavailable = errc::no_driver;
-  table.unavailable_detail = "all slots for CPU drivers are taken";
+  table.unavailable_detail = "too many CPU drivers are alive at once; destroy one first";
   return made.release();
 }
 

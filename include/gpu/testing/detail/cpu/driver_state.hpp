@@ -2,9 +2,9 @@
 /// \file
 /// One CPU driver: its devices, memory and live handles, and what every entry point needs of them.
 
+#include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/message_log.hpp>
 #include <gpu/testing/detail/cpu/objects.hpp>
-#include <gpu/testing/cpu_driver_options.hpp>
 #include <gpu/testing/detail/cpu/places.hpp>
 #include <gpu/testing/detail/cpu/rollback.hpp>
 #include <gpu/testing/detail/cpu/virtual_memory_objects.hpp>
@@ -28,8 +28,8 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// How many CPU drivers can be alive in a process at once: entry points are plain functions, and
-/// each driver has a set of its own.
+/// The number of CPU drivers that may be alive in a process at once: entry points are plain
+/// functions, and each driver has its own set of them.
 inline constexpr std::size_t slot_count = 8;
 
 /// The contexts that a thread has pushed, the current one last; a null stands for "none".
@@ -55,7 +55,7 @@ struct driver_state {
   machine::thread_pool blocks;
   scheduler work;
   std::atomic<bool> cancelled{false};
-  bool initialised = false;
+  bool initialized = false;
   std::uint64_t last_owner = 0;
   unsigned long long last_stream_id = 0;
   std::uint64_t last_grid = 0;
@@ -93,10 +93,10 @@ struct driver_state {
   std::mutex message_mutex;  // never taken before `mutex` is given up, nor held while it is taken
   std::string printed;       // by kernels, and not yet passed on; under message_mutex
 
-  std::string place() { return options.record_places ? places.remember() : std::string(); }
+  std::string place() { return options.record_locations ? places.remember() : std::string(); }
   std::uint64_t next_owner() { return ++last_owner; }
 
-  /// Passes a finding on. Without the lock.
+  /// Reports a mistake of the program. Call it without the lock.
   void report(std::string_view text) {
     const std::string explained = places.explain(text);
     {
@@ -186,8 +186,8 @@ struct call {
   driver_state& driver;
   driver_lock lock;
 
-  /// What a call on this context answers before it does anything: a context that is gone, or whose
-  /// fault the program has been told about, does nothing any more.
+  /// Returns the error of any call on a context that was destroyed, or whose fault was reported to
+  /// the program; success for any other context.
   static CUresult usable(const context_state& context) {
     if (!context.alive) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return context.fault_told ? static_cast<CUresult>(context.fault.load()) : CUDA_SUCCESS;
@@ -316,8 +316,8 @@ struct call {
     return implicit ? CUDA_ERROR_STREAM_CAPTURE_IMPLICIT : CUDA_SUCCESS;
   }
 
-  /// What a call that no capture allows, such as one that waits, answers for a stream. It spoils
-  /// the capture.
+  /// Returns the error of a call on a stream that a capture does not allow, such as one that
+  /// blocks, and invalidates the capture.
   CUresult refuse_capture(const stream_state& stream) {
     if (const CUresult bad = refuse_implicit(stream)) return bad;
     if (!stream.capture) return refuse_unsafe_call();
@@ -325,7 +325,7 @@ struct call {
     return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
 
-  /// The same for a call that waits for all of a context.
+  /// Does the same for a call that waits for all work of a context.
   CUresult refuse_capture(const context_state& context) {
     if (driver.captures.empty()) return CUDA_SUCCESS;
     CUresult refused = refuse_unsafe_call();
@@ -337,8 +337,8 @@ struct call {
     return refused;
   }
 
-  /// What a call that waits, or that changes the address space, answers while a capture is going on
-  /// that forbids such calls in this thread. It spoils the capture.
+  /// Returns the error of a call that blocks or changes the address space during a capture that
+  /// forbids such calls in this thread, and invalidates the capture.
   CUresult refuse_unsafe_call() {
     const CUstreamCaptureMode own = stack_of_thread(driver).capture_mode;
     if (driver.captures.empty() || own == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;

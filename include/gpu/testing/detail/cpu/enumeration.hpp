@@ -6,7 +6,8 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What a program wrote where an enumerator belongs; loading anything else as one is undefined.
+/// Reads a value that the program passed as an enumerator, which may be out of range; to load it as
+/// an enumerator would be undefined.
 template <class Enumeration> unsigned number_of(const Enumeration& written) noexcept {
   unsigned number = 0;
   static_assert(sizeof number == sizeof written);

@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// What the codes of the driver mean, in a few words.
+/// Short descriptions of the driver's error codes.
 
 #include <gpu/core/detail/error_names.hpp>
 
 namespace gpu::inline v0::testing::cpu {
 
-/// A short description of a code of the driver, or null for a number that is none.
+/// Returns a short description of an error code, or null for a number that is not one.
 inline const char* error_string(int code) noexcept {
   static constexpr char strings[] =
       "0 no error\0"

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// What it is for an event to be recorded and to be waited for, in this process or in another one
-/// that shares it.
+/// Records events and waits for them, in this process or in another one that shares the event.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 
@@ -13,7 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Makes the event mark the end of `what`, which is about to be enqueued.
+/// Makes the event mark the end of `what`, which is about to be queued.
 inline void record(event_state& event, const operation_ptr& what) {
   event.capture = nullptr;
   event.captured_after.clear();
@@ -26,18 +25,18 @@ inline void record(event_state& event, const operation_ptr& what) {
   };
 }
 
-/// Whether another process recorded the event last.
+/// Returns whether another process recorded the event last.
 inline bool recorded_elsewhere(const event_state& event) {
   return event.shared && event.shared->latest() != event.own_mark;
 }
 
-/// Whether there is something to wait for.
+/// Returns whether a wait for the event would wait for work.
 inline bool is_pending(const event_state& event) {
   if (recorded_elsewhere(event)) return !event.shared->has_reached(event.shared->latest());
   return event.recorded && event.recorded->state != operation::progress::done;
 }
 
-/// Makes `what`, which is about to be enqueued, come after what the event marks now.
+/// Makes `what`, which is about to be queued, come after what the event marks now.
 inline void wait_for(driver_state& driver, const event_state& event, const context_ptr& context,
                      operation& what) {
   if (!is_pending(event)) return;
@@ -48,8 +47,9 @@ inline void wait_for(driver_state& driver, const event_state& event, const conte
   };
   what.give_up = [&driver, context] {
     set_fault(*context, CUDA_ERROR_LAUNCH_TIMEOUT);
-    driver.report("an event of another process is waited for, which was not reached within " +
-                  std::to_string(driver.options.value_wait_limit.count()) + " ms");
+    driver.report(
+        "a wait for an event of another process timed out: the event did not complete within " +
+        std::to_string(driver.options.value_wait_limit.count()) + " ms");
   };
 }
 

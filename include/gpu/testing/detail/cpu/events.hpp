@@ -25,8 +25,8 @@ inline CUresult capture_event(call& c, const stream_ptr& stream, const event_ptr
   return c.capture(stream, std::move(what));
 }
 
-/// What a question about an event answers where the event marks a point of a capture, which no work
-/// ever reaches. It spoils a capture that is going on.
+/// Returns the error of a query of an event that was recorded in a capture, which no work ever
+/// completes, and invalidates a capture in progress.
 inline CUresult refuse_captured(call& c, event_state& event) {
   if (!event.capture) return c.refuse_unsafe_call();
   if (event.capture->ended) return CUDA_ERROR_INVALID_VALUE;
@@ -34,8 +34,8 @@ inline CUresult refuse_captured(call& c, event_state& event) {
   return CUDA_ERROR_CAPTURED_EVENT;
 }
 
-/// What comes next in the stream comes after what the event marks in its capture, of which the
-/// stream becomes a part.
+/// Makes the next work of a stream depend on the point of a capture that the event marks; the
+/// stream joins that capture.
 inline CUresult join_capture(const stream_ptr& stream, const event_state& event) {
   const capture_ptr& capture = event.capture;
   if (capture->invalidated) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
@@ -79,7 +79,7 @@ inline CUresult event_create(call& c, CUevent* event, unsigned flags) {
   return CUDA_SUCCESS;
 }
 
-/// Work that was told to wait for the event still does.
+/// Destroys an event. Work that waits for it still does.
 inline CUresult event_destroy(call& c, CUevent handle) {
   event_ptr event;
   const CUresult bad = c.find_event(handle, event);

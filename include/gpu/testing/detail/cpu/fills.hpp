@@ -66,8 +66,8 @@ CUresult check_fill(call& c, CUdeviceptr to, std::uint64_t pitch, std::uint64_t 
   return check_end(c, what.to, what, named_as::device);
 }
 
-/// Whether a stream of a context cannot fill memory, which is another device's; a node of a graph
-/// can.
+/// Returns whether a stream of a context cannot fill memory, which is another device's; a node of a
+/// graph can.
 inline bool is_out_of_reach(call& c, const context_state& context, CUdeviceptr to) {
   const memory_block* block = c.driver.find_block(to);
   if (block == nullptr || block->on_host() || block->device == context.device->ordinal)

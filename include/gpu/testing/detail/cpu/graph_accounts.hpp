@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// How much memory graphs hold of each device. An allocation takes its share when a graph is
-/// launched or uploaded for the first time, and has it until it ends or is trimmed away.
+/// Accounts for the memory that graphs hold on each device. An allocation takes its share when a
+/// graph is launched or uploaded for the first time, and holds it until it ends or is trimmed.
 
 #include <gpu/testing/detail/cpu/accounts.hpp>
 
@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What graphs hold grows by multiples of this many bytes, as on an H200, while the device has
+/// The memory of graphs grows by multiples of this many bytes, as on an H200, while the device has
 /// them.
 inline constexpr std::uint64_t graph_memory_step = std::uint64_t{32} << 20;
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t in_graph_memory_steps(std::uint64_t bytes) noexcept {
   return (bytes + graph_memory_step - 1) / graph_memory_step * graph_memory_step;
 }
 
-/// Sees to it that an allocation of a graph has its share; false where the device has too little.
+/// Reserves the share of an allocation of a graph; false if the device has too little memory.
 inline bool take_graph_memory(driver_state& driver, memory_block& block) {
   if (block.charged != 0) return true;
   device_state& device = *driver.devices[static_cast<std::size_t>(block.device)];

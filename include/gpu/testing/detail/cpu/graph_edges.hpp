@@ -18,8 +18,8 @@ inline bool is_same(const CUgraphEdgeData& a, const CUgraphEdgeData& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// Whether there can be such an edge between nodes of these types: only that between two kernels
-/// waits for less than the end of the first.
+/// Returns whether there can be such an edge between nodes of these types: only that between two
+/// kernels waits for less than the end of the first.
 inline bool is_possible(const CUgraphEdgeData& edge, CUgraphNodeType from, CUgraphNodeType to) {
   if (is_same(edge, {})) return true;
   CUgraphEdgeData known{};

@@ -24,7 +24,7 @@ inline CUresult find_exec(call& c, CUgraphExec handle, exec_ptr& exec) {
 
 inline std::shared_ptr<exec_body> make_body(const graph_state& graph);
 
-/// What depends on what the node does; its bodies, too, are those of `what` from now on.
+/// Sets the work of a node, and everything that depends on it. Its bodies are now those of `what`.
 inline void set_work(exec_node& node, const node_work& what) {
   node.what = what;
   if (what.kernel) note_runtime_use(*what.context, *what.kernel->kernel);
@@ -33,7 +33,7 @@ inline void set_work(exec_node& node, const node_work& what) {
   for (const graph_ptr& each : what.bodies) node.bodies.push_back(make_body(*each));
 }
 
-/// Null where the nodes depend on each other in a circle.
+/// Makes the body of an executable graph; null if the dependencies of the nodes form a cycle.
 inline std::shared_ptr<exec_body> make_body(const graph_state& graph) {
   auto body = std::make_shared<exec_body>();
   const std::vector<node_ptr> order = in_order(graph);
@@ -68,7 +68,7 @@ inline operation_ptr operation_of(const exec_node& node) {
   return made;
 }
 
-/// Whether there is an executable graph already for memory that a new one allocates.
+/// Returns whether there is an executable graph already for memory that a new one allocates.
 inline bool is_instantiated(driver_state& driver, exec_body& body) {
   std::set<const graph_allocation*> own;
   for (const exec_node* each : memory_nodes(body))
@@ -106,7 +106,7 @@ inline CUresult pass_allocations(driver_state& driver, exec_body& body, bool aut
   return CUDA_SUCCESS;
 }
 
-/// What a graph keeps alive, and its children.
+/// Lists the objects that a graph and its children keep alive.
 inline void list_kept(const graph_state& graph, std::vector<std::shared_ptr<user_object>>& all) {
   for (const kept_object& each : graph.kept) all.push_back(each.object);
   for (const node_ptr& each : graph.nodes)
@@ -159,7 +159,7 @@ inline std::function<void()> body_work(driver_state& driver,
   };
 }
 
-/// Enqueues the work of a body. What it keeps alive lives until its last piece is done.
+/// Queues the work of a body. What it keeps alive lives until its last piece is done.
 inline CUresult enqueue_body(call& c, const stream_ptr& stream,
                              const std::shared_ptr<exec_body>& body) {
   for (const exec_node& each : body->nodes) {
@@ -242,7 +242,7 @@ inline CUresult graph_exec_get_flags(call& c, CUgraphExec handle, cuuint64_t* fl
   exec_ptr exec;
   if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
-  // Driver 580 tells of no other flag.
+  // Driver 580 reports no other flag.
   *flags = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
   return CUDA_SUCCESS;
 }
@@ -252,7 +252,7 @@ inline CUresult graph_exec_destroy(call& c, CUgraphExec handle) {
   exec_ptr exec;
   if (const CUresult bad = find_exec(c, handle, exec)) return bad;
   (void)c.driver.graph_execs.take(handle);
-  // What frees memory needs the driver's lock, which work that ends does not hold.
+  // To free memory needs the driver's lock, which ending work does not hold.
   const std::vector<exec_node*> nodes = memory_nodes(*exec->body);
   if (!nodes.empty()) c.driver.work.finish(exec->last, c.lock);
   for (exec_node* each : nodes) drop_allocation(c.driver, each->what);

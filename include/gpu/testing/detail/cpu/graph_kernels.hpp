@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Whether what a node launches was unloaded.
+/// Returns whether what a node launches was unloaded.
 inline bool is_unloaded(driver_state& driver, const node_work& what) {
   if (!what.kernel || !what.context->alive) return false;
   const CUDA_KERNEL_NODE_PARAMS& asked = what.kernel->asked;
@@ -24,7 +24,7 @@ inline bool is_unloaded(driver_state& driver, const node_work& what) {
 
 namespace gpu::inline v0::testing::cpu::entry {
 
-/// The parameters are told where they lie in the node.
+/// Returns the parameters in the memory of the node.
 inline CUresult graph_kernel_node_get_params(call& c, CUgraphNode handle,
                                              CUDA_KERNEL_NODE_PARAMS* params) {
   node_ptr node;

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: what graphs hold of a device, told, reset and trimmed.
+/// Entry points: query, reset and trim the memory that graphs hold on a device.
 
 #include <gpu/testing/detail/cpu/graph_accounts.hpp>
 
@@ -28,7 +28,7 @@ inline std::set<const graph_allocation*> running_allocations(driver_state& drive
 
 namespace gpu::inline v0::testing::cpu::entry {
 
-/// Gives back what no graph needs until its next launch.
+/// Gives back the memory that no graph needs before its next launch.
 inline CUresult device_graph_mem_trim(call& c, CUdevice ordinal) {
   device_state* device = nullptr;
   if (const CUresult bad = c.find_device(ordinal, device)) return bad;

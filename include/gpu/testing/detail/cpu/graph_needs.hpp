@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What graphs need and a program may have destroyed before they run: code, and events.
+/// Finds code and events that the nodes of a graph use and the program has destroyed.
 
 #include <gpu/testing/detail/cpu/graph_kernels.hpp>
 #include <gpu/testing/detail/cpu/graph_structure.hpp>
@@ -12,8 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What a node does with something that is gone, as the end of a sentence; empty where all is
-/// there.
+/// Returns how a node uses a destroyed object, as the end of a sentence; empty if it does not.
 inline std::string use_of_missing(driver_state& driver, const node_work& what) {
   if (is_unloaded(driver, what)) {
     return "launches kernel " + what.kernel->kernel->entry->name +
@@ -26,7 +25,7 @@ inline std::string use_of_missing(driver_state& driver, const node_work& what) {
          " an event that was destroyed";
 }
 
-/// The same for the first such node of a graph, or of what is inside its nodes.
+/// Does the same for the first such node of a graph or of the graphs inside its nodes.
 inline std::string use_of_missing(driver_state& driver, const graph_state& graph) {
   std::string found;
   for (const node_ptr& each : graph.nodes) {
@@ -39,7 +38,7 @@ inline std::string use_of_missing(driver_state& driver, const graph_state& graph
   return found;
 }
 
-/// The same of what an executable graph will do.
+/// Does the same for an executable graph.
 inline std::string use_of_missing(driver_state& driver, const exec_body& body) {
   std::string found;
   for (const exec_node& each : body.nodes) {
@@ -51,13 +50,13 @@ inline std::string use_of_missing(driver_state& driver, const exec_body& body) {
   return found;
 }
 
-/// A device's driver ends the process where an executable graph is made of such a node, and may do
-/// so where one is launched.
+/// Rejects a graph with such a node: NVIDIA's driver crashes when it is instantiated, and may crash
+/// when it is launched.
 template <class Graph> CUresult refuse_missing(call& c, const Graph& graph) {
   const std::string use = use_of_missing(c.driver, graph);
   if (use.empty()) return CUDA_SUCCESS;
   c.lock.unlock();
-  c.driver.report("the graph has a node that " + use + ": a device's driver crashes");
+  c.driver.report("the graph has a node that " + use + ", with which NVIDIA's driver crashes");
   c.lock.lock();
   return CUDA_ERROR_INVALID_HANDLE;
 }

@@ -90,7 +90,7 @@ inline CUresult describe_fill(call& c, const CUDA_MEMSET_NODE_PARAMS_v2& from, n
   }
 }
 
-/// Whether a graph is another one, or is inside of it.
+/// Returns whether a graph is another one, or is inside of it.
 inline bool contains(const graph_state& outer, const graph_state& inner) {
   const auto has_inside = [&](const node_ptr& each) {
     return (each->what.child && contains(*each->what.child, inner)) ||
@@ -228,19 +228,19 @@ inline CUresult describe(call& c, CUgraphNodeParams& from, const graph_state& gr
   }
 }
 
-/// What the body of a conditional node may hold.
+/// Returns whether the body of a conditional node may have a node of a type.
 inline bool fits_body(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_EMPTY ||
          type == CU_GRAPH_NODE_TYPE_GRAPH || type == CU_GRAPH_NODE_TYPE_MEMSET ||
          type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-/// What no child takes more of.
+/// Returns whether a node allocates or frees memory. Child graphs accept no more of these.
 inline bool is_memory_node(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
-/// Whether a description moves a graph into its node.
+/// Returns whether a description moves a graph into its node.
 inline bool moves_child(const CUgraphNodeParams* from) {
   return from != nullptr && from->type == CU_GRAPH_NODE_TYPE_GRAPH &&
          number_of(from->graph.ownership) == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the handles of graphs name: graphs, their nodes, executable graphs, user objects; and a
-/// stream capture, which makes a graph. All members belong to the driver's lock.
+/// The objects behind handles of graphs: graphs, their nodes, executable graphs, user objects; and
+/// stream captures, which make graphs. The driver's lock guards all members.
 
 #include <gpu/testing/detail/cpu/handles.hpp>
 #include <gpu/testing/detail/cpu/host_calls.hpp>
@@ -77,10 +77,10 @@ struct conditional_value {
 /// last graph that has the node.
 struct graph_allocation {
   CUdeviceptr address = 0;
-  bool in_use = false;  // allocated by a launch, and freed by nobody yet
+  bool in_use = false;  // allocated by a launch, and not freed yet
 };
 
-/// What a node does, ready to be done any number of times.
+/// The work of a node, which can be done any number of times.
 struct node_work {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   std::shared_ptr<context_state> context;  // null where it matters not
@@ -88,7 +88,7 @@ struct node_work {
   std::vector<host_range> reads;
   bool reads_any_host_memory = false;
   bool reads_mapped_host_memory = false;
-  /// Done when a launch enqueues the work as an operation; null where there is nothing to do then.
+  /// Called when a launch queues the work as an operation; may be null.
   std::function<void(call&, operation&)> when_enqueued;
   std::vector<int> shape;                     // what of the node an executable graph cannot change
   std::shared_ptr<kernel_launch> kernel;      // of a kernel
@@ -117,7 +117,7 @@ struct graph_node_state {
   CUgraphNode original = nullptr;      // of a clone: the node that it was made from
 };
 
-/// Makes a kernel that comes next wait for no more of the kernels before it than they let it.
+/// Reduces the dependencies of the next kernel on the kernels before it to what their edges say.
 inline void depend_programmatically(std::vector<node_dependency>& after) {
   for (node_dependency& each : after) {
     if (each.node->what.type != CU_GRAPH_NODE_TYPE_KERNEL || each.edge.type != 0) continue;

@@ -27,7 +27,7 @@ inline CUresult find_node(call& c, CUgraphNode handle, node_ptr& node) {
   return node ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/// Whether a list has a node.
+/// Returns whether a list has a node.
 inline bool has(const std::vector<node_dependency>& list, const node_ptr& node) {
   return std::any_of(list.begin(), list.end(),
                      [&](const node_dependency& each) { return each.node == node; });
@@ -55,7 +55,7 @@ inline graph_ptr make_graph(driver_state& driver, std::string place = {}) {
   return made;
 }
 
-/// Whether `first` is `last` or comes before it.
+/// Returns whether `first` is `last` or comes before it.
 inline bool comes_after(const node_ptr& last, const node_ptr& first) {
   std::set<const graph_node_state*> seen;
   std::vector<const graph_node_state*> open{last.get()};
@@ -92,7 +92,7 @@ inline std::vector<node_ptr> in_order(const graph_state& graph) {
 
 inline bool allocates(const graph_state& graph);
 
-/// Whether a node allocates or frees memory, or has a child that does.
+/// Returns whether a node allocates or frees memory, or has a child that does.
 inline bool allocates(const node_work& what) {
   return what.allocation || (what.child && allocates(*what.child));
 }
@@ -102,7 +102,8 @@ inline bool allocates(const graph_state& graph) {
                      [](const node_ptr& each) { return allocates(each->what); });
 }
 
-/// Frees memory that no other node has, unless a launch left it in use: then it is the program's.
+/// Frees memory that no other node has. If a launch left it in use, it belongs to the program
+/// instead.
 inline void drop_allocation(driver_state& driver, node_work& what) {
   if (what.allocation && what.allocation.use_count() == 1 && !what.allocation->in_use)
     free_block(driver, what.allocation->address);
@@ -136,7 +137,7 @@ inline graph_ptr clone_graph(driver_state& driver, const graph_state& from);
 
 inline node_work clone_work(driver_state& driver, const node_work& from) {
   node_work copy = from;
-  // What is copied only as a pointer is not the copy's to destroy.
+  // The copy must not destroy what it has only a pointer to.
   copy.child = nullptr;
   copy.bodies.clear();
   rollback dropped([&] { drop_graphs(driver, copy); });

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Entry points: executable graphs that take over other work, where it has the shape of theirs.
+/// Entry points: update executable graphs from graphs of the same topology.
 
 #include <gpu/testing/detail/cpu/graph_execs.hpp>
 
@@ -15,7 +15,8 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Why an executable graph cannot take over another graph than it was made from, and where.
+/// The reason why an executable graph cannot be updated from a graph, and the node that it is
+/// about.
 struct graph_difference {
   CUgraphExecUpdateResult why = CU_GRAPH_EXEC_UPDATE_SUCCESS;
   CUgraphNode node = nullptr;

@@ -16,7 +16,8 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What a handle names; part of its value, so that a handle of another kind is told apart.
+/// The kind of a handle's object. It is a part of the handle's value, so handles of other kinds are
+/// recognized.
 enum class handle_kind : std::uint8_t {
   context = 1,
   stream,
@@ -45,7 +46,7 @@ inline std::uint64_t next_handle_number() noexcept {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-/// A value that no handle of the process had before.
+/// Returns a value that no handle of the process had before.
 template <class Handle> Handle make_handle(handle_kind kind) noexcept {
   const std::uint64_t value =
       handle_base + (static_cast<std::uint64_t>(kind) << 40) + 16 * next_handle_number();
@@ -115,13 +116,13 @@ template <class Handle, class Object, handle_kind Kind> class handle_table {
   pointer find(Handle handle) const {
     return std::static_pointer_cast<Object>(numbers_.find(number(handle)));
   }
-  /// Ends the handle; null when there is none such.
+  /// Ends the handle; null if there is no such handle.
   pointer take(Handle handle) {
     return std::static_pointer_cast<Object>(numbers_.take(number(handle)));
   }
   /// Ends the handle because its context ended.
   void orphan(Handle handle) { numbers_.orphan(number(handle)); }
-  /// What a call answers for a handle that `find` does not know.
+  /// Returns the error of a call for a handle that `find` does not find.
   CUresult why_unknown(Handle handle) const {
     return numbers_.is_orphan(number(handle)) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
                                               : CUDA_ERROR_INVALID_HANDLE;

@@ -1,10 +1,10 @@
 #pragma once
 /// \file
-/// Calls of the program's functions by the driver, from where CUDA must not be called.
+/// Calls functions of the program from the driver; these must not call CUDA.
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Whether the calling thread is inside a host function, from where CUDA must not be called.
+/// Returns whether the calling thread is inside a host function, which must not call CUDA.
 inline bool& in_host_function() noexcept {
   thread_local bool inside = false;
   return inside;

@@ -69,7 +69,7 @@ inline CUresult mem_host_get_flags(call& c, unsigned* flags, void* host) {
   if (const CUresult bad = c.current(context)) return bad;
   const memory_block* block = c.driver.find_block(address_of(host));
   if (block == nullptr || !block->on_host()) return CUDA_ERROR_INVALID_VALUE;
-  // With unified addressing all of it is mapped. That devices only read it is not told.
+  // With unified addressing, all of it is mapped. The read-only flag is not reported.
   const unsigned told = block->from == memory_block::origin::registered
                             ? block->flags & CU_MEMHOSTREGISTER_PORTABLE
                             : block->flags;
@@ -95,7 +95,7 @@ inline CUresult mem_host_register(call& c, void* host, std::size_t bytes, unsign
   block.place = c.driver.place();
   if (block.base >= machine::device_window || bytes > machine::device_window - block.base)
     return CUDA_ERROR_INVALID_VALUE;
-  // What the driver gave is page-locked already, and is no memory to register.
+  // Memory that the driver allocated is page-locked already, and cannot be registered.
   const memory_block* there = c.driver.find_block(block.base);
   if (there != nullptr && there->from != memory_block::origin::registered)
     return CUDA_ERROR_INVALID_VALUE;

@@ -39,7 +39,7 @@ CUresult open_name(call& c, const Handle& handle, shared_content wanted, shared_
   return device < c.driver.devices.size() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-/// Moves memory to a file, where it stays. The file knows nothing of bytes that were never written.
+/// Moves memory to a file permanently. The file does not record which bytes were never written.
 inline CUresult move_to_file(call& c, memory_block& block) {
   shared_header header;
   header.content = shared_content::allocation;

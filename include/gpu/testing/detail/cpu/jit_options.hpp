@@ -20,7 +20,7 @@ struct jit_options {
   const CUjit_option* names = nullptr;
   void** values = nullptr;
 
-  /// What the driver looks at before it does anything.
+  /// Checks the options, before anything else is done.
   bool valid() const noexcept {
     if (count != 0 && (names == nullptr || values == nullptr)) return false;
     for (unsigned i = 0; i < count; ++i) {
@@ -37,7 +37,7 @@ struct jit_options {
     }
     return false;
   }
-  /// Whether the compiler is to leave the code as it stands: level 0, or for a debugger.
+  /// Returns whether the compiler is to leave the code as it stands: level 0, or for a debugger.
   bool unoptimised() const noexcept {
     for (unsigned i = 0; i < count; ++i) {
       if (names[i] == CU_JIT_OPTIMIZATION_LEVEL && value_at(i) == 0) return true;
@@ -87,7 +87,7 @@ struct jit_options {
   }
 
  private:
-  /// Options are numbers in the place of a pointer; only the low 32 bits count.
+  /// Options are numbers stored in pointers; only the low 32 bits count.
   std::uint32_t value_at(unsigned i) const noexcept {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(values[i]) & 0xffff'ffffu);
   }

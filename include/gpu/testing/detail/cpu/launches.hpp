@@ -33,7 +33,7 @@ struct launch_order {
   bool programmatic = false;  // it may begin before kernels ahead of it in the stream end
 };
 
-/// What a launch was asked for, as the node of a graph tells it.
+/// The arguments of a launch, as the node of a graph returns them.
 struct kernel_launch {
   CUDA_KERNEL_NODE_PARAMS asked{};  // without the parameters
   code_ptr code;
@@ -77,14 +77,14 @@ inline CUresult code_of(machine::fault_kind kind) {
       return CUDA_ERROR_LAUNCH_TIMEOUT;
     case fault_kind::trap:
     case fault_kind::shared_race:
-    case fault_kind::uninitialised_read:
+    case fault_kind::uninitialized_read:
     case fault_kind::still_running:
       break;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/// Whether the device can run a kernel in blocks of this shape at all.
+/// Checks that the device can run a kernel with this shape.
 inline CUresult check_shape(const machine::executable& kernel, const kernel_settings& settings,
                             const launch_order& order) {
   const machine::extent& grid = order.grid;
@@ -99,7 +99,7 @@ inline CUresult check_shape(const machine::executable& kernel, const kernel_sett
                                               (required.y != 0 ? required.y : 1) *
                                               (required.z != 0 ? required.z : 1))
     return CUDA_ERROR_INVALID_VALUE;
-  // The device has no clusters of several blocks, and says so in its attributes.
+  // The device does not support clusters of several blocks, as its attributes say.
   const ptx::dimensions& cluster = kernel.entry->required_cluster;
   if (cluster.x > 1 || cluster.y > 1 || cluster.z > 1) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   if (static_cast<std::int64_t>(order.shared) > dynamic_shared_limit(kernel, settings))
@@ -266,8 +266,7 @@ inline CUresult launch(call& c, CUfunction handle, const launch_order& order, vo
   return c.enqueue(stream, what);
 }
 
-/// What launch attributes ask for. Those that only tune the hardware are accepted and change
-/// nothing.
+/// Applies launch attributes. Those that only tune the hardware are accepted, but have no effect.
 inline CUresult take_launch_attributes(call& c, const CUlaunchConfig& config, launch_order& order,
                                        std::vector<event_ptr>& events) {
   if (config.numAttrs != 0 && config.attrs == nullptr) return CUDA_ERROR_INVALID_VALUE;

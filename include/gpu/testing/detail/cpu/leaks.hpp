@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a program still holds: handles and allocations that nobody gave back.
+/// Lists the handles and allocations that a program has not released.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/live_object.hpp>
@@ -36,7 +36,7 @@ inline const char* name_of(memory_block::origin from) {
 }
 
 /// Everything alive but primary contexts, which are the process's, default pools, and memory whose
-/// release is enqueued.
+/// release is queued.
 inline std::vector<live_object> collect_live(driver_state& driver) {
   std::vector<live_object> list;
   const auto add = [&](const char* kind, const void* handle, const std::string& place) {
@@ -109,10 +109,10 @@ inline std::size_t count_held(driver_state& driver) {
   return count;
 }
 
-/// `collect_live` with the places as file and line.
+/// Returns `collect_live` with locations as file and line.
 inline std::vector<live_object> list_live(driver_state& driver) {
   std::vector<live_object> list = collect_live(driver);
-  for (live_object& each : list) each.place = driver.places.explain(each.place);
+  for (live_object& each : list) each.location = driver.places.explain(each.location);
   return list;
 }
 

@@ -30,7 +30,7 @@ inline CUresult load_library(call& c, CUlibrary* handle, const void* image,
   const std::uint64_t owner = c.driver.next_owner();
   c.lock.unlock();
   const CUresult bad = read_image(c.driver, image, options, made->ptx);
-  // What is wrong with PTX goes to the log at once, and is refused when the code is first needed.
+  // Errors in the PTX go to the log at once, but the call fails that first needs the code.
   if (!bad) made->refused = make_code(c.driver, made->ptx, options, owner, made->first);
   c.lock.lock();
   if (bad) return bad;

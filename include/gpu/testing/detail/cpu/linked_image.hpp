@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What this driver's linker makes: an ELF file like any other cubin, whose one section has the PTX
-/// of the units, so that loading it finds out about variables and functions as if from one text.
+/// The output of this driver's linker: an ELF file like any other cubin, with one section that has
+/// the PTX of the units; loading it is like loading one text.
 
 #include <gpu/testing/detail/ptx/link.hpp>
 #include <gpu/testing/detail/ptx/parser.hpp>
@@ -36,7 +36,8 @@ template <class T> T get(const char* bytes, std::size_t at) {
 
 }  // namespace detail
 
-/// Whether an image, of which at least four bytes can be read, is one of `make_linked_image`.
+/// Returns whether an image, of which at least four bytes can be read, is one of
+/// `make_linked_image`.
 inline bool is_linked_image(const void* image) {
   const auto* bytes = static_cast<const char*>(image);
   return std::memcmp(bytes, "\177ELF", 4) == 0 &&
@@ -87,7 +88,7 @@ inline std::string make_linked_image(const std::vector<linked_unit>& units, std:
   return image + headers;
 }
 
-/// The units of an image; empty where it was changed since it was made.
+/// Returns the units of an image; empty if the image was modified after linking.
 inline std::vector<linked_unit> units_of_linked_image(std::string_view image) {
   std::vector<linked_unit> units;
   if (image.size() < detail::elf_header_size + 2 * detail::section_header_size) return {};

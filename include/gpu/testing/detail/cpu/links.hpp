@@ -69,7 +69,7 @@ inline CUresult add_input(call& c, CUlinkState handle, CUjitInputType type, std:
   if (link->done) return CUDA_ERROR_INVALID_VALUE;
   if (type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY) {
     c.lock.unlock();
-    c.driver.report("a link was refused: the CPU driver takes PTX out of no object or archive");
+    c.driver.report("cannot link: the CPU driver links PTX only, not objects and archives");
     c.lock.lock();
     return CUDA_ERROR_NOT_SUPPORTED;
   }

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Entry points: many ranges of managed memory in one call. What is discarded is written over, in
-/// the order of the stream: contents that nobody promised are not to be relied on.
+/// the order of the stream: contents that no one promised are not to be relied on.
 
 #include <gpu/testing/detail/cpu/copy_batches.hpp>
 #include <gpu/testing/detail/cpu/fills.hpp>
@@ -18,7 +18,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What discarded memory holds.
+/// The value of each byte of discarded memory.
 inline constexpr unsigned char discarded_byte = 0xdd;
 
 /// The ranges of a batch, as it was called with.
@@ -63,7 +63,7 @@ inline CUresult check_places(call& c, const managed_places& places, std::size_t 
   return CUDA_SUCCESS;
 }
 
-/// Remembers where each range was sent.
+/// Records the location that each range was prefetched to.
 inline void note_places(call& c, const managed_ranges& ranges, const managed_places& places) {
   std::size_t which = 0;
   for (std::size_t i = 0; i < ranges.count; ++i) {

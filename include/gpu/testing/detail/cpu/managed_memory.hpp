@@ -76,7 +76,7 @@ void change_hints(memory_block& block, const page_range& pages, Change change) {
     change(each->second);
 }
 
-/// Whether `wanted` is the same for all pages that the range touches; if so, what it is.
+/// Returns whether `wanted` is the same for all pages that the range touches; if so, what it is.
 template <class Wanted>
 auto common_hint(memory_block& block, const page_range& pages, Wanted wanted)
     -> std::optional<decltype(wanted(managed_hints{}))> {

@@ -23,7 +23,7 @@ inline std::uint64_t address_of(const void* host) noexcept {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
 }
 
-/// Does all work of a device that may be waiting, so that memory whose release is enqueued comes
+/// Does all work of a device that may be waiting, so that memory whose release is queued comes
 /// back.
 inline void reclaim(call& c, device_state& device) {
   c.finish(device);

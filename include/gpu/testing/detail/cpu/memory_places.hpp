@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The places that memory can be at.
+/// The locations of memory.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Whether a location exists here. The host has one NUMA node, number 0.
+/// Returns whether a location is valid. The host has one NUMA node, number 0.
 inline bool exists(call& c, const CUmemLocation& location) {
   device_state* device = nullptr;
   switch (location.type) {

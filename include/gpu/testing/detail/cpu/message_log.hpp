@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a driver keeps of its messages, and whom it tells of them.
+/// The log messages of a driver, and the callbacks that receive them.
 
 #include <cuda.h>
 
@@ -43,7 +43,7 @@ class message_log {
     listeners_.push_back({function, data, handle});
     return handle;
   }
-  /// False where there is no such callback.
+  /// Removes a callback; false if there is no such callback.
   bool stop_listening(CUlogsCallbackHandle handle) {
     const std::lock_guard guard(mutex_);
     return std::erase_if(listeners_, [&](const listener& l) { return l.handle == handle; }) != 0;
@@ -64,7 +64,7 @@ class message_log {
   /// The messages from `from` on, or all: the latest of them that fit in `room` bytes, below a line
   /// that tells of what is left out. Empty where not even the latest fits. Moves `from` to the end.
   std::string text(CUlogIterator* from, std::size_t room) const {
-    static constexpr std::string_view cut = "[older messages are left out]\n";
+    static constexpr std::string_view cut = "[older messages are omitted]\n";
     const std::lock_guard guard(mutex_);
     const CUlogIterator last = first_ + static_cast<CUlogIterator>(messages_.size());
     const CUlogIterator asked = from != nullptr ? *from : CUlogIterator{0};

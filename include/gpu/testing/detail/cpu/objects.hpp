@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// What the driver's handles name. All members belong to the driver's lock unless said otherwise.
+/// The objects behind the driver's handles. The driver's lock guards all members unless stated
+/// otherwise.
 
 #include <gpu/testing/detail/cpu/array_objects.hpp>
 #include <gpu/testing/detail/cpu/graph_objects.hpp>
@@ -62,13 +63,13 @@ struct pool_state {
 };
 using pool_ptr = std::shared_ptr<pool_state>;
 
-/// The pools of a place for memory of one type.
+/// The pools of a location for memory of one type.
 struct place_pools {
   pool_ptr standard;  // from the start
   pool_ptr current;
 };
 
-/// What graphs hold of a device.
+/// The memory that graphs hold on a device.
 struct graph_memory_state {
   std::uint64_t used = 0, used_high = 0;
   std::uint64_t reserved = 0, reserved_high = 0;  // counts against the device
@@ -100,9 +101,9 @@ struct context_state {
   bool heap_used = false;    // a kernel that calls malloc or free was launched: its size is fixed
   bool printf_used = false;  // the same of vprintf and its buffer
   std::string place;
-  /// The first fault of a kernel or copy, 0 = none: from then on the context does no more work.
+  /// The first fault of a kernel or copy, 0 = none: the context does no more work after it.
   std::atomic<int> fault{0};
-  /// A synchronising call has told the program about the fault.
+  /// A synchronizing call has reported the fault to the program.
   bool fault_told = false;
 };
 
@@ -136,7 +137,7 @@ struct event_state {
 };
 using event_ptr = std::shared_ptr<event_state>;
 
-/// What the program said about pages of managed memory.
+/// The hints of the program for pages of managed memory.
 struct managed_hints {
   bool read_mostly = false;
   CUmemLocation preferred{};
@@ -144,7 +145,7 @@ struct managed_hints {
   std::set<int> accessed_by;
 };
 
-/// What a live allocation is to the host's side of the driver; its bytes are in the address space.
+/// A live allocation, without its bytes, which are in the address space.
 struct memory_block {
   enum class origin : std::uint8_t {
     device,
@@ -181,7 +182,7 @@ struct memory_block {
 
   std::uint64_t end() const noexcept { return base + (size == 0 ? 1 : size); }
   bool on_host() const noexcept { return from == origin::pinned || from == origin::registered; }
-  /// Whether it is a graph's, and may be touched from a device.
+  /// Returns whether it is a graph's, and may be touched from a device.
   bool of_graph_for(int ordinal) const {
     return from == origin::graph && (device == ordinal || peers.count(ordinal) != 0);
   }
@@ -195,7 +196,7 @@ struct loaded_code {
 };
 using code_ptr = std::shared_ptr<loaded_code>;
 
-/// What can be set about a kernel, for each device or context.
+/// The settings of a kernel, for each device or context.
 struct kernel_settings {
   int max_dynamic_shared = 48 * 1024;  // less what is static; see function_limits
   bool max_dynamic_shared_set = false;
@@ -245,7 +246,7 @@ using kernel_ptr = std::shared_ptr<kernel_state>;
 struct library_state {
   CUlibrary handle = nullptr;
   std::string ptx;
-  /// Why the code cannot be used, as is found out when it is first needed.
+  /// The error of loading the code, which is known when the code is first needed.
   CUresult refused = CUDA_SUCCESS;
   /// Made when the library was loaded; its variables go to the first context that wants them.
   code_ptr first;

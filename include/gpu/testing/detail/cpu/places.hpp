@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Where in the program something was made: call stacks remembered as small numbers, and told as
-/// file and line when somebody reads a report.
+/// Locations in the program's source: call stacks are stored as small numbers, and are translated
+/// to file and line only for a report.
 
 #include <gpu/testing/detail/cpu/addr2line.hpp>
 
@@ -22,14 +22,14 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Call stacks of the process, each kept once.
-/// Threads: any member from any thread.
+/// The call stacks of the process, each stored once.
+/// **Threads**: any member may be called from any thread.
 class place_table {
  public:
   static constexpr int frames_kept = 24;
   static constexpr std::string_view marker = "call site ";
 
-  /// A short text that stands for the stack of the calling thread: "call site 7".
+  /// Stores the stack of the calling thread. Returns a short text that refers to it: "call site 7".
   std::string remember() {
     std::array<void*, frames_kept> stack{};
     const int count = ::backtrace(stack.data(), frames_kept);
@@ -43,8 +43,8 @@ class place_table {
     return std::string(marker) + std::to_string(found->second);
   }
 
-  /// The text with every "call site 7" replaced by the place in the program's source, where the
-  /// debug information and the tool addr2line give one, or else by module and offset.
+  /// Replaces every "call site 7" in a text by file and line, if there is debug information and the
+  /// tool addr2line, otherwise by module and offset.
   std::string explain(std::string_view text) {
     std::string out;
     while (const std::size_t number = next_number(text, out)) {
@@ -56,8 +56,8 @@ class place_table {
  private:
   static constexpr std::size_t no_number = static_cast<std::size_t>(-1);
 
-  /// Takes the text up to the next marker off `text`, adds it to `out`, and gives the number behind
-  /// the marker; 0 at the end. A marker without a number gives one that no place has.
+  /// Moves the text up to the next marker from `text` to `out`, and returns the number after the
+  /// marker; 0 at the end. Returns an unused number for a marker without a number.
   static std::size_t next_number(std::string_view& text, std::string& out) {
     const std::size_t at = text.find(marker);
     out.append(text.substr(0, at));
@@ -73,16 +73,16 @@ class place_table {
 
   std::string place(std::size_t number) {
     const std::lock_guard lock(mutex_);
-    if (number > stacks_.size()) return "an unknown place";
+    if (number > stacks_.size()) return "an unknown location";
     std::string& known = places_[number];
     if (known.empty()) known = find_place(stacks_[number - 1]);
     return known;
   }
 
-  /// The innermost call that was not made by this library. What runs inside of the library's own
-  /// frames (the stack walk itself, a sanitizer's version of it) does not count.
+  /// Returns the innermost call that this library did not make. Ignores frames inside of those of
+  /// the library (the stack walk itself, or a sanitizer's version of it).
   static std::string find_place(const std::vector<void*>& stack) {
-    std::string library;  // the folder of its headers; "" until the first frame in it
+    std::string library;  // the directory of its headers; "" until the first frame in it
     std::string offsets;
     for (void* each : stack) {
       Dl_info where{};
@@ -90,8 +90,8 @@ class place_table {
       if (::dladdr1(each, &where, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0 ||
           object == nullptr)
         continue;
-      // A return address points behind the call; one byte less is inside of it. The tool counts
-      // from where the file says that it is to be loaded, which is 0 unless it was linked -no-pie.
+      // A return address is after the call; one byte less is inside of it. The tool expects offsets
+      // from the load address in the file, which is 0 unless it was linked with -no-pie.
       const std::uintptr_t offset =
           reinterpret_cast<std::uintptr_t>(each) - 1 - std::uintptr_t{object->l_addr};
       const std::string file = *object->l_name != '\0' ? object->l_name : executable();
@@ -107,11 +107,11 @@ class place_table {
       std::snprintf(text, sizeof text, "+0x%zx", static_cast<std::size_t>(offset));
       offsets += (offsets.empty() ? "" : " < ") + file + text;
     }
-    // Without debug information: where the frames of the program lie.
-    return offsets.empty() ? "an unknown place" : offsets;
+    // Without debug information: the offsets of the frames in their modules.
+    return offsets.empty() ? "an unknown location" : offsets;
   }
 
-  /// An absolute path without "." and ".."; anything else as it is.
+  /// Removes "." and ".." from an absolute path. Returns any other text unchanged.
   static std::string without_dots(std::string_view path) {
     if (!path.starts_with('/')) return std::string(path);
     std::string out;
@@ -128,7 +128,7 @@ class place_table {
     return out;
   }
 
-  /// The text before `name` in `line`, if what is there is a folder.
+  /// Returns the text before `name` in `line` if it is a directory.
   static std::string folder_before(const std::string& line, std::string_view name) {
     const std::size_t at = line.rfind(name);
     return at != std::string::npos && at != 0 && line[at - 1] == '/' ? line.substr(0, at) : "";

@@ -45,8 +45,8 @@ inline std::optional<pointer_facts> facts_of(call& c, CUdeviceptr pointer) {
   return facts;
 }
 
-/// Whether kernels of the current context can be given the address: memory of another device has
-/// one for them only while they may use it.
+/// Returns whether kernels of the current context can be given the address: memory of another
+/// device has one for them only while they may use it.
 inline bool reached_here(call& c, CUdeviceptr pointer, const pointer_facts& facts) {
   if (facts.mapping != nullptr)
     return access_here(c, *facts.mapping) != CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -131,7 +131,7 @@ inline CUresult give_pointer_attribute(call& c, void* data, CUpointer_attribute 
   }
 }
 
-/// What `cuPointerGetAttributes` says about an address that the driver does not know.
+/// Writes the answers of `cuPointerGetAttributes` for an address that the driver does not know.
 inline void give_unknown_attribute(void* data, CUpointer_attribute attribute) {
   const auto give = [&](auto value) { std::memcpy(data, &value, sizeof value); };
   switch (attribute) {
@@ -166,7 +166,7 @@ inline CUresult pointer_get_attribute(call& c, void* data, CUpointer_attribute a
   return give_pointer_attribute(c, data, attribute, pointer, *facts);
 }
 
-/// Unlike the call for one attribute, an address that the driver does not know is no error.
+/// An address that the driver does not know is not an error, unlike for the query of one attribute.
 inline CUresult pointer_get_attributes(call& c, unsigned count, CUpointer_attribute* attributes,
                                        void** data, CUdeviceptr pointer) {
   if (attributes == nullptr || data == nullptr) return CUDA_ERROR_INVALID_VALUE;

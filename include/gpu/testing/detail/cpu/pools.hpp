@@ -31,14 +31,14 @@ inline CUresult find_own_pool(call& c, CUmemoryPool handle, pool_ptr& pool) {
   return pool->imported ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-/// Lets the contexts of a device touch what comes from a pool, or no longer.
+/// Grants or revokes the access of a device's contexts to the memory of a pool.
 inline void set_reach(driver_state& driver, const pool_state& pool, int device, bool allowed) {
   for (const context_ptr& each : driver.contexts.all())
     if (each->alive && each->device->ordinal == device)
       driver.memory.allow(each->owner, pool.owner, allowed);
 }
 
-/// A pool of memory at a place that exists.
+/// Creates a pool of memory at a valid location.
 inline pool_ptr make_pool(driver_state& driver, const CUmemLocation& location,
                           CUmemAllocationType type = CU_MEM_ALLOCATION_TYPE_PINNED) {
   auto pool = std::make_shared<pool_state>();
@@ -52,7 +52,7 @@ inline pool_ptr make_pool(driver_state& driver, const CUmemLocation& location,
   return pool;
 }
 
-/// The pools of a place that exists, which has one from the start.
+/// Returns the pools of a valid location, which has one from the start.
 inline place_pools& pools_at(driver_state& driver, const CUmemLocation& location,
                              CUmemAllocationType type) {
   const bool numbered = location.type == CU_MEM_LOCATION_TYPE_DEVICE ||
@@ -71,7 +71,7 @@ inline place_pools& pools_of(driver_state& driver, const device_state& device) {
                   CU_MEM_ALLOCATION_TYPE_PINNED);
 }
 
-/// Whether a pool may be of memory of a type at a place, which has to exist.
+/// Returns whether a pool may be of memory of a type at a place, which has to exist.
 inline bool can_be_pool(call& c, const CUmemLocation& location, CUmemAllocationType type) {
   if (type == CU_MEM_ALLOCATION_TYPE_MANAGED && location.type == CU_MEM_LOCATION_TYPE_NONE)
     return true;
@@ -92,7 +92,7 @@ inline std::optional<std::uint64_t> place_host_pool_block(call& c, memory_block 
   return address_of(host);
 }
 
-/// Makes a block of memory that lies in the pool's file, where others may have it too.
+/// Makes a block of memory in the pool's file, which other processes may have too.
 inline std::optional<std::uint64_t> place_shared_block(call& c, memory_block block,
                                                        const pool_state& pool) {
   const auto memory = pool.file->map(block.offset, in_pages(block.size));
@@ -142,7 +142,7 @@ inline CUresult allocate_from_pool(call& c, CUdeviceptr* pointer, std::size_t by
   if (!base) return CUDA_ERROR_OUT_OF_MEMORY;
   credited.keep();
   rollback freed([&] { free_block(c.driver, *base); });
-  // The allocation takes its place in the order, so that whoever asks the stream sees it.
+  // The allocation is an operation of the stream, so queries of the stream see it.
   if (const CUresult bad = c.enqueue(stream, std::make_shared<operation>())) return bad;
   freed.keep();
   *pointer = *base;

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The order in which enqueued work is done: queues, what waits for what, and who does it when.
+/// The order in which queued work is done: queues, what waits for what, and who does it when.
 
 #include <gpu/testing/detail/machine/host_limits.hpp>
 
@@ -23,7 +23,7 @@ namespace gpu::inline v0::testing::cpu {
 
 struct work_queue;
 
-/// Host memory that enqueued work will read.
+/// Host memory that queued work will read.
 struct host_range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -55,7 +55,7 @@ struct operation {
   progress state = progress::waiting;
   std::chrono::steady_clock::time_point finished{};
 
-  /// Lets nobody wait for it if it did not get into a queue.
+  /// Lets no one wait for it if it did not get into a queue.
   void drop() noexcept {
     if (!queue) state = progress::done;
   }
@@ -148,8 +148,8 @@ class scheduler {
     }
   }
 
-  /// Whether the work is done. If not, one step is made towards it, so that a program that asks
-  /// again and again gets there.
+  /// Returns whether the work is done. If not, one step is made towards it, so that a program that
+  /// asks again and again gets there.
   bool poll(const operation_ptr& what, driver_lock& lock) {
     if (!what || what->state == operation::progress::done) return true;
     if (threads_) {
@@ -187,8 +187,8 @@ class scheduler {
     std::shared_ptr<bool> ended;  // belongs to the driver's lock
   };
 
-  /// What brings some work nearer: other work that can be done now, or that nothing but `proceed`
-  /// holds up. Neither: another thread is at it.
+  /// The next step towards some work: other work that can be done now, or that waits only for
+  /// `proceed`. Empty if another thread is doing it.
   struct step {
     operation_ptr work;
     operation_ptr held_up;
@@ -229,7 +229,7 @@ class scheduler {
     }
   }
 
-  /// Does one piece of work of any queue; false where there is none that can be done.
+  /// Does one piece of work of any queue; false if there is none that can be done.
   bool do_any(driver_lock& lock) {
     for (const auto& each : queues_) {
       const std::shared_ptr<work_queue> queue = each.lock();
@@ -329,7 +329,7 @@ class scheduler {
       if (next && next->wanted && ready(*next)) {
         execute(next, lock);
       } else if (next && next->wanted && next->proceed) {
-        changed_.wait_for(lock, polling);  // the host tells nobody what it writes
+        changed_.wait_for(lock, polling);  // writes of the host cannot be observed
       } else {
         changed_.wait(lock);
       }

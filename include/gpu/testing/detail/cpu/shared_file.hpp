@@ -22,7 +22,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What a shared file holds.
+/// The content of a shared file.
 enum class shared_content : std::uint32_t { physical_memory = 1, pool, allocation, event };
 
 /// The first bytes of a shared file.
@@ -47,7 +47,7 @@ class shared_file {
  public:
   static constexpr std::uint64_t page = 4096;  // the header's; memory comes behind it
 
-  /// A new file; null where the system has no more.
+  /// Creates a file; null if the system has no more.
   static std::shared_ptr<shared_file> create(const shared_header& header) {
     const gpu::detail::file_size_signal_blocked blocked;
     auto made = std::make_shared<shared_file>(::memfd_create("gpu-memory", MFD_CLOEXEC), header);
@@ -66,7 +66,7 @@ class shared_file {
     return made->descriptor_ < 0 ? nullptr : made;
   }
 
-  /// The file of a name; null where there is none any more.
+  /// Opens the file of a name; null if it does not exist any more.
   static std::shared_ptr<shared_file> open(const shared_name& name) {
     const std::string path =
         "/proc/" + std::to_string(name.process) + "/fd/" + std::to_string(name.descriptor);
@@ -94,7 +94,7 @@ class shared_file {
     return made;
   }
 
-  /// Whether it has memory of that kind of place and size.
+  /// Returns whether it has memory of that kind of place and size.
   bool holds(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     struct ::stat info{};
     if (bytes == 0 || offset % page != 0 || ::fstat(descriptor_, &info) != 0) return false;
@@ -109,13 +109,13 @@ class shared_file {
   std::shared_ptr<machine::storage> map(std::uint64_t offset, std::uint64_t bytes) const {
     return machine::storage::map_file(descriptor_, page + offset, static_cast<std::size_t>(bytes));
   }
-  /// Gives memory back to the system that nobody uses any more.
+  /// Gives memory back to the system that no one uses any more.
   void discard(std::uint64_t offset, std::uint64_t bytes) const noexcept {
     static_cast<void>(::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                   static_cast<::off_t>(page + offset),
                                   static_cast<::off_t>(bytes)));
   }
-  /// Another descriptor of the file, for the program to close; -1 where there are too many.
+  /// Returns another descriptor of the file, for the program to close; -1 if there are too many.
   int hand_out() const noexcept { return duplicate(descriptor_); }
 
  private:
@@ -126,7 +126,7 @@ class shared_file {
 };
 using shared_file_ptr = std::shared_ptr<shared_file>;
 
-/// A number that no other shared file on the machine has.
+/// Returns a number that no other shared file on the machine has.
 inline std::uint64_t shared_number() noexcept {
   return (static_cast<std::uint64_t>(::getpid()) << 32) + next_handle_number();
 }
@@ -136,7 +136,7 @@ constexpr std::uint64_t in_pages(std::uint64_t bytes) noexcept {
   return (bytes + shared_file::page - 1) / shared_file::page * shared_file::page;
 }
 
-/// What an export gives the program.
+/// Gives the program the descriptor of an exported file.
 inline CUresult give_descriptor(const shared_file& file, void* handle) {
   const int descriptor = file.hand_out();
   if (descriptor < 0) return CUDA_ERROR_OPERATING_SYSTEM;
@@ -144,7 +144,7 @@ inline CUresult give_descriptor(const shared_file& file, void* handle) {
   return CUDA_SUCCESS;
 }
 
-/// What an import finds behind the descriptor that the program passes as a pointer.
+/// Opens the file of a descriptor that the program passes as a pointer.
 inline CUresult open_shared(void* handle, shared_content wanted, std::size_t devices,
                             shared_file_ptr& file) {
   file = shared_file::open(static_cast<int>(reinterpret_cast<std::intptr_t>(handle)));

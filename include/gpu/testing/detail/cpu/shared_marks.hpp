@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What the processes that share an event know about it: which of its records is the latest, and
-/// which has happened.
+/// The state of an event that processes share: its latest record, and the latest record that
+/// completed.
 
 #include <gpu/testing/detail/cpu/shared_file.hpp>
 
@@ -15,7 +15,7 @@ namespace gpu::inline v0::testing::cpu {
 /// Threads: any thread of any process may call any member.
 class shared_marks {
  public:
-  /// Of a new event; null where the system has no more files.
+  /// Creates the state of a new event; null if the system has no more files.
   static std::shared_ptr<shared_marks> create(int device) {
     shared_header header;
     header.content = shared_content::event;

@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What stands for an allocation of a shared pool in another process.
+/// Refers to an allocation of a shared pool in another process.
 struct exported_allocation {
   std::uint64_t pool = 0;  // the number in its file's header
   std::uint64_t offset = 0;

@@ -14,7 +14,7 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// Whether a stream can be given this value of an attribute.
+/// Returns whether a stream can be given this value of an attribute.
 inline bool fits(CUstreamAttrID which, const CUstreamAttrValue& value) {
   switch (which) {
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: {

@@ -28,7 +28,7 @@ struct memory_operation {
   bool waits() const noexcept {
     return type == CU_STREAM_MEM_OP_WAIT_VALUE_32 || type == CU_STREAM_MEM_OP_WAIT_VALUE_64;
   }
-  /// Whether a wait for the value is over where the word is `word`.
+  /// Returns whether a wait for the value is over where the word is `word`.
   bool satisfied_by(std::uint64_t word) const noexcept {
     const std::uint64_t mask = bytes == 4 ? 0xffff'ffff : ~std::uint64_t{0};
     switch (condition) {
@@ -75,7 +75,7 @@ struct memory_operations {
     return true;
   }
 
-  /// Tells of memory that was freed meanwhile.
+  /// Reports memory that was freed in the meantime.
   void finish() {
     if (fault == machine::fault_kind::none) return;
     fail_transfer(driver, *context, all[next].address, all[next].bytes, fault,
@@ -84,13 +84,14 @@ struct memory_operations {
 
   void give_up() {
     const memory_operation& now = all[next];
-    static constexpr const char* conditions[] = {"at least", "equal to", "a number with bits of",
-                                                 "a number without all other bits than"};
+    static constexpr const char* conditions[] = {"at least", "equal to", "a value with bits of",
+                                                 "a value without all bits other than"};
     set_fault(*context, CUDA_ERROR_LAUNCH_TIMEOUT);
-    driver.report("a stream waits for the " + std::to_string(now.bytes) + " bytes at " +
+    driver.report("a wait for a value timed out: a stream waits for the " +
+                  std::to_string(now.bytes) + " bytes at " +
                   machine::detail::hexadecimal(now.address) + " to be " +
-                  conditions[now.condition] + " " + std::to_string(now.value) + ", they are " +
-                  std::to_string(word) + ", and nothing that would change them was done for " +
+                  conditions[now.condition] + " " + std::to_string(now.value) + ", but they are " +
+                  std::to_string(word) + " and did not change for " +
                   std::to_string(driver.options.value_wait_limit.count()) +
                   " ms: " + driver.memory.describe(now.address));
   }

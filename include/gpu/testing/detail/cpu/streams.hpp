@@ -133,7 +133,8 @@ inline CUresult launch_host_func(call& c, CUstream handle, CUhostFn function, vo
   return c.enqueue(stream, what);
 }
 
-/// Unlike a host function, a callback is also called when the context has a fault, and told so.
+/// Adds a callback. Unlike a host function, it is also called if the context has a fault, and
+/// receives the error.
 inline CUresult stream_add_callback(call& c, CUstream handle, CUstreamCallback callback, void* data,
                                     unsigned flags) {
   stream_ptr stream;

@@ -110,13 +110,13 @@ inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_from_shareable_h
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_export_pointer> = true;
 template <> inline constexpr bool unsafe_in_capture<&entry::mem_pool_import_pointer> = true;
 
-/// Does a call on an initialised driver. An enumerator that does not exist is handed on as it is:
+/// Does a call on an initialized driver. An enumerator that does not exist is handed on as it is:
 /// the function answers it with the driver's error.
 template <auto Function, class... Arguments>
 __attribute__((no_sanitize("enum"))) CUresult answer_call(driver_state& driver,
                                                           const Arguments&... arguments) {
   call c{driver, driver_lock(driver.mutex)};
-  if (!always_allowed<Function> && !driver.initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!always_allowed<Function> && !driver.initialized) return CUDA_ERROR_NOT_INITIALIZED;
   if constexpr (unsafe_in_capture<Function>) {
     if (const CUresult bad = c.refuse_unsafe_call()) return bad;
   }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What texture and surface objects are made of, as kernels see it.
+/// The sources of texture and surface objects, in the form that kernels use.
 
 #include <gpu/testing/detail/cpu/array_checks.hpp>
 #include <gpu/testing/detail/cpu/arrays.hpp>
@@ -102,7 +102,7 @@ inline CUresult read_pitched(const CUDA_RESOURCE_DESC& from, machine::image& mad
   return CUDA_SUCCESS;
 }
 
-/// The arrays of a resource, the finest level first; empty where it has none, or where its handle
+/// The arrays of a resource, the finest level first; empty if it has none, or where its handle
 /// stands for nothing.
 inline std::vector<array_ptr> arrays_of(const call& c, const CUDA_RESOURCE_DESC& from) {
   const unsigned type = number_of(from.resType);
@@ -115,13 +115,13 @@ inline std::vector<array_ptr> arrays_of(const call& c, const CUDA_RESOURCE_DESC&
   return found ? found->levels : std::vector<array_ptr>{};
 }
 
-/// Says that texels of a format can be copied only, and what the call answers.
+/// Reports that texels of a format can only be copied, and returns the error of the call.
 inline CUresult refuse_format(call& c, CUarray_format format) {
   c.lock.unlock();
-  c.driver.report("a texture or surface object of format " +
+  c.driver.report("cannot create a texture or surface object of format " +
                   machine::detail::hexadecimal(static_cast<std::uint64_t>(format)) +
-                  ": the CPU driver copies block-compressed and packed formats, and does not "
-                  "sample them");
+                  ": the CPU driver can copy block-compressed and packed formats, but not sample "
+                  "them");
   c.lock.lock();
   return CUDA_ERROR_NOT_SUPPORTED;
 }
@@ -165,7 +165,7 @@ inline CUresult apply_view(call& c, const CUDA_RESOURCE_VIEW_DESC& view, const a
   return CUDA_SUCCESS;
 }
 
-/// How an image with so many coordinates is sampled.
+/// Reads how an image with so many coordinates is sampled.
 inline CUresult read_sampler(const CUDA_TEXTURE_DESC& from, const machine::image& source,
                              machine::sampler_state& made) {
   constexpr unsigned known = 0x3f | CU_TRSF_SEAMLESS_CUBEMAP;

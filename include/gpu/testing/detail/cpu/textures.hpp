@@ -27,7 +27,7 @@ CUresult find_image_object(call& c, const std::map<Handle, image_object>& object
   return CUDA_SUCCESS;
 }
 
-/// What such an object was made of.
+/// Returns the resource that a texture or surface object was created from.
 template <class Handle>
 CUresult give_resource(call& c, const std::map<Handle, image_object>& objects, Handle handle,
                        CUDA_RESOURCE_DESC* resource) {
@@ -52,7 +52,7 @@ inline CUresult tex_object_create(call& c, CUtexObject* handle, const CUDA_RESOU
   if (const CUresult bad = read_resource(c, *resource, made.source)) return bad;
   if (const CUresult bad = read_sampler(*how, made.source, made.how)) return bad;
   object.resource = *resource;
-  // A device does not remember how far apart the rows are where there is one.
+  // A device does not store the pitch of a resource with a single row.
   if (made.source.origin == machine::image_origin::pitched && resource->res.pitch2D.height == 1)
     object.resource.res.pitch2D.pitchInBytes = 0;
   object.how = *how;
@@ -67,7 +67,7 @@ inline CUresult tex_object_create(call& c, CUtexObject* handle, const CUDA_RESOU
   return CUDA_SUCCESS;
 }
 
-/// Also succeeds for what is no texture object, or no more.
+/// Destroys a texture object. Succeeds for an invalid handle too.
 inline CUresult tex_object_destroy(call& c, CUtexObject handle) {
   context_ptr context;
   if (const CUresult bad = c.current_in_any_state(context)) return bad;
@@ -115,7 +115,7 @@ inline CUresult surf_object_create(call& c, CUsurfObject* handle,
   return CUDA_SUCCESS;
 }
 
-/// Also succeeds for what is no surface object, or no more.
+/// Destroys a surface object. Succeeds for an invalid handle too.
 inline CUresult surf_object_destroy(call& c, CUsurfObject handle) {
   context_ptr context;
   if (const CUresult bad = c.current_in_any_state(context)) return bad;

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// How bytes are moved: both ends of a copy, what is checked when it is enqueued, what happens when
-/// its turn comes.
+/// Moves bytes: both ends of a copy, the checks when it is queued, and the copy itself.
 
 #include <gpu/testing/detail/cpu/driver_state.hpp>
 #include <gpu/testing/detail/cpu/memory.hpp>
@@ -71,11 +70,11 @@ inline bool span_of(const endpoint& end, const transfer& what, std::uint64_t& by
          !__builtin_add_overflow(bytes, end.address, &planes);
 }
 
-/// How the caller names an end: as a host pointer, a device pointer, by a unified address, or as a
-/// part of an array, which is inside it.
+/// How the caller refers to an end: as a host pointer, a device pointer, a unified address, or a
+/// part of an array.
 enum class named_as : std::uint8_t { host, device, unified, array };
 
-/// Finds out where an end is, and whether all of it may be touched.
+/// Finds the location of an end, and checks that all of it may be accessed.
 inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as how) {
   std::uint64_t bytes = 0;
   if (end.address == 0 || !span_of(end, what, bytes)) return CUDA_ERROR_INVALID_VALUE;
@@ -96,27 +95,27 @@ inline CUresult check_end(call& c, endpoint& end, const transfer& what, named_as
   return CUDA_SUCCESS;
 }
 
-/// A copy that went wrong when its turn came: its memory was freed in the meantime.
+/// Fails a copy whose memory was freed before the copy ran.
 inline void fail_transfer(driver_state& driver, context_state& context, std::uint64_t address,
                           std::uint64_t bytes, machine::fault_kind kind, const char* direction) {
   set_fault(context, CUDA_ERROR_ILLEGAL_ADDRESS);
-  driver.report(std::string(machine::describe(kind)) + " by an enqueued operation that " +
-                direction + " " + std::to_string(bytes) + " bytes at " +
-                machine::detail::hexadecimal(address) + ": " + driver.memory.describe(address));
+  driver.report(std::string(machine::describe(kind)) + " by a queued operation that " + direction +
+                " " + std::to_string(bytes) + " bytes at " + machine::detail::hexadecimal(address) +
+                ": " + driver.memory.describe(address));
 }
 
-/// Reports a copy to the host of device memory in which not one byte was ever written: the kernel
-/// that should have was forgotten, or has not run yet.
+/// Reports a copy to the host of device memory of which no byte was ever written: the kernel that
+/// should write it was not launched, or has not run yet.
 inline void check_written(driver_state& driver, std::uint64_t source, std::uint64_t bytes) {
   machine::memory_view view;
-  if (!driver.options.checks.uninitialised_reads) return;
+  if (!driver.options.checks.uninitialized_reads) return;
   if (driver.memory.resolve(source, bytes, 0, view) != machine::fault_kind::none) return;
   if (view.shadow == nullptr) return;
   const std::uint8_t* known = view.shadow + (source - view.begin);
   if (std::memchr(known, 1, static_cast<std::size_t>(bytes)) != nullptr) return;
   driver.report("a copy to the host reads " + std::to_string(bytes) + " bytes at " +
                 machine::detail::hexadecimal(source) +
-                ", and nothing was ever written there: " + driver.memory.describe(source));
+                ", which were never written: " + driver.memory.describe(source));
 }
 
 /// Moves the bytes. Without the lock.
@@ -174,7 +173,7 @@ inline void perform(driver_state& driver, context_state& context, const transfer
   });
 }
 
-/// Whether enqueued work may read these bytes of page-locked memory.
+/// Returns whether queued work may read these bytes of page-locked memory.
 inline bool may_read(const operation& what, const memory_block& block, std::uint64_t begin,
                      std::uint64_t end) {
   if (what.reads_any_host_memory) return true;
@@ -185,7 +184,7 @@ inline bool may_read(const operation& what, const memory_block& block, std::uint
   return false;
 }
 
-/// Work that is enqueued, not done, and may read these bytes; null when there is none.
+/// Returns queued work that is not done and may read these bytes; null if there is none.
 inline operation_ptr pending_reader(call& c, const memory_block& block, std::uint64_t begin,
                                     std::uint64_t end) {
   const auto in = [&](const stream_ptr& stream) -> operation_ptr {
@@ -249,7 +248,7 @@ inline CUresult capture_transfer(call& c, const stream_ptr& stream, const transf
   return c.capture(stream, transfer_node(c, stream->context, what));
 }
 
-/// Enqueues a copy whose ends were checked. The call returns when the copy is done where the
+/// Queues a copy whose ends were checked. The call returns when the copy is done where the
 /// driver promises that; otherwise, pageable memory has been read by then.
 inline CUresult enqueue_transfer(call& c, const stream_ptr& stream, transfer what, bool blocking) {
   if (stream->capture) return capture_transfer(c, stream, what);

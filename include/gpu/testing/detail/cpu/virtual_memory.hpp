@@ -30,7 +30,7 @@ inline CUmemGenericAllocationHandle add_physical(call& c, const physical_ptr& ma
   return reinterpret_cast<std::uintptr_t>(c.driver.virtual_memory.physical.add(made));
 }
 
-/// Gives memory back that nothing holds and that is mapped nowhere.
+/// Frees memory that the program does not hold and that is not mapped.
 inline void drop_unused(driver_state& driver, const physical_ptr& memory) {
   if (memory->holds != 0 || memory->mappings != 0) return;
   if (!memory->imported)
@@ -38,7 +38,7 @@ inline void drop_unused(driver_state& driver, const physical_ptr& memory) {
   (void)driver.virtual_memory.physical.take(memory->handle);
 }
 
-/// What the driver thinks of a location for memory of its own.
+/// Checks the location of physical memory.
 inline CUresult check_location(call& c, const CUmemLocation& at) {
   device_state* device = nullptr;
   switch (at.type) {
@@ -66,7 +66,7 @@ inline std::vector<mapping_state*> whole_mappings(call& c, std::uint64_t base, s
   return found;
 }
 
-/// Whether all of a range is reserved, by one reservation or by neighbours.
+/// Returns whether all of a range is reserved, by one reservation or by neighbours.
 inline bool is_reserved(call& c, std::uint64_t base, std::uint64_t size) {
   for (std::uint64_t at = base; at - base < size;) {
     const reservation_state* found = c.driver.virtual_memory.find_reservation(at);
@@ -76,7 +76,7 @@ inline bool is_reserved(call& c, std::uint64_t base, std::uint64_t size) {
   return true;
 }
 
-/// Whether the range lies on units and is reserved.
+/// Returns whether the range lies on units and is reserved.
 inline bool is_range(call& c, std::uint64_t base, std::uint64_t size) {
   return size != 0 && is_unit_multiple(base) && is_unit_multiple(size) &&
          is_reserved(c, base, size);
@@ -88,7 +88,8 @@ inline void set_reach(driver_state& driver, const mapping_state& mapping, int de
     if (each->alive && each->device->ordinal == device) let_in(driver, *each, mapping);
 }
 
-/// What the calling thread's device may do with a mapping; without a current context, what any may.
+/// Returns the access of the calling thread's device to a mapping; without a current context, the
+/// most that any device has.
 inline CUmemAccess_flags access_here(call& c, const mapping_state& mapping) {
   context_ptr context;
   if (c.current_in_any_state(context) == CUDA_SUCCESS)
@@ -98,8 +99,8 @@ inline CUmemAccess_flags access_here(call& c, const mapping_state& mapping) {
   return most;
 }
 
-/// How many bytes from an address on a copy may touch: to the end of the allocation, or of the last
-/// of the mappings that follow each other without a gap.
+/// Returns how many bytes from an address a copy may access: up to the end of the allocation, or of
+/// the last of the adjacent mappings.
 inline std::uint64_t reachable(call& c, const machine::allocation_info& info, std::uint64_t address,
                                bool writes) {
   if (info.kind != machine::memory_kind::mapping) return info.end() - address;

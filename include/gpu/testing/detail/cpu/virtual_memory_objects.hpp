@@ -17,17 +17,17 @@
 
 namespace gpu::inline v0::testing::cpu {
 
-/// What all sizes and addresses of virtual memory are multiples of.
+/// The granularity of sizes and addresses of virtual memory.
 inline constexpr std::uint64_t virtual_memory_unit = std::uint64_t{2} << 20;
 
-/// Memory without an address. Lives while the program holds it or it is mapped somewhere.
+/// Physical memory. Lives while the program holds it or it is mapped.
 struct physical_state {
   physical_state* handle = nullptr;  // a number, not an address
   std::uint64_t size = 0;
   CUmemAllocationProp properties{};
   std::shared_ptr<machine::storage> memory;
   shared_file_ptr file;   // null: not to be shared
-  bool imported = false;  // from another process, or from this one; charged to nobody here
+  bool imported = false;  // from another process, or from this one; not counted here
   unsigned holds = 1;     // of the program
   unsigned mappings = 0;
   std::string place;

@@ -53,8 +53,8 @@ inline moment now(const warp& w, unsigned lane) {
   grid_state& grid = *w.block->grid;
   const checks& check = grid.what->check;
   if (!looks_for_unwritten(check)) return true;
-  if (!check.uninitialised_reads_are_faults &&
-      !grid.first_report_of(&d, fault_kind::uninitialised_read))
+  if (!check.uninitialized_reads_are_faults &&
+      !grid.first_report_of(&d, fault_kind::uninitialized_read))
     return true;
   std::string text;
   if (at.global) {
@@ -69,9 +69,9 @@ inline moment now(const warp& w, unsigned lane) {
     a = static_cast<address>(at.bytes - w.local.bytes(lane, 0));
     text = name_local(w, lane, a + first);
   }
-  (void)refuse(w, fault_kind::uninitialised_read, lane, a, size, access_kind::read,
+  (void)refuse(w, fault_kind::uninitialized_read, lane, a, size, access_kind::read,
                std::move(text));
-  if (check.uninitialised_reads_are_faults) return false;
+  if (check.uninitialized_reads_are_faults) return false;
   grid.report(make_fault(w, &d));
   return true;
 }

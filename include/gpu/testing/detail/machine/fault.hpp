@@ -30,7 +30,7 @@ enum class fault_kind : std::uint8_t {
   instruction_budget,   // CUDA_ERROR_LAUNCH_TIMEOUT: most likely an infinite loop
   barrier_divergence,   // CUDA_ERROR_LAUNCH_TIMEOUT: hardware hangs, unless the others exited
   shared_race,          // hardware goes on with an undefined value
-  uninitialised_read,   // hardware goes on with whatever the memory held
+  uninitialized_read,   // hardware goes on with whatever the memory held
   mask_misuse,          // hardware goes on with the lanes that are there, and zeros for others
   no_such_image,        // CUDA_ERROR_ILLEGAL_ADDRESS: a handle of no object, or of a destroyed one
   wrong_image_shape,    // CUDA_ERROR_ILLEGAL_ADDRESS: hardware goes on with undefined values
@@ -79,7 +79,7 @@ constexpr const char* describe(fault_kind kind) noexcept {
       return "barrier that not all threads reach";
     case fault_kind::shared_race:
       return "race on shared memory";
-    case fault_kind::uninitialised_read:
+    case fault_kind::uninitialized_read:
       return "read of memory that was never written";
     case fault_kind::mask_misuse:
       return "lane outside of the member mask";

@@ -28,7 +28,7 @@ struct extent {
 };
 
 constexpr bool looks_for_unwritten(const checks& check) {
-  return check.uninitialised_reads || check.uninitialised_reads_are_faults;
+  return check.uninitialized_reads || check.uninitialized_reads_are_faults;
 }
 
 /// Where a kernel's messages go. Called from worker threads, never two at once for one launch.

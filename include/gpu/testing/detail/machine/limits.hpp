@@ -9,8 +9,8 @@ namespace gpu::inline v0::testing::machine {
 
 /// Which mistakes are looked for beyond bad addresses, which always are.
 struct checks {
-  bool uninitialised_reads = true;              // reported through `hooks::report`
-  bool uninitialised_reads_are_faults = false;  // and end the grid
+  bool uninitialized_reads = true;              // reported through `hooks::report`
+  bool uninitialized_reads_are_faults = false;  // and end the grid
   bool shared_races = true;                     // reported through `hooks::report`
   bool shared_races_are_faults = false;         // and end the grid
   /// Threads that exit without reaching a barrier that others wait at. Hardware takes them for

@@ -34,7 +34,7 @@ struct module_loader {
                                    " bytes does not fit into device memory"
                              : " is declared extern but nowhere defined"));
     }
-    initialise(memory, places, options.managed_of == nullptr);
+    initialize(memory, places, options.managed_of == nullptr);
     const auto common = std::make_shared<lowered_functions>(module.functions.size());
     for (std::uint32_t f = 0; f < module.functions.size(); ++f) {
       if (!module.functions[f].entry || !module.functions[f].defined) continue;
@@ -125,7 +125,7 @@ struct module_loader {
     return load_result::failure::none;
   }
 
-  static void initialise(address_space& memory, const detail::symbol_places& places,
+  static void initialize(address_space& memory, const detail::symbol_places& places,
                          bool managed_too) {
     const ptx::module& module = *places.module;
     for (std::size_t index = 0; index < module.variables.size(); ++index) {

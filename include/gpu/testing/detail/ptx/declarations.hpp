@@ -198,10 +198,10 @@ inline bool parse_variable(parser_context& context, const declaration_head& head
   if (context.tokens.peek().is("=")) {
     const token sign = context.tokens.take();
     if (head.space != state_space::global && head.space != state_space::constant) {
-      return context.fail(sign, "only .global and .const variables can be initialised");
+      return context.fail(sign, "only .global and .const variables can be initialized");
     }
     if (head.link == linkage::external) {
-      return context.fail(sign, "an .extern variable is initialised where it is defined");
+      return context.fail(sign, "an .extern variable is initialized where it is defined");
     }
     if (!parse_initializer(context, v, shape)) return false;
   }

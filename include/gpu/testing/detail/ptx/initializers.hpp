@@ -14,7 +14,7 @@
 
 namespace gpu::inline v0::testing::ptx::detail {
 
-/// The shape of the variable that is being initialised.
+/// The shape of the variable that is being initialized.
 struct initializer_shape {
   std::vector<std::uint64_t> strides;  ///< bytes of one item at each level, the innermost last
   std::uint64_t bytes = 0;             ///< of the whole; 0 if the first dimension is open

@@ -151,7 +151,7 @@ struct call_site {
   std::vector<operand> arguments;
 };
 
-/// A symbol's address inside an initialiser: (address + addend), generic or in the symbol's own
+/// A symbol's address inside an initializer: (address + addend), generic or in the symbol's own
 /// space. With a mask, the masked bits, shifted down to bit 0, go into one byte.
 struct relocation {
   std::uint64_t offset = 0;
