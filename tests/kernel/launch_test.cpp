@@ -182,7 +182,7 @@ TEST_CASE("attributes that are nowhere are refused", "[kernel][launch]") {
       CHECK(refused.error().asked() == 31);
       CHECK(std::string(refused.error().call()) == "gpu::launch");
       CHECK(refused.error().details().contains(
-          "kernel recorded: 31 launch attributes are at a null"));
+          "kernel recorded: config.attributes has size 31 but a null pointer"));
     }
     REQUIRE(gpu::launch(stream, {2, 1}, kernel).has_value());
   }
