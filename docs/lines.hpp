@@ -7,7 +7,7 @@
 #include <gpu/core/last_error.hpp>
 #include <gpu/memory/ipc.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
-#include <gpu/memory/peer_memory.hpp>
+#include <gpu/memory/peer.hpp>
 #include <gpu/memory/shared_pool.hpp>
 #include <gpu/texture.hpp>
 

@@ -5,7 +5,6 @@
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/autotune.hpp>
 #include <gpu/compiler/cache_contents.hpp>
-#include <gpu/compiler/cache_settings.hpp>
 #include <gpu/compiler/compile.hpp>
 #include <gpu/compiler/compile_async.hpp>
 #include <gpu/compiler/compile_cache.hpp>

@@ -2,7 +2,6 @@
 /// \file
 /// The driver's objects: devices, contexts, streams, events, and the table they are reached by.
 
-#include <gpu/driver/attribute_limits.hpp>
 #include <gpu/driver/cache_preference.hpp>
 #include <gpu/driver/calls.hpp>
 #include <gpu/driver/capture_mode.hpp>
@@ -11,7 +10,6 @@
 #include <gpu/driver/context_limit.hpp>
 #include <gpu/driver/context_or_device.hpp>
 #include <gpu/driver/device.hpp>
-#include <gpu/driver/device_ability.hpp>
 #include <gpu/driver/device_attribute.hpp>
 #include <gpu/driver/device_properties.hpp>
 #include <gpu/driver/driver_log.hpp>
@@ -22,7 +20,7 @@
 #include <gpu/driver/event.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/peer_matrix.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>

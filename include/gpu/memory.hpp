@@ -22,10 +22,10 @@
 #include <gpu/memory/memory_pool.hpp>
 #include <gpu/memory/memory_pool_attribute.hpp>
 #include <gpu/memory/memory_range_attribute.hpp>
-#include <gpu/memory/peer_memory.hpp>
+#include <gpu/memory/peer.hpp>
 #include <gpu/memory/physical_memory.hpp>
-#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_buffer.hpp>
+#include <gpu/memory/pinned_flags.hpp>
 #include <gpu/memory/pinned_span.hpp>
 #include <gpu/memory/pinned_vector.hpp>
 #include <gpu/memory/pitched_buffer.hpp>

@@ -128,8 +128,8 @@ TEST_CASE("a question for a header by a macro keeps a program out of the cache",
   const gpu::program source("#define NAME <tile.h>\n#if __has_include(NAME)\n#endif", "ask.cu");
   for (int i = 0; i < 2; ++i) {
     CHECK(p.origin(source) ==
-          "compiled: it was not compiled before; not stored: ask.cu asks by a macro whether a "
-          "header is there");
+          "compiled: it was not compiled before; not stored: ask.cu tests for a header by a "
+          "macro");
   }
 }
 

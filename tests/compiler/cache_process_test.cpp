@@ -324,7 +324,7 @@ TEST_CASE("the cache can be set up anew", "[compiler][cache]") {
   cache.configure({.use = gpu::cache_use::memory});
   const gpu::compiled_program made = gpu::compile(source, options).value();
   CHECK(made.origin().kind == gpu::origin_kind::compiled);
-  CHECK(made.origin().not_stored == "the cache is set to memory alone");
+  CHECK(made.origin().not_stored == "the cache is set to memory only");
 }
 
 }  // namespace

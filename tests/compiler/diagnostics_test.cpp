@@ -255,7 +255,7 @@ extern "C" __global__ void local(int* x, int n) {
   CHECK(unknown.error() == gpu::errc::unknown_name);
   const std::string names(unknown.error().details());
   CHECK(names.find("plain") != std::string::npos);
-  CHECK(names.find("There is of: ") == names.rfind("There is of: "));
+  CHECK(names.find("Available kernels: ") == names.rfind("Available kernels: "));
   const auto virtual_one = gpu::compile("extern \"C\" __global__ void f() {}",
                                         {.architecture = gpu::architecture::compute(90)});
   CHECK(virtual_one.value().resources().empty());

@@ -326,10 +326,10 @@ TEST_CASE("the error of a missing header lists every folder that was searched",
   const std::string why = failure_of(program, options);
   INFO(why);
   CHECK(has(why, "program.cu:2: "));
-  CHECK(has(why, "\"a.h\" was looked for\n"));
+  CHECK(has(why, "\"a.h\" was searched for\n"));
   CHECK(has(why, "headers given as text: aa.h zzz.h\n"));
-  CHECK(has(why, "in " + scratch.path() + ": it is a folder there\n"));
-  CHECK(has(why, "in /no/such/folder: there is no such folder\n"));
+  CHECK(has(why, "in " + scratch.path() + ": it is a folder, not a file\n"));
+  CHECK(has(why, "in /no/such/folder: the folder does not exist\n"));
   CHECK(has(why, "compile_options::include_folders"));
   CHECK(has(why, "The whole log:\n"));
 }

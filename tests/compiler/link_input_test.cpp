@@ -45,7 +45,7 @@ TEST_CASE("inputs that nothing can be made of are refused by name", "[compiler][
       value_of(gpu::compile("extern \"C\" __global__ void f() {}", {.architecture = target}));
   const gpu::cuda_error executable = link({alone.cubin(), "finished"});
   CHECK(executable == gpu::errc::link_failed);
-  CHECK(test::says(executable, "finished is machine code that was linked already"));
+  CHECK(test::says(executable, "finished is machine code that cannot be linked again"));
   CHECK(gpu::link({alone}, {.architecture = target}).has_value());  // its PTX is linked
   CHECK(link({gpu::compiled_program(), "moved"}) == gpu::errc::empty_handle);
   const gpu::cuda_error broken =

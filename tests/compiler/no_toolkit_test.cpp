@@ -86,7 +86,7 @@ TEST_CASE("child: there are no headers of a toolkit", "[.child]") {
   if (!cover_headers()) return;
   const gpu::cuda_error toolkit = error_of(gpu::compile("#include <cuda_fp16.h>", for_90));
   CHECK(toolkit == gpu::errc::compile_failed);
-  CHECK(says(toolkit, "\"cuda_fp16.h\" was looked for",
+  CHECK(says(toolkit, "\"cuda_fp16.h\" was searched for",
              "The headers of the CUDA toolkit were not found; looked in", "/usr/local/cuda/include",
              "/opt/cuda/include", "pip install nvidia-cuda-runtime", "CUDA_PATH"));
   const gpu::cuda_error libcuxx = error_of(gpu::compile("#include <cuda/std/array>", for_90));
@@ -108,8 +108,8 @@ TEST_CASE("child: the headers are another toolkit's", "[.child]") {
   const std::string is =
       "this is NVRTC " + std::to_string(nvrtc.major) + '.' + std::to_string(nvrtc.minor);
   CHECK(says(error,
-             ("The headers that were found in " + root + "/include are those of CUDA 11.8").c_str(),
-             is.c_str(), "Install the headers that go with it"));
+             ("The headers in " + root + "/include are those of CUDA 11.8").c_str(),
+             is.c_str(), "Install the headers of that version"));
   // An error elsewhere does not mention them.
   const gpu::cuda_error own = error_of(gpu::compile("__device__ int x = y;", for_90));
   CHECK_FALSE(own.message().contains("those of CUDA"));

@@ -227,8 +227,8 @@ TEST_CASE("an invalid standard is rejected before NVRTC is called", "[compiler][
   const gpu::cuda_error error = test::error_of(gpu::compile(arithmetic, options));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 99);
-  CHECK(test::says(error, "gpu::compile", "99 is no gpu::cpp_standard.",
-                   "Use one of its enumerators.", "options_test.cpp"));
+  CHECK(test::says(error, "gpu::compile", "99 is not a valid gpu::cpp_standard;",
+                   "pass one of its enumerators.", "options_test.cpp"));
   for (const cpp_standard known :
        {cpp_standard::unspecified, cpp_standard::cpp03, cpp_standard::cpp11, cpp_standard::cpp14,
         cpp_standard::cpp17, cpp_standard::cpp20}) {

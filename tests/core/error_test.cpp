@@ -144,12 +144,13 @@ TEST_CASE("error: the advice is about the code", "[core][error]") {
     INFO(message);
     CHECK(message.find(words) != std::string::npos);
   };
-  has(advice(error_domain::nvjitlink, 3), "INVALID_INPUT (3). Pass a cubin");
-  has(advice(error_domain::nvjitlink, 6), "INTERNAL (6). nvJitLink failed internally");
-  has(advice(error_domain::nvjitlink, 8), "UNRECOGNIZED_INPUT (8). Pass a cubin");
+  has(advice(error_domain::nvjitlink, 3), "INVALID_INPUT (3). Pass a complete");
+  has(advice(error_domain::nvjitlink, 6), "INTERNAL (6). nvJitLink had an internal error");
+  has(advice(error_domain::nvjitlink, 8), "UNRECOGNIZED_INPUT (8). Pass a complete");
   has(advice(error_domain::nvjitlink, 13), "ARCH_MISMATCH (13). Compile the inputs for the arch");
-  has(advice(error_domain::nvjitlink, 14), "OUTDATED_LIBRARY (14). The LTO-IR is of a newer");
-  has(advice(error_domain::nvjitlink, 17), "UNSUPPORTED_ARCH (17). This nvJitLink does not know");
+  has(advice(error_domain::nvjitlink, 14), "OUTDATED_LIBRARY (14). The LTO-IR comes from a newer");
+  has(advice(error_domain::nvjitlink, 17),
+      "UNSUPPORTED_ARCH (17). This nvJitLink does not support");
   has(advice(error_domain::nvjitlink, 18), "LTO_NOT_ENABLED (18). Set link_time_optimization");
   has(advice(error_domain::nvrtc, 7), "BUILTIN_OPERATION_FAILURE (7). libnvrtc-builtins");
   has(advice(error_domain::driver, CUDA_ERROR_UNSUPPORTED_PTX_VERSION), "update the driver");

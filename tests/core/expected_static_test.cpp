@@ -1,9 +1,10 @@
-/// What the compiler alone can tell of `gpu::expected`: constant evaluation, triviality,
-/// constraints, sizes. It passes by compiling.
+/// What the compiler checks of `gpu::expected`: constant evaluation, triviality, constraints,
+/// sizes. Most of it passes by compiling.
 
 #include <gpu/core/expected.hpp>
 
 #include "core/expected_kinds.hpp"
+#include "support/catch.hpp"
 
 #include <memory>
 #include <string>
@@ -15,6 +16,14 @@ namespace expected_static_test {
 using namespace test;
 
 namespace {
+
+// Clang before 16 cannot select a special member by its constraints, so the stand-in has no trivial
+// ones there.
+#if defined(__clang__) && __clang_major__ < 16
+constexpr bool trivial_special_members = false;
+#else
+constexpr bool trivial_special_members = true;
+#endif
 
 /// Copied as bytes, but not made from nothing.
 struct plain {
@@ -89,21 +98,30 @@ struct explicitly_from_int {
 using throwing = counted<throws::on_copy_and_move, 9>;
 
 template <class Kind> constexpr bool obeys_the_standard() {
-  static_assert(changes_state<Kind, int, long>());
-  static_assert(changes_state<Kind, plain, plain>());
-  static_assert(changes_state<Kind, move_only, int>());
-  static_assert(changes_state<Kind, plain, move_only>());
-  static_assert(void_changes_state<Kind>());
+  if constexpr (Kind::is_std || trivial_special_members) {
+    static_assert(changes_state<Kind, int, long>());
+    static_assert(changes_state<Kind, plain, plain>());
+  }
+  // Without std::construct_at the stand-in cannot do this in constant evaluation.
+  if constexpr (Kind::is_std) {
+    static_assert(changes_state<Kind, move_only, int>());
+    static_assert(changes_state<Kind, plain, move_only>());
+    static_assert(void_changes_state<Kind>());
+  }
   static_assert(chains<Kind>());
-  static_assert(converts_without_surprise<Kind>());
+  if constexpr (Kind::is_std || trivial_special_members) {
+    static_assert(converts_without_surprise<Kind>());
+  }
 
   using ints = expected_of<Kind, int, int>;
   using moves = expected_of<Kind, move_only, int>;
   static_assert(sizeof(ints) == 2 * sizeof(int));
   static_assert(sizeof(expected_of<Kind, void, int>) == 2 * sizeof(int));
-  static_assert(std::is_trivially_copy_constructible_v<ints>);
-  static_assert(std::is_trivially_move_constructible_v<ints>);
-  static_assert(std::is_trivially_destructible_v<ints>);
+  if constexpr (Kind::is_std || trivial_special_members) {
+    static_assert(std::is_trivially_copy_constructible_v<ints>);
+    static_assert(std::is_trivially_move_constructible_v<ints>);
+    static_assert(std::is_trivially_destructible_v<ints>);
+  }
   static_assert(!std::is_trivially_destructible_v<moves>);
   static_assert(std::is_nothrow_move_constructible_v<moves>);
   static_assert(std::is_nothrow_swappable_v<ints> &&
@@ -152,10 +170,24 @@ static_assert(obeys_the_standard<chosen>());
 
 // The stand-in goes further than C++23 here: assignment is trivial too, so that results of plain
 // types are passed in registers and copied as bytes.
+#if !defined(__clang__) || __clang_major__ >= 16
 static_assert(std::is_trivially_copyable_v<stand_in::expected<int, int>>);
 static_assert(std::is_trivially_copyable_v<stand_in::expected<void, int>>);
 static_assert(std::is_trivially_copyable_v<stand_in::expected<plain, plain>>);
+#endif
 static_assert(!std::is_trivially_copyable_v<stand_in::expected<move_only, int>>);
 
 }  // namespace
+
+TEMPLATE_TEST_CASE("expected changes its state for types of every kind", "[expected]", stand_in,
+                   chosen) {
+  CHECK(changes_state<TestType, int, long>());
+  CHECK(changes_state<TestType, plain, plain>());
+  CHECK(changes_state<TestType, move_only, int>());
+  CHECK(changes_state<TestType, plain, move_only>());
+  CHECK(void_changes_state<TestType>());
+  CHECK(chains<TestType>());
+  CHECK(converts_without_surprise<TestType>());
+}
+
 }  // namespace expected_static_test

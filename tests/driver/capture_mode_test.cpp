@@ -10,7 +10,7 @@
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/host_function.hpp>
 #include <gpu/driver/l2_cache.hpp>
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/driver/primary_context.hpp>
 #include <gpu/driver/profiler.hpp>
 #include <gpu/driver/remote_writes.hpp>
@@ -41,7 +41,7 @@ TEST_CASE("stream_capture: a mode that is none is refused", "[driver][capture]")
   const gpu::cuda_error error =
       error_of(gpu::capture_mode_scope::enter(static_cast<gpu::capture_mode>(5)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::capture_mode_scope::enter", "5 is no gpu::capture_mode"));
+  CHECK(says(error, "gpu::capture_mode_scope::enter", "5 is not a valid gpu::capture_mode"));
 }
 
 TEST_CASE("stream_capture: what waits is refused by the driver", "[driver][capture]") {

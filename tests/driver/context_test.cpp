@@ -285,13 +285,14 @@ TEST_CASE("context: values that are none are refused by name", "[driver][context
   const gpu::context own = value_of(gpu::context::create(device));
   constexpr auto no_limit = static_cast<gpu::context_limit>(CU_LIMIT_MAX);
   CHECK(error_of(own.limit(no_limit)) == gpu::errc::invalid_argument);
-  CHECK(says(error_of(own.limit(no_limit)), "gpu::context::limit", "10 is no gpu::context_limit"));
-  CHECK(says(error_of(own.set_limit(no_limit, 1)), "10 is no gpu::context_limit"));
+  CHECK(says(error_of(own.limit(no_limit)), "gpu::context::limit",
+             "10 is not a valid gpu::context_limit"));
+  CHECK(says(error_of(own.set_limit(no_limit, 1)), "10 is not a valid gpu::context_limit"));
   constexpr auto unknown = static_cast<gpu::context_flags>(0x100);
   const auto both = gpu::context_flags::spin | gpu::context_flags::yield;
   const gpu::cuda_error error = error_of(gpu::context::create(device, unknown));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "256 has bits that are no gpu::context_flags", "Combine its enumerators"));
+  CHECK(says(error, "256 has bits outside of gpu::context_flags", "combine its enumerators"));
   CHECK(error.asked() == 256);
   CHECK(error.limit() == 255);
   CHECK(says(error_of(gpu::context::create(device, both)), "more than one way for threads to wait",

@@ -157,7 +157,7 @@ TEST_CASE("remote writes: flushed where the device can, else told", "[driver][co
   const gpu::cuda_error none =
       error_of(gpu::flush_remote_writes(context, static_cast<gpu::remote_writes_scope>(7)));
   CHECK(none == gpu::errc::invalid_argument);
-  CHECK(says(none, "7 is no gpu::remote_writes_scope"));
+  CHECK(says(none, "7 is not a valid gpu::remote_writes_scope"));
 }
 
 TEST_CASE("remote writes: the scope arrives, and each call may fail", "[driver][context][cpu]") {

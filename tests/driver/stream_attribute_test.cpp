@@ -121,8 +121,8 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
   CHECK(says(window({.hit_ratio = std::nanf("")}), "nan, not between 0 and 1"));
   CHECK(says(window({.miss = gpu::access_property::persisting}), "cannot be persisting",
              "Use normal or streaming"));
-  CHECK(says(window({.hit = gpu::access_property{9}}), "9 is no gpu::access_property"));
-  CHECK(says(window({.miss = gpu::access_property{-7}}), "-7 is no gpu::access_property"));
+  CHECK(says(window({.hit = gpu::access_property{9}}), "9 is not a valid gpu::access_property"));
+  CHECK(says(window({.miss = gpu::access_property{-7}}), "-7 is not a valid gpu::access_property"));
   CHECK(window({.hit_ratio = 2}) == gpu::errc::invalid_argument);
   CHECK(window({.miss = gpu::access_property::persisting}) == gpu::errc::invalid_argument);
   const auto most = [](CUdevice_attribute which) {
@@ -150,12 +150,12 @@ TEST_CASE("stream attribute: what no stream can have is refused with a sentence"
       stream, gpu::synchronization_policy{9}));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 9);
-  CHECK(says(error, "gpu::set_attribute", "9 is no gpu::synchronization_policy",
+  CHECK(says(error, "gpu::set_attribute", "9 is not a valid gpu::synchronization_policy",
              "stream_attribute_test.cpp"));
   error = error_of(
       gpu::set_attribute<attribute::memory_sync_domain>(stream, gpu::memory_sync_domain{5}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "5 is no gpu::memory_sync_domain", "Use one of its enumerators"));
+  CHECK(says(error, "5 is not a valid gpu::memory_sync_domain", "pass one of its enumerators"));
   CHECK(error_of(gpu::attribute<attribute::priority>(gpu::stream_ref{})) ==
         gpu::errc::empty_handle);
   CHECK(error_of(gpu::set_attribute<attribute::priority>(gpu::stream_ref{}, 0)) ==

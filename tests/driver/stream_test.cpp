@@ -146,7 +146,7 @@ TEST_CASE("stream: a kind that is none is refused", "[driver][stream]") {
   const gpu::cuda_error error = error_of(
       gpu::stream::create(test::first_device(), {.kind = static_cast<gpu::stream_kind>(2)}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::stream::create", "2 is no gpu::stream_kind"));
+  CHECK(says(error, "gpu::stream::create", "2 is not a valid gpu::stream_kind"));
 }
 
 TEST_CASE("stream: an empty one is refused by name", "[driver][stream]") {

@@ -104,7 +104,7 @@ TEST_CASE("capture: a dependency that a node cannot have is refused",
     return error == gpu::errc::invalid_argument && says(error, function, words);
   };
   const char* const no_kernel = "the first node is of kind fill";
-  const char* const no_dependency = "3 is no gpu::graph_dependency";
+  const char* const no_dependency = "3 is not a valid gpu::graph_dependency";
   {
     const test::noted_calls<&entry_points::stream_begin_capture_to_graph> begun;
     const char* const name = "gpu::stream_capture::begin";

@@ -78,7 +78,7 @@ TEST_CASE("conditional: what is wrong with one is said", "[graph][conditional]")
   error = error_of(f.graph.add({}, gpu::conditional_node(gpu::conditional_kind{7}, condition)));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 7);
-  CHECK(says(error, "gpu::conditional_node", "7 is no gpu::conditional_kind"));
+  CHECK(says(error, "gpu::conditional_node", "7 is not a valid gpu::conditional_kind"));
   CHECK(error_of(gpu::graph_condition::create(gpu::graph_ref{}, 1)) == gpu::errc::empty_handle);
   for (int kind = CU_GRAPH_COND_TYPE_IF; kind <= CU_GRAPH_COND_TYPE_SWITCH; ++kind)
     CHECK(gpu::name_of(static_cast<gpu::conditional_kind>(kind)) != nullptr);

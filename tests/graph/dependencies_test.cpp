@@ -175,7 +175,7 @@ TEST_CASE("graph: a new node is refused what it cannot wait for", "[graph][refus
       error = error_of(f.graph.add({kernel, static_cast<graph_dependency>(wrong)}, f.adds(1)));
       CHECK(error == gpu::errc::invalid_argument);
       CHECK(says(error, "gpu::graph::add",
-                 (std::to_string(wrong) + " is no gpu::graph_dependency").c_str()));
+                 (std::to_string(wrong) + " is not a valid gpu::graph_dependency").c_str()));
     }
     error = error_of(f.graph.add({{kernel, programmatic}, {{}, programmatic}}, f.adds(1)));
     CHECK(error == gpu::errc::empty_handle);

@@ -46,7 +46,7 @@ TEST_CASE("graph: it can be drawn", "[graph]") {
   value_of(gpu::write_dot(f.graph, "/dev/null", show::conditional_node_params));
   const gpu::cuda_error error = error_of(gpu::write_dot(f.graph, "/dev/null", show{1u << 16}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "gpu::write_dot", "65536 has bits that are no gpu::graph_dot_flags"));
+  CHECK(says(error, "gpu::write_dot", "65536 has bits outside of gpu::graph_dot_flags"));
 }
 
 /// An empty folder, removed with what is in it by the name of `file`.

@@ -110,7 +110,7 @@ TEST_CASE("graph: a dependency that nodes cannot have is refused", "[graph][refu
   error = refused(f.graph, fill, kernel, graph_dependency::launch_order);
   CHECK(says(error, "a launch_order dependency", "the first node is of kind fill"));
   error = refused(f.graph, kernel, other, static_cast<graph_dependency>(3));
-  CHECK(says(error, "3 is no gpu::graph_dependency"));
+  CHECK(says(error, "3 is not a valid gpu::graph_dependency"));
   CHECK(value_of(f.graph.edges()).empty());
   value_of(f.graph.connect(kernel, fill, graph_dependency::full));
 

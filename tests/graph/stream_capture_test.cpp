@@ -253,14 +253,14 @@ TEST_CASE("capture: what cannot be captured is refused with a sentence", "[graph
   CHECK(says(error, "legacy default stream", "create a stream"));
   error = error_of(gpu::stream_capture::begin(f.stream, static_cast<gpu::capture_mode>(7)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "7 is no gpu::capture_mode"));
+  CHECK(says(error, "7 is not a valid gpu::capture_mode"));
   error = error_of(gpu::stream_capture::begin(legacy, f.graph));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(says(error, "legacy default stream", "create a stream"));
   error = error_of(
       gpu::stream_capture::begin(f.stream, f.graph, {}, static_cast<gpu::capture_mode>(7)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "7 is no gpu::capture_mode"));
+  CHECK(says(error, "7 is not a valid gpu::capture_mode"));
   CHECK(error_of(gpu::stream_capture::begin(gpu::stream_ref{})) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::capture_of(gpu::stream_ref{})) == gpu::errc::empty_handle);
   CHECK(error_of(gpu::capture_status_of(gpu::stream_ref{})) == gpu::errc::empty_handle);

@@ -164,11 +164,12 @@ TEST_CASE("options that contradict each other are refused by name", "[kernel][ji
   const auto refuses = [](const gpu::jit_options& options, const char* sentence) {
     const gpu::cuda_error error = test::error_of(gpu::module::load(ptx, options));
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(test::says(error, sentence, "Use one of its enumerators"));
+    CHECK(test::says(error, sentence, "pass one of its enumerators"));
   };
-  refuses({.target = static_cast<gpu::jit_target>(7)}, "7 is no gpu::jit_target");
-  refuses({.fallback = static_cast<gpu::jit_fallback>(8)}, "8 is no gpu::jit_fallback");
-  refuses({.cache_mode = static_cast<gpu::jit_cache_mode>(9)}, "9 is no gpu::jit_cache_mode");
+  refuses({.target = static_cast<gpu::jit_target>(7)}, "7 is not a valid gpu::jit_target");
+  refuses({.fallback = static_cast<gpu::jit_fallback>(8)}, "8 is not a valid gpu::jit_fallback");
+  refuses({.cache_mode = static_cast<gpu::jit_cache_mode>(9)},
+          "9 is not a valid gpu::jit_cache_mode");
   CHECK(gpu::module::load("nonsense", gpu::jit_options{}).error() == gpu::errc::invalid_image);
   CHECK(gpu::module::load_file("/nowhere/x.ptx", gpu::jit_options{}).error() ==
         gpu::errc::file_error);

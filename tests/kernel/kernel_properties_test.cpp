@@ -152,12 +152,13 @@ TEST_CASE("a choice that is no enumerator is refused", "[kernel][attributes]") {
   gpu::cuda_error error = test::error_of(f.set_cache_preference(gpu::cache_preference{77}, device));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 77);
-  CHECK(test::says(error, "gpu::kernel::set_cache_preference", "77 is no gpu::cache_preference"));
+  CHECK(test::says(error, "gpu::kernel::set_cache_preference",
+                   "77 is not a valid gpu::cache_preference"));
   error = test::error_of(
       gpu::set_attribute<attribute::cluster_scheduling>(f, gpu::cluster_scheduling{77}, device));
   CHECK(error == gpu::errc::invalid_argument);
   CHECK(error.asked() == 77);
-  CHECK(test::says(error, "gpu::set_attribute", "77 is no gpu::cluster_scheduling"));
+  CHECK(test::says(error, "gpu::set_attribute", "77 is not a valid gpu::cluster_scheduling"));
 }
 
 TEST_CASE("what a kernel asks of its clusters reaches the driver", "[kernel][attributes]") {

@@ -115,8 +115,8 @@ TEST_CASE("values that no launch can have are refused", "[kernel][launch]") {
   CHECK(refused<attribute::access_policy_window>({.hit_ratio = 1.5f}, "hit ratio",
                                                  "is 1.5, not between 0 and 1") == invalid);
   CHECK(refused<attribute::cluster_scheduling>(gpu::cluster_scheduling{9},
-                                               "9 is no gpu::cluster_scheduling",
-                                               "Use one of its enumerators") == invalid);
+                                               "9 is not a valid gpu::cluster_scheduling",
+                                               "pass one of its enumerators") == invalid);
   CHECK(refused<attribute::programmatic_event>({}, "the event is empty", "Use the object") ==
         empty);
   CHECK(refused<attribute::programmatic_event>({timed}, "must not have timing",
@@ -126,8 +126,8 @@ TEST_CASE("values that no launch can have are refused", "[kernel][launch]") {
   CHECK(refused<attribute::launch_completion_event>(timed, "must not have timing",
                                                     ".timing = false") == invalid);
   CHECK(refused<attribute::memory_sync_domain>(gpu::memory_sync_domain{5},
-                                               "5 is no gpu::memory_sync_domain",
-                                               "Use one of its enumerators") == invalid);
+                                               "5 is not a valid gpu::memory_sync_domain",
+                                               "pass one of its enumerators") == invalid);
   CHECK(refused<attribute::preferred_cluster>({2, 0, 1}, "cluster of {2, 0, 1} has no blocks",
                                               "each extent must be at least 1") == invalid);
   const gpu::cuda_error much = refused<attribute::shared_carveout>(

@@ -411,7 +411,7 @@ TEST_CASE("occupancy: bad sizes and empty kernels are refused", "[kernel][occupa
         error_of(
             gpu::suggest_block_size(k.light, k.device, [](int) { return 0; }, {.flags = flags}))}) {
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, "9 has bits that are no gpu::occupancy_flags", "Combine its enumerators"));
+    CHECK(says(error, "9 has bits outside of gpu::occupancy_flags", "combine its enumerators"));
   }
   const gpu::untyped_kernel none;
   CHECK(error_of(gpu::max_active_blocks(none, k.device, 32)) == gpu::errc::empty_handle);

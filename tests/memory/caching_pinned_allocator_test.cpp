@@ -315,7 +315,7 @@ TEST_CASE("caching_pinned_allocator: keeps to its limit, and refuses what cannot
   CHECK(error_of(moved.free_after(gpu::stream_ref{}, value_of(moved.allocate<char>(1)))) ==
         gpu::errc::empty_handle);
   CHECK(says(error_of(caching_pinned_allocator::create(device, static_cast<gpu::pinned_flags>(16))),
-             "gpu::caching_pinned_allocator::create", "16 has bits that are no gpu::pinned_flags"));
+             "gpu::caching_pinned_allocator::create", "16 has bits outside of gpu::pinned_flags"));
   CHECK(says(error_of(caching_pinned_allocator::create(gpu::context_ref{})),
              "gpu::caching_pinned_allocator::create", "context is empty"));
 }

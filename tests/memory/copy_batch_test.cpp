@@ -208,7 +208,7 @@ TEST_CASE("copy: what is wrong with a batch is said, and nothing is copied",
   wrong.source_order = static_cast<gpu::source_access_order>(0);
   error = error_of(gpu::copy(f.stream, {range_copy(f.pinned, f.a, wrong)}));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "0 is no gpu::source_access_order", "one of its enumerators"));
+  CHECK(says(error, "0 is not a valid gpu::source_access_order", "one of its enumerators"));
   const gpu::stream_ref legacy = value_of(gpu::stream_ref::legacy_default(f.device));
   auto box = value_of(gpu::pitched_buffer<int>::create(f.device, {3, 3}));
   for (const gpu::cuda_error& refused : {error_of(gpu::copy(legacy, {range_copy(f.pinned, f.a)})),

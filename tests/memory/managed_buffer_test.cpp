@@ -76,7 +76,7 @@ TEST_CASE("managed_buffer: no elements need no memory, and more than there are b
   CHECK(says(single, "single", "gpu::memory_attach::host", "gpu::attach"));
   const gpu::cuda_error unknown =
       error_of(managed_buffer<int>::create(device, 1, memory_attach{9}));
-  CHECK(says(unknown, "9 is no gpu::memory_attach"));
+  CHECK(says(unknown, "9 is not a valid gpu::memory_attach"));
   CHECK(error_of(managed_buffer<int>::create(gpu::context_ref{}, 1)) == gpu::errc::empty_handle);
 }
 

@@ -249,7 +249,7 @@ TEST_CASE("memory_pool: what is no place of pools is said", "[memory][pool]") {
   CHECK(says(error_of(memory_pool_ref::default_of(memory_location{}, allocation_type::pinned)),
              "a pool cannot be at no location"));
   CHECK(says(error_of(memory_pool_ref::current_of(device, allocation_type{9})),
-             "gpu::memory_pool_ref::current_of", "9 is no gpu::allocation_type"));
+             "gpu::memory_pool_ref::current_of", "9 is not a valid gpu::allocation_type"));
   CHECK(error_of(
             memory_pool_ref::default_of(gpu::device::from_native(99), allocation_type::pinned)) ==
         gpu::errc::index_out_of_range);
@@ -301,7 +301,8 @@ TEST_CASE("memory_pool: access is the own device's, and can be given to peers",
   CHECK(says(error_of(pool.set_access(one, memory_access::none)),
              "the pool is on device 0, which always has access"));
   CHECK(says(error_of(pool.set_access(two, memory_access::read)), "read_write"));
-  CHECK(says(error_of(pool.set_access(two, memory_access{2})), "2 is no gpu::memory_access"));
+  CHECK(says(error_of(pool.set_access(two, memory_access{2})),
+             "2 is not a valid gpu::memory_access"));
 }
 
 TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
@@ -311,10 +312,10 @@ TEST_CASE("memory_pool: refuses what cannot be", "[memory][pool]") {
              "the thread's NUMA node", "host_numa(node)"));
   CHECK(error_of(memory_pool::create(memory_location{})) == gpu::errc::invalid_argument);
   CHECK(says(error_of(memory_pool::create(device, {.type = gpu::allocation_type{9}})),
-             "9 is no gpu::allocation_type"));
+             "9 is not a valid gpu::allocation_type"));
   CHECK(says(error_of(memory_pool::create(
                  device, {.handle_types = static_cast<gpu::shareable_handle_types>(16)})),
-             "16 has bits that are no gpu::shareable_handle_types"));
+             "16 has bits outside of gpu::shareable_handle_types"));
   const int count = value_of(gpu::device::count());
   const auto missing = gpu::device::from_native(count);
   const std::string devices = "device index " + std::to_string(count) +

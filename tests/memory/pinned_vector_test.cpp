@@ -289,7 +289,7 @@ TEST_CASE("pinned_vector: elements need no default constructor", "[memory][pinne
         pinned_flags::mapped);
   const gpu::cuda_error flags =
       error_of(pinned_vector<numbered>::create(device, static_cast<gpu::pinned_flags>(8)));
-  CHECK(says(flags, "gpu::pinned_vector::create", "8 has bits that are no gpu::pinned_flags"));
+  CHECK(says(flags, "gpu::pinned_vector::create", "8 has bits outside of gpu::pinned_flags"));
   CHECK(error_of(pinned_vector<numbered>::create(gpu::context_ref())) == gpu::errc::empty_handle);
 }
 
@@ -449,7 +449,7 @@ TEST_CASE("pinned_vector: flags that there are not are refused", "[memory][pinne
   const gpu::cuda_error error = error_of(
       pinned_vector<int>::create(test::first_device(), 10, static_cast<gpu::pinned_flags>(8)));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "8 has bits that are no gpu::pinned_flags"));
+  CHECK(says(error, "8 has bits outside of gpu::pinned_flags"));
 }
 
 TEST_CASE("pinned_vector: too many elements", "[memory][pinned_vector]") {

@@ -2,7 +2,7 @@
 
 #include "support/results.hpp"
 
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/memory/device_buffer.hpp>
 #include <gpu/memory/managed_buffer.hpp>
 #include <gpu/memory/pinned_vector.hpp>

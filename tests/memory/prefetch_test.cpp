@@ -136,7 +136,7 @@ TEST_CASE("advise: location and advice have to go together", "[memory][managed]"
   CHECK(
       says(error_of(advise(buffer, memory_advice::set_accessed_by, memory_location::host_numa(0))),
            "a device or the host as a whole", "NUMA node 0"));
-  CHECK(says(error_of(advise(buffer, memory_advice{9})), "9 is no gpu::memory_advice"));
+  CHECK(says(error_of(advise(buffer, memory_advice{9})), "9 is not a valid gpu::memory_advice"));
   auto plain = value_of(gpu::device_buffer<char>::create(device, 10));
   const gpu::cuda_error unmanaged = error_of(advise(plain, memory_advice::set_read_mostly));
   CHECK(unmanaged.code() == CUDA_ERROR_INVALID_VALUE);
@@ -174,7 +174,8 @@ TEST_CASE("attach: to one stream, the host, or all", "[memory][managed]") {
   const gpu::cuda_error single = error_of(attach(legacy, buffer));
   CHECK(single == gpu::errc::invalid_argument);
   CHECK(says(single, "default stream", "gpu::stream"));
-  CHECK(says(error_of(attach(stream, buffer, memory_attach{3})), "3 is no gpu::memory_attach"));
+  CHECK(says(error_of(attach(stream, buffer, memory_attach{3})),
+             "3 is not a valid gpu::memory_attach"));
   auto none = value_of(managed_buffer<int>::create(device, 0));
   CHECK(attach(stream, none).has_value());
 }

@@ -86,7 +86,7 @@ TEST_CASE("registered_memory: refuses what cannot be", "[memory][registered]") {
   std::vector<int> values(1000), none;
   CHECK(value_of(registered_memory<int>::create(device, none)).empty());
   CHECK(says(error_of(registered_memory<int>::create(device, values, registration_flags{16})),
-             "16 has bits that are no gpu::registration_flags"));
+             "16 has bits outside of gpu::registration_flags"));
   auto once = value_of(registered_memory<int>::create(device, values));
   CHECK(error_of(registered_memory<int>::create(device, values)).code() ==
         CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);

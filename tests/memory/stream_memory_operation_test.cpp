@@ -121,10 +121,10 @@ TEST_CASE("memory operation: what is wrong is said before the driver is asked",
   error =
       error_of(gpu::perform(f.stream, op::wait(f.words, 1u, static_cast<gpu::wait_condition>(9))));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "9 is no gpu::wait_condition"));
+  CHECK(says(error, "9 is not a valid gpu::wait_condition"));
   error = error_of(gpu::perform(f.stream, op::barrier(static_cast<gpu::memory_barrier_scope>(2))));
   CHECK(error == gpu::errc::invalid_argument);
-  CHECK(says(error, "2 is no gpu::memory_barrier_scope"));
+  CHECK(says(error, "2 is not a valid gpu::memory_barrier_scope"));
   CHECK(error_of(gpu::perform(gpu::stream_ref{}, op::barrier())) == gpu::errc::empty_handle);
   const gpu::context own = value_of(gpu::context::create(f.device));
   const gpu::stream elsewhere = value_of(gpu::stream::create(own));

@@ -141,7 +141,7 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
   CHECK(says(error_of(physical_memory::create(device, 0)), ("Use " + units).c_str()));
   CHECK(says(error_of(physical_memory::create(
                  device, unit, {.handle_types = static_cast<gpu::shareable_handle_types>(32)})),
-             "32 has bits that are no gpu::shareable_handle_types"));
+             "32 has bits outside of gpu::shareable_handle_types"));
   CHECK(says(error_of(physical_memory::create(device, ~std::size_t{0})),
              "a size_t cannot hold the next multiple"));
   const std::size_t most = ~std::size_t{0} - unit + 1;  // of which it is a multiple
@@ -177,7 +177,8 @@ TEST_CASE("virtual_memory: sizes and offsets are held to the granularity",
     CHECK(says(error, "device index 99 is not below", "Choose an index below"));
     CHECK(error.limit() == static_cast<std::uint64_t>(test::device_count()));
   }
-  CHECK(says(error_of(mapping.set_access(device, memory_access{2})), "2 is no gpu::memory_access"));
+  CHECK(says(error_of(mapping.set_access(device, memory_access{2})),
+             "2 is not a valid gpu::memory_access"));
   const gpu::memory_location nowhere;
   for (const gpu::cuda_error& error :
        {error_of(mapping.set_access(nowhere, memory_access::read_write)),
@@ -194,7 +195,7 @@ TEST_CASE("virtual_memory: what is nowhere or moved from is refused", "[memory][
   const gpu::cuda_error granularity =
       error_of(gpu::granularity_of(device, static_cast<gpu::granularity>(7)));
   CHECK(granularity == gpu::errc::invalid_argument);
-  CHECK(says(granularity, "7 is no gpu::granularity", "Use one of its enumerators"));
+  CHECK(says(granularity, "7 is not a valid gpu::granularity", "pass one of its enumerators"));
   CHECK(error_of(physical_memory::create(memory_location::host(), unit)) ==
         gpu::errc::invalid_argument);
   CHECK(error_of(address_reservation::create(memory_location::host_numa_current(), unit)) ==

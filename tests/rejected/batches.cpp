@@ -4,7 +4,7 @@
 #include <gpu/graph/memory_operation_node.hpp>
 #include <gpu/memory.hpp>
 #include <gpu/memory/copy_batch.hpp>
-#include <gpu/memory/peer_memory.hpp>
+#include <gpu/memory/peer.hpp>
 #include <gpu/memory/prefetch_batch.hpp>
 #include <gpu/memory/stream_memory_operation.hpp>
 #include <gpu/texture/copy_array_batch.hpp>

@@ -2,7 +2,7 @@
 // table that one library puts in force is the one that the other sees, and so is the reporter; a
 // kernel that one has looked up is found by the other, which has a graph keep its code. Access to a
 // peer lasts as long as either of them has a scope.
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/kernel/detail/shared_object.hpp>
 
 #if defined(GPU_LIBRARY)

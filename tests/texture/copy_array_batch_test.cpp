@@ -169,7 +169,8 @@ TEST_CASE("copy: what is wrong with a batch of arrays is said, and nothing is co
   CHECK(says(refused(array_copy(array, odd)), "the destination has a pitch of 26"));
   gpu::copy_hints hints;
   hints.source_order = static_cast<gpu::source_access_order>(9);
-  CHECK(says(refused(array_copy(array, array, {}, hints)), "9 is no gpu::source_access_order"));
+  CHECK(says(refused(array_copy(array, array, {}, hints)),
+             "9 is not a valid gpu::source_access_order"));
   const gpu::context own = value_of(gpu::context::create(f.device));
   const gpu::stream elsewhere = value_of(gpu::stream::create(own));
   CHECK(error_of(gpu::copy(elsewhere, {array_copy(f.pinned, array)})) == gpu::errc::wrong_context);

@@ -160,7 +160,7 @@ TEST_CASE("cuda_array: refuses what cannot be", "[texture][array]") {
   CHECK(says(with({array_format::float_, 3}), "1, 2 or 4 channels, not 3"));
   CHECK(with({array_format::float_, 3}).limit() == 4);
   CHECK(says(with({array_format::float_, 0}), "1, 2 or 4 channels, not 0"));
-  CHECK(says(with({array_format{}, 1}), "0 is no gpu::array_format"));
+  CHECK(says(with({array_format{}, 1}), "0 is not a valid gpu::array_format"));
   const gpu::cuda_error few = with({array_format::unorm_int8x2, 1});
   CHECK(says(few, "unorm_int8x2 have 2 channels, not 1", "Set the number of channels to 2"));
   const gpu::cuda_error packed = error_of(cuda_array<>::create(

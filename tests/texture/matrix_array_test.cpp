@@ -77,7 +77,7 @@ TEST_CASE("array_from_matrix: refuses other numbers of elements", "[texture][mat
   const gpu::cuda_error order =
       error_of(array_from_matrix<float>(device, matrix, {2, 7, static_cast<matrix_order>(7)}));
   CHECK(order == gpu::errc::invalid_argument);
-  CHECK(says(order, "7 is no gpu::matrix_order", "Use one of its enumerators"));
+  CHECK(says(order, "7 is not a valid gpu::matrix_order", "pass one of its enumerators"));
   CHECK(std::string(gpu::name_of(matrix_order::row_major)) == "row_major");
   CHECK(std::string(gpu::name_of(matrix_order::column_major)) == "column_major");
   CHECK(test::sweep(

@@ -65,8 +65,9 @@ TEST_CASE("texture: views of levels, layers and formats", "[texture][object]") {
     const gpu::cuda_error error = error_of(
         texture<float>::create(array, {}, {.format = static_cast<resource_view_format>(format)}));
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(says(error, (std::to_string(format) + " is no gpu::resource_view_format").c_str(),
-               "Use one of its enumerators"));
+    CHECK(says(error,
+               (std::to_string(format) + " is not a valid gpu::resource_view_format").c_str(),
+               "pass one of its enumerators"));
   }
   const auto packed = value_of(cuda_array<>::create(device, {array_format::unorm_int_101010_2, 4},
                                                     {.width = 4, .height = 4}));

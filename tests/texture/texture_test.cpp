@@ -209,10 +209,11 @@ TEST_CASE("texture: refuses options that would sample wrongly", "[texture][objec
   CHECK(says(of(floats, {.address = address_mode::wrap}), "normalized_coordinates"));
   CHECK(says(of(floats, {.address = {address_mode::clamp, address_mode::mirror}}),
              "wrap and mirror"));
-  CHECK(says(of(floats, {.address = address_mode{9}}), "9 is no gpu::address_mode"));
-  CHECK(says(of(floats, {.filter = filter_mode{2}}), "2 is no gpu::filter_mode"));
-  CHECK(says(of(floats, {.mipmap_filter = filter_mode{3}}), "3 is no gpu::filter_mode"));
-  CHECK(says(of(floats, {.read = read_mode{2}}), "2 is no gpu::read_mode", "its enumerators"));
+  CHECK(says(of(floats, {.address = address_mode{9}}), "9 is not a valid gpu::address_mode"));
+  CHECK(says(of(floats, {.filter = filter_mode{2}}), "2 is not a valid gpu::filter_mode"));
+  CHECK(says(of(floats, {.mipmap_filter = filter_mode{3}}), "3 is not a valid gpu::filter_mode"));
+  CHECK(says(of(floats, {.read = read_mode{2}}), "2 is not a valid gpu::read_mode",
+             "its enumerators"));
   CHECK(says(of(bytes, {.filter = linear}), "integers cannot be filtered"));
   CHECK(says(of(levels, {.normalized_coordinates = true, .mipmap_filter = linear}),
              "integers cannot be filtered"));

@@ -3,6 +3,8 @@
 /// `autotune`: times variants of a kernel and keeps the fastest, for this device and this problem,
 /// also for later processes.
 
+#include <gpu/compiler/cache/entry.hpp>
+#include <gpu/compiler/cache/usage.hpp>
 #include <gpu/compiler/compile_cache.hpp>
 #include <gpu/driver/driver_version.hpp>
 #include <gpu/driver/event.hpp>
@@ -94,7 +96,8 @@ class tuning_record {
     const entry_name name(key_, 'm');
     const text sealed = seal(entry_kind::measurement, key_, out.finish());
     if (sealed.lost()) return;
-    if (folder.write(name.characters, sealed, trouble)) note_stored(folder, sealed.size(), limit_);
+    if (folder.write(name.characters, sealed, trouble))
+      record_stored(folder, sealed.size(), limit_);
   }
 
  private:

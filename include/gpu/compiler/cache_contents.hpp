@@ -1,38 +1,39 @@
 #pragma once
 /// \file
-/// What is in a cache's folder: listing it, emptying it, and taking it elsewhere in one file.
+/// Lists and empties a cache's folder, and moves its programs to another machine in one file.
 
+#include <gpu/compiler/cache/disk.hpp>
 #include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/system/read_file.hpp>
 
 namespace gpu::inline v0 {
 
 /// A program in a cache's folder.
 struct cached_program {
-  text name;                       ///< as the program was named, or `link of` its inputs' names
-  gpu::architecture architecture;  ///< that it was made for
-  sequence<text> options;          ///< that it was made with, in NVRTC's or nvJitLink's words
-  text compiler;                   ///< NVRTC's or the linker's version and build
-  std::size_t files = 0;           ///< how many files its compilation opened
-  std::uint64_t size = 0;          ///< in bytes, of its file in the folder
-  std::int64_t last_use = 0;       ///< in seconds since 1970, give or take an hour
+  text name;                       ///< the program's name, or `link of` and the names of the inputs
+  gpu::architecture architecture;  ///< that it was compiled or linked for
+  sequence<text> options;          ///< of NVRTC or nvJitLink, that it was made with
+  text compiler;                   ///< version and build of NVRTC or the linker
+  std::size_t files = 0;           ///< number of files that its compilation opened
+  std::uint64_t size = 0;          ///< of its file in the folder, in bytes
+  std::int64_t last_use = 0;       ///< in seconds since 1970, with a precision of an hour
 };
 
 namespace detail {
 
-[[gnu::cold]] inline cuda_error cache_error(const char* function, text sentence,
-                                            source_location where) noexcept {
+inline cuda_error cache_error(const char* function, text sentence, source_location where) noexcept {
   return refusal(errc::file_error, function, detail::move(sentence), where);
 }
 
-/// Opens the folder of a cache for a function that has no use without it.
+/// Opens the folder of a cache, for a function that needs one.
 inline result<cache_folder> folder_for(const char* function, const compile_cache& cache, bool make,
                                        source_location where) {
   text trouble;
   if (cache.use() != cache_use::disk) {
     return fail(cache_error(function,
                             text("the cache has no folder: it is set to memory or off. "
-                                 "Give it one in cache_settings or by GPU_CACHE_DIR."),
+                                 "Set one in cache_settings or GPU_CACHE_DIR."),
                             where));
   }
   cache_folder folder = cache_folder::open(cache.folder(), make, trouble);
@@ -40,7 +41,7 @@ inline result<cache_folder> folder_for(const char* function, const compile_cache
   return folder;
 }
 
-/// Calls `visit(file, key, sealed, contents)` for each program in the folder that is whole.
+/// Calls `visit(file, key, sealed, contents)` for each undamaged program in the folder.
 template <class Visit> void for_each_program(const cache_folder& folder, Visit visit) {
   if (!folder) return;
   for (const cached_file& file : files_of(folder)) {
@@ -49,7 +50,7 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
     digest key;
     string_ref contents;
     const auto state = folder.read(file.name, sealed);
-    sealed = required(detail::move(sealed));  // one that is not read for want of memory is there
+    sealed = required(detail::move(sealed));  // a lack of memory must not hide a program
     if (state != cache_folder::reading::done || !read_seal(sealed, kind, key, contents) ||
         kind != entry_kind::program) {
       continue;
@@ -60,9 +61,10 @@ template <class Visit> void for_each_program(const cache_folder& folder, Visit v
 
 }  // namespace detail
 
-/// Lists the programs in a cache's folder, in no order. What is damaged is left out.
-/// **Errors**: `errc::file_error` where the cache has no folder, or may not use it; a folder that
-/// is not there yet is empty; `errc::out_of_host_memory`.
+/// Lists the programs in a cache's folder, in no particular order. Leaves out damaged ones. A
+/// folder that does not exist yet is empty.
+/// **Errors**: `errc::file_error` if the cache has no folder or must not use it;
+/// `errc::out_of_host_memory`.
 inline result<sequence<cached_program>> list_programs(
     const compile_cache& cache, source_location where = source_location::current()) {
   return detail::catch_bad_alloc(
@@ -84,7 +86,7 @@ inline result<sequence<cached_program>> list_programs(
       });
 }
 
-/// Takes all programs out of a cache, in memory and in its folder.
+/// Removes all programs from a cache, in memory and in its folder.
 /// **Errors**: as `list_programs`.
 inline result<> purge(compile_cache& cache, source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::purge", where, [&]() -> result<> {
@@ -98,9 +100,9 @@ inline result<> purge(compile_cache& cache, source_location where = source_locat
   });
 }
 
-/// Writes all programs of a cache's folder into one file, for `import_programs` on another machine:
-/// so a product brings its kernels compiled. Returns how many these are.
-/// **Errors**: as `list_programs`, and `errc::file_error` where the file cannot be written.
+/// Writes all programs in a cache's folder to one file, for `import_programs` on another machine,
+/// so that a product can ship compiled kernels. Returns the number of programs.
+/// **Errors**: as `list_programs`, and `errc::file_error` if the file cannot be written.
 inline result<std::size_t> export_programs(const compile_cache& cache, string_ref path,
                                            source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::export_programs", where, [&]() -> result<std::size_t> {
@@ -120,18 +122,18 @@ inline result<std::size_t> export_programs(const compile_cache& cache, string_re
     if (!file || !detail::write_whole(file.native(), sealed) || !detail::close_file(file)) {
       detail::text_builder out;
       out << '"' << name << "\" could not be written: " << std::strerror(errno)
-          << ". Check the path and the room there.";
+          << ". Check the path and the free space there.";
       return detail::fail(detail::cache_error(function, out.finish(), where));
     }
     return static_cast<std::size_t>(programs.size());
   });
 }
 
-/// Puts the programs of a file of `export_programs` into a cache's folder; those that are there
-/// already stay. Returns how many the file has. The file is as trusted as the program that names
-/// it: its digest tells damage, not malice.
-/// **Errors**: `errc::file_error` where the file cannot be read, is damaged or of another version
-/// of the library, or the folder cannot be written.
+/// Adds the programs of a file that `export_programs` wrote to a cache's folder. Returns the number
+/// of programs in the file. Only import files that you trust: the digest of a file detects damage,
+/// but not malice.
+/// **Errors**: `errc::file_error` if the file cannot be read, is damaged or of another version of
+/// the library, or the folder cannot be written.
 inline result<std::size_t> import_programs(compile_cache& cache, string_ref path,
                                            source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::import_programs", where, [&]() -> result<std::size_t> {
@@ -160,9 +162,9 @@ inline result<std::size_t> import_programs(compile_cache& cache, string_ref path
       if (!detail::read_seal(sealed, kind, key, program) || kind != detail::entry_kind::program) {
         return refuse("holds something that is not a program. Export it again.");
       }
-      detail::cache_counters_access counters(cache);
       text trouble;
-      const detail::program_disk disk(folder, key, counters.get());
+      const detail::program_disk disk(folder, key,
+                                      detail::compile_cache_access::programs(cache).events());
       const std::uint64_t stored = disk.put(sealed, cache.folder_limit(), trouble);
       if (stored == 0) return detail::fail(detail::cache_error(function, trouble, where));
       disk.account(stored, cache.folder_limit());

@@ -1,8 +1,13 @@
 #pragma once
 /// \file
-/// `compile`: CUDA C++ in, device code out, at run time.
+/// `compile`: compiles CUDA C++ at run time.
 
+#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/recent_request.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
 #include <gpu/system/no_cancellation.hpp>
 
 namespace gpu::inline v0 {
@@ -12,20 +17,20 @@ namespace gpu::inline v0 {
 ///     const gpu::compiled_program compiled = GPU_TRY(gpu::compile(source));
 ///     const gpu::module module = GPU_TRY(gpu::module::load(compiled));
 ///
-/// Where `options` name no architecture, it is that of the thread's current context, or of device
-/// 0: machine code where NVRTC knows that architecture, else the newest PTX below it. Where they
-/// do, no driver is needed.
+/// If `options` name no architecture, compiles for that of the thread's current context, or of
+/// device 0: to machine code if NVRTC knows that architecture, else to the newest PTX below it. If
+/// they name one, no driver is needed.
 /// **Threads**: any number may compile at once; a `pthread_cancel` waits for the end.
 /// **Errors**: `errc::compile_failed`, with file, line, source line and the whole log;
-/// `errc::no_nvrtc`, with where it was looked for; `errc::not_supported` for an architecture that
-/// NVRTC does not know; `errc::out_of_host_memory`; `errc::process_forked` in a child that was
-/// forked while another thread compiled, and `errc::process_exiting` once exit has begun, for what
-/// is not in the cache; NVRTC's own.
-/// A program that was compiled before comes from the cache (see `compile_cache`), where a
-/// compilation would give the same; `compiled_program::origin` says whether, and why not.
+/// `errc::no_nvrtc`, with the places that were searched; `errc::not_supported` for an architecture
+/// that NVRTC does not know; `errc::out_of_host_memory`; `errc::process_forked` in a child that was
+/// forked while another thread compiled, and `errc::process_exiting` once exit has begun, for
+/// programs that are not in the cache; NVRTC's own errors.
+/// A program that was compiled before comes from the cache (see `compile_cache`) if a compilation
+/// would give the same; `compiled_program::origin` says whether it did, and if not, why.
 /// **Cost**: less than a microsecond for a program without headers that this process compiled
-/// before, and some ten more for each header of its own; less than a millisecond for one that
-/// another process did; otherwise from a few milliseconds up, and much more where large headers are
+/// before, and some ten more for each header of the user's; less than a millisecond for one that
+/// another process did; otherwise from a few milliseconds up, and much more if large headers are
 /// included.
 /// **Capture**: not affected. (nvrtcCompileProgram)
 template <class Source>
@@ -34,17 +39,17 @@ result<compiled_program> compile(const Source& source, const compile_options& op
                                  source_location where = source_location::current()) {
   return detail::catch_bad_alloc("gpu::compile", where, [&]() -> result<compiled_program> {
     const program& p = source;
-    compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
+    detail::program_cache& cache = detail::compile_cache_access::chosen(options.cache);
     compiled_program found;
-    detail::recent_request said{p, options};
-    const bool certain = said.complete();
-    if (certain && detail::cached_compilation<>::find_quick(cache, said, found)) return found;
+    detail::recent_request words{p, options};
+    const bool complete = words.complete();
+    if (complete && cache.find(words, found)) return found;
     const detail::no_cancellation whole;
-    detail::cached_work<detail::cached_compilation<>>::prepare(cache);
+    detail::read_toolkit_notes<nvrtc::detail::library>(cache);
     detail::compile_request request{p, options.architecture};
     GPU_TRY(detail::resolve_request(request, options, where));
-    const detail::cached_compilation<> work{request, where};
-    return detail::through_cache(cache, work, certain ? &said : nullptr);
+    const detail::cached_compile compilation(request, where);
+    return detail::through_cache(cache, compilation, complete ? &words : nullptr);
   });
 }
 

@@ -2,8 +2,12 @@
 /// \file
 /// `compile_async` compiles on another thread; `compile_all` compiles many programs at once.
 
-#include <gpu/compiler/compile.hpp>
+#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/detail/compile_queue.hpp>
+#include <gpu/compiler/nvrtc/cached_compile.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>
 
 namespace gpu::inline v0 {
 
@@ -13,7 +17,7 @@ namespace detail {
 struct queued_compilation : queued_work {
   program source;
   compile_request request;
-  compile_cache* cache = nullptr;
+  program_cache* cache = nullptr;
   source_location where;
   result<compiled_program> made;
 
@@ -29,8 +33,7 @@ struct queued_compilation : queued_work {
   static void compile_queued(queued_work& work) noexcept {
     auto& self = static_cast<queued_compilation&>(work);
     static_cast<void>(self.made = catch_bad_alloc("gpu::compile_async", self.where, [&] {
-                        return through_cache(*self.cache,
-                                             cached_compilation<>{self.request, self.where});
+                        return through_cache(*self.cache, cached_compile(self.request, self.where));
                       }));
   }
 
@@ -46,8 +49,8 @@ inline queued_compilation* start_compilation(const program& source, const compil
   const no_cancellation whole;
   auto* work = new queued_compilation(source, where);
   result<> resolved = catch_bad_alloc("gpu::compile_async", where, [&]() -> result<> {
-    work->cache = options.cache != nullptr ? options.cache : &compile_cache::of_process();
-    cached_work<cached_compilation<>>::prepare(*work->cache);
+    work->cache = &compile_cache_access::chosen(options.cache);
+    read_toolkit_notes<nvrtc::detail::library>(*work->cache);
     return resolve_request(work->request, options, where);
   });
   if (resolved.has_value()) {

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `compiled_program`: what `compile` makes.
+/// `compiled_program`: the result of `compile`.
 
 #include <gpu/compiler/detail/compiled_state.hpp>
 #include <gpu/compiler/kernel_resources.hpp>
@@ -13,12 +13,12 @@ namespace detail {
 struct compiled_program_access;
 }
 
-/// Device code as PTX and, where it was compiled for a real architecture, as machine code. A value:
-/// copies share all of it and cost one atomic increment. `module::load` takes it as it is.
+/// Compiled device code: PTX and, for a real architecture, machine code. A value: copies share all
+/// of it and cost one atomic increment. `module::load` takes it as it is.
 /// **Threads**: copies of one program may be used and destroyed in different threads.
 class compiled_program {
  public:
-  /// Empty, as one that was moved from.
+  /// Creates an empty program, as one that was moved from.
   compiled_program() noexcept = default;
   compiled_program(const compiled_program& other) noexcept
       : state_{other.state_}, origin_{other.origin_} {
@@ -39,38 +39,38 @@ class compiled_program {
   }
 
   const text& ptx() const noexcept { return state().ptx; }
-  /// The machine code, or an empty text where the architecture was a virtual one.
+  /// Returns the machine code; empty for a virtual architecture.
   const text& cubin() const noexcept { return state().cubin; }
-  /// The intermediate code for a `linker`, or an empty text without link-time optimisation.
+  /// Returns the intermediate code for `link`; empty without link-time optimization.
   const text& lto_ir() const noexcept { return state().lto_ir; }
-  /// What NVRTC had to say: warnings, mostly none.
+  /// Returns NVRTC's messages: warnings, usually none.
   const text& log() const noexcept { return state().log; }
-  /// What it was compiled for; real or virtual, never `of_device`.
+  /// Returns the architecture it was compiled for; real or virtual, never `of_device`.
   gpu::architecture architecture() const noexcept { return state().architecture; }
-  /// The options that it was compiled with, in NVRTC's words.
+  /// Returns the options of NVRTC that it was compiled with.
   const sequence<text>& options() const noexcept { return state().options; }
-  /// The headers that the compilation opened, each once, as NVRTC names them; those given as text
-  /// by their names.
+  /// Returns the headers that the compilation opened, each once, as NVRTC names them; those given
+  /// as text by their names.
   const sequence<text>& headers() const noexcept { return state().headers; }
-  /// Whether `headers` is known to be all of them, which not every NVRTC can tell.
+  /// Returns whether `headers` is certain to be complete: not every NVRTC can report all.
   bool headers_complete() const noexcept { return state().headers_complete; }
 
-  /// Whether it came from the cache, and why not.
+  /// Returns whether it came from the cache, and if not, why.
   const program_origin& origin() const noexcept { return origin_; }
 
-  /// The log message by message.
+  /// Returns the messages of the log.
   sequence<diagnostic> diagnostics() const { return detail::read_diagnostics(state().log); }
-  /// What each kernel takes of a multiprocessor; empty where there is no machine code.
+  /// Returns the resources of each kernel; empty without machine code.
   sequence<kernel_resources> resources() const { return detail::read_resources(state().ptxas_log); }
-  /// What one kernel takes, by its name in the source or in the module.
-  /// **Errors**: `errc::unknown_name` where there is no machine code of a kernel of that name.
+  /// Returns the resources of one kernel, by its name in the source or in the module.
+  /// **Errors**: `errc::unknown_name` if there is no machine code of a kernel of that name.
   result<kernel_resources> resources(string_ref kernel,
                                      source_location where = source_location::current()) const {
     const text lowered = lowered_name(kernel);
     const string_ref name = lowered.empty() ? kernel : string_ref(lowered);
     detail::text_builder out;
     out << "there is no machine code of a kernel \"" << kernel << "\"";
-    const char* separator = ". There is of: ";
+    const char* separator = ". Available kernels: ";
     for (kernel_resources& found : resources()) {
       if (string_ref(found.kernel) == name) return detail::move(found);
       out << separator << found.kernel;
@@ -82,7 +82,7 @@ class compiled_program {
                                         out.finish(), where));
   }
 
-  /// The name in the module of an instance that the program asked for; empty for any other.
+  /// Returns the name in the module of an instance that the program requested; empty for any other.
   text lowered_name(string_ref expression) const noexcept {
     for (const detail::name_pair& name : state().names) {
       if (string_ref(name.written) == expression) return name.lowered;
@@ -90,7 +90,7 @@ class compiled_program {
     return {};
   }
 
-  /// Calls `visit(written, lowered)` for each instance that the program asked for.
+  /// Calls `visit(written, lowered)` for each instance that the program requested.
   template <class Visit> void for_each_name(Visit visit) const {
     for (const detail::name_pair& name : state().names) {
       visit(string_ref(name.written), string_ref(name.lowered));
@@ -111,9 +111,9 @@ class compiled_program {
 
 namespace detail {
 
-/// The way into a `compiled_program` for those that make one and for the cache that keeps it.
+/// Gives compilers, linkers and the cache the parts of a `compiled_program`.
 struct compiled_program_access {
-  /// Takes over a state from `new`, with the one owner that it has.
+  /// Takes ownership of a state made by `new`.
   static compiled_program adopt(compiled_state* state) noexcept {
     compiled_program made;
     made.state_ = state;

@@ -1,7 +1,10 @@
 #pragma once
 /// \file
-/// `link`: several pieces of compiled code in, one out, at run time.
+/// `link`: links compiled code at run time.
 
+#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/compile_cache.hpp>
+#include <gpu/compiler/detail/catch_bad_alloc.hpp>
 #include <gpu/compiler/link/cached_link.hpp>
 #include <gpu/compiler/linked_program.hpp>
 #include <gpu/system/no_cancellation.hpp>
@@ -10,15 +13,15 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// The way into a `linked_program`.
+/// Makes a `linked_program`.
 struct linked_program_access {
   static result<> link(const sequence<link_input>& inputs, const link_options& options,
                        linked_program& made, source_location where) {
     link_plan plan{options};
     GPU_TRY(make_plan(inputs, plan, where));
-    compile_cache& cache = options.cache != nullptr ? *options.cache : compile_cache::of_process();
-    cached_work<cached_link<>>::prepare(cache);
-    made.code_ = GPU_TRY(through_cache(cache, cached_link<>{plan, where}));
+    program_cache& cache = compile_cache_access::chosen(options.cache);
+    read_toolkit_notes<nvjitlink::detail::library>(cache);
+    made.code_ = GPU_TRY(through_cache(cache, cached_link(plan, where)));
     made.inputs_ = inputs;
     made.options_ = options;
     for (const link_input& input : inputs) {
@@ -29,8 +32,8 @@ struct linked_program_access {
     return {};
   }
 
-  /// Makes `image` for the driver in use: of PTX, and of the PTX that link-time optimisation makes
-  /// of LTO-IR. Leaves it empty where an input is neither.
+  /// Links for the driver in use: PTX, and PTX that link-time optimization makes of LTO-IR. Leaves
+  /// `image` empty if an input is neither.
   static result<> link_for_driver(const linked_program& program, text& image,
                                   source_location where) {
     link_options options = program.options_;
@@ -54,7 +57,7 @@ struct linked_program_access {
     }
     text log;
     if (!lto.pieces.empty()) {
-      link_piece optimized{link_input_kind::ptx, {}, required(text("the optimised inputs"))};
+      link_piece optimized{link_input_kind::ptx, {}, required(text("the optimized inputs"))};
       GPU_TRY(nvjitlink_link(lto, true, optimized.bytes, log, where));
       image = optimized.bytes;
       if (rest.pieces.empty()) return {};
@@ -74,22 +77,24 @@ inline result<text> linked_program::link_for_driver(source_location where) const
   });
 }
 
-/// Links pieces of compiled code for a device, at run time: functions and `__device__` variables of
-/// one are used by others. With LTO-IR among them, they are optimised as if they were one source.
+/// Links pieces of compiled code for a device, at run time, so that each can use functions and
+/// `__device__` variables of the others. Inputs that are LTO-IR are optimized as if they were one
+/// source.
 ///
 ///     const auto math = GPU_TRY(gpu::compile(math_source, {.relocatable = true}));
 ///     const auto kernels = GPU_TRY(gpu::compile(kernel_source, {.relocatable = true}));
 ///     const gpu::module module = GPU_TRY(gpu::module::load(GPU_TRY(gpu::link({math, kernels}))));
 ///
-/// nvJitLink does it, which needs no driver where an architecture is named; where it is not
-/// installed, the driver's own linker, which takes no LTO-IR and links for its own device.
-/// What was linked before of the same inputs comes from the cache (see `compile_cache`);
-/// `linked_program::origin` says whether, and why not.
+/// Uses nvJitLink, which needs no driver if an architecture is named. If it is not installed, uses
+/// the driver's own linker, which does not take LTO-IR and links for its own device. A program that
+/// was linked before from the same inputs comes from the cache (see `compile_cache`);
+/// `linked_program::origin` says whether it did, and if not, why.
 /// **Threads**: any number may link at once; a `pthread_cancel` waits for the end.
-/// **Errors**: `errc::link_failed`, with the names that are undefined, defined twice or do not
-/// agree, and the inputs that they are in; `errc::invalid_image` for an input that is garbage or
-/// cut off; `errc::no_nvjitlink`, with where it was looked for; `errc::out_of_host_memory`;
-/// nvJitLink's or the driver's own, with its log. **Capture**: not affected.
+/// **Errors**: `errc::link_failed`, with the names that are undefined, defined twice or declared
+/// differently, and the inputs that they are in; `errc::invalid_image` for an input that is damaged
+/// or truncated; `errc::no_nvjitlink`, with the places that were searched;
+/// `errc::out_of_host_memory`; nvJitLink's or the driver's own errors, with the log.
+/// **Capture**: not affected.
 /// (nvJitLinkComplete, cuLinkComplete)
 inline result<linked_program> link(const sequence<link_input>& inputs,
                                    const link_options& options = {},

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `link_input`: a piece of compiled code that is linked with others.
+/// `link_input`: a piece of compiled code to link with others.
 
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/kernel/detail/image.hpp>
@@ -8,16 +8,16 @@
 
 namespace gpu::inline v0 {
 
-/// What a `link_input` was made of.
+/// The form of a `link_input`.
 enum class link_input_kind : unsigned char {
-  program,  ///< what `compile` made: LTO-IR, machine code, PTX
+  program,  ///< a `compiled_program`: LTO-IR, machine code, PTX
   ptx,
   cubin,
   fatbin,
   lto_ir,
-  object,   ///< a host object of nvcc's with device code inside
+  object,   ///< a host object file of nvcc with device code in it
   library,  ///< an archive of such objects
-  unknown,  ///< none of these, and refused by `link`
+  unknown,  ///< none of these; `link` rejects it
 };
 
 namespace detail {
@@ -48,19 +48,19 @@ inline link_input_kind kind_of_link_input(bytes_ref image) noexcept {
 
 }  // namespace detail
 
-/// A piece of compiled code that is linked with others, under the name that messages call it by:
-/// a `compiled_program`, or the bytes of PTX, a cubin, a fatbin, LTO-IR, a host object or an
-/// archive of those, which are told apart by how they begin. A value; copies share the bytes.
+/// A piece of compiled code to link with others, and its name in messages: a `compiled_program`, or
+/// the bytes of PTX, a cubin, a fatbin, LTO-IR, a host object or an archive of those, which are
+/// recognized by their first bytes. A value; copies share the bytes.
 class link_input {
  public:
-  /// What `compile` made, best compiled with `relocatable` or `link_time_optimization`. Of its
-  /// forms the linker takes LTO-IR before machine code, and PTX where that is for another device.
+  /// A program, which should be compiled with `relocatable` or `link_time_optimization`. The linker
+  /// gets its LTO-IR or else its machine code, or its PTX if that is for another device.
   link_input(const compiled_program& program, string_ref name = {})
       : kind_{link_input_kind::program},
         program_{program},
         name_{detail::required(name.to_text())} {}
 
-  /// Bytes, which are copied.
+  /// Copies the bytes.
   template <class Bytes>
     requires detail::convertible<const Bytes&, bytes_ref>
   link_input(const Bytes& image, string_ref name = {})
@@ -69,7 +69,7 @@ class link_input {
     image_ = detail::required(text(bytes.characters(), bytes.size()));
   }
 
-  /// The contents of a file, whose path is its name in messages.
+  /// Reads a file, whose path becomes the name in messages.
   /// **Errors**: `errc::file_error` with the path and the reason.
   static result<link_input> from_file(string_ref path,
                                       source_location where = source_location::current()) {
@@ -80,9 +80,9 @@ class link_input {
 
   link_input_kind kind() const noexcept { return kind_; }
   const text& name() const noexcept { return name_; }
-  /// The bytes it was made of; empty for a program.
+  /// Returns the bytes it was made of; empty for a program.
   const text& image() const noexcept { return image_; }
-  /// The program it was made of, or an empty one.
+  /// Returns the program it was made of, or an empty one.
   const compiled_program& program() const noexcept { return program_; }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `link_options`: how compiled code is linked.
+/// `link_options`: the options of a link.
 
 #include <gpu/compiler/architecture.hpp>
 #include <gpu/compiler/compile_options.hpp>
@@ -9,42 +9,42 @@
 
 namespace gpu::inline v0 {
 
-/// How compiled code is linked:
+/// Options of a link:
 ///
 ///     gpu::link({math, kernels}, {.max_registers = 64, .verbose = true});
 struct link_options {
-  /// Of the device in use, where nothing is said. A virtual one gives PTX, and needs link-time
-  /// optimisation.
+  /// By default, that of the device in use. A virtual one gives PTX, and needs link-time
+  /// optimization.
   gpu::architecture architecture = {};
-  /// Optimises across the inputs that are LTO-IR. Goes without saying where an input is LTO-IR by
-  /// itself; has to be said for a fatbin, object or archive that has LTO-IR inside.
+  /// Optimizes across the inputs that are LTO-IR. Implied if an input is LTO-IR itself; has to be
+  /// set for a fatbin, object or archive that contains LTO-IR.
   bool link_time_optimization = false;
 
   bool optimize = true;   ///< off: -O0
   int max_registers = 0;  ///< of a thread; 0 leaves it to the compiler (-maxrregcount)
   bool line_info = false;
   bool debug = false;
-  bool verbose = false;  ///< the log tells registers and memory of each kernel
+  bool verbose = false;  ///< the log has registers and memory of each kernel
 
-  // With link-time optimisation, in place of what each input was compiled with:
-  bool fast_math = false;           ///< all four below at their fastest
+  // With link-time optimization, these replace the options that each input was compiled with:
+  bool fast_math = false;           ///< the fastest setting of the four below
   bool fused_multiply_add = true;   ///< may round a product and a sum once (-fma)
-  bool flush_denormals = false;     ///< takes denormal `float`s for zero (-ftz)
+  bool flush_denormals = false;     ///< treats denormal `float`s as zero (-ftz)
   bool precise_division = true;     ///< `float` quotients are rounded correctly (-prec-div)
   bool precise_square_root = true;  ///< and so are `float` square roots (-prec-sqrt)
-  /// The kernels that will be asked for, by their names in the module; all others may be dropped.
-  /// Nothing is dropped where none is named.
+  /// The kernels that the host uses, by their names in the module; all others may be dropped. If
+  /// empty, none are dropped.
   sequence<option_text> kernels_used = {};
-  /// The same for variables that the host asks for.
+  /// The variables that the host uses, likewise.
   sequence<option_text> variables_used = {};
-  bool drop_unused_variables = false;  ///< those that no kernel uses, but for `variables_used`
+  bool drop_unused_variables = false;  ///< drops those that no kernel uses, except `variables_used`
   int compiler_threads = 1;            ///< 0: as many as the machine has cores
 
-  /// Further options as nvJitLink's manual has them, one each: `{"-Xptxas=-v"}`. An unknown one is
-  /// refused by name.
+  /// More options as in nvJitLink's manual, one per element: `{"-Xptxas=-v"}`. nvJitLink rejects
+  /// unknown ones by name.
   sequence<option_text> extra = {};
 
-  /// Where linked programs are kept; null for the cache of the process.
+  /// Keeps linked programs; null for the cache of the process.
   compile_cache* cache = nullptr;
 };
 

@@ -1,28 +1,28 @@
 #pragma once
 /// \file
-/// `program_origin`: whether a program came from the cache, and why not.
+/// `program_origin`: whether a program came from the cache, and if not, why.
 
 #include <gpu/core/text.hpp>
 
 namespace gpu::inline v0 {
 
-/// Where a program came from.
+/// The origin of a program.
 enum class origin_kind : unsigned char {
   compiled,  ///< NVRTC compiled it
-  memory,    ///< this process had it already
-  disk,      ///< the cache's folder had it
+  memory,    ///< it was in memory: this process used it before
+  disk,      ///< it was in the cache's folder
   linked,    ///< nvJitLink or the driver linked it
 };
 
-/// Where a program came from, and why it had to be compiled or linked where it was.
+/// The origin of a program, and why it had to be compiled or linked if it was.
 struct program_origin {
   origin_kind kind = origin_kind::compiled;
-  /// Why no stored program would do: "header tile.h changed". Empty where one did.
+  /// Why a stored program could not be used: "header tile.h changed". Empty if one was.
   text reason = {};
-  /// Why the next process will not find it in the cache's folder; empty where it will.
+  /// Why the next process will not find it in the cache's folder; empty if it will.
   text not_stored = {};
 
-  /// All of it in a sentence: `compiled: header tile.h changed`.
+  /// Returns all of it in one line: `compiled: header tile.h changed`.
   text message() const noexcept {
     detail::text_builder out;
     switch (kind) {

@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// `dims`: the extent of a grid or a block.
+/// `dims`: the dimensions of a grid or a block.
 
 #include <cstdint>
 
 namespace gpu::inline v0 {
 
-/// How many blocks or threads there are along x, y and z. An integer is `{n, 1, 1}`.
+/// The number of blocks or threads in x, y and z. An integer `n` converts to `{n, 1, 1}`.
 struct dims {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -16,7 +16,7 @@ struct dims {
   constexpr dims(std::uint32_t x_, std::uint32_t y_ = 1, std::uint32_t z_ = 1) noexcept
       : x{x_}, y{y_}, z{z_} {}
 
-  /// The number of blocks or threads; saturates at the largest `uint64_t`.
+  /// Returns the total number of blocks or threads; saturates at the largest `uint64_t`.
   constexpr std::uint64_t volume() const noexcept {
     const std::uint64_t plane = std::uint64_t{x} * y;
     return z != 0 && plane > ~std::uint64_t{0} / z ? ~std::uint64_t{0} : plane * z;

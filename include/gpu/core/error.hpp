@@ -1,9 +1,11 @@
 #pragma once
 /// \file
-/// `cuda_error`: what went wrong, in which call, where in the user's source, and what to do.
+/// `cuda_error`: what went wrong, in which call, where in the user's source, and what to do about
+/// it.
 
 #include <gpu/core/detail/error_advice.hpp>
 #include <gpu/core/detail/error_names.hpp>
+#include <gpu/core/detail/known_codes.hpp>
 #include <gpu/core/error_code.hpp>
 #include <gpu/core/text.hpp>
 
@@ -14,7 +16,7 @@
 namespace gpu::inline v0 {
 
 /// An error of the driver, of NVRTC or of this library, as a value.
-/// **Cost**: moves without allocating; the sentence is put together when `message` is called.
+/// **Cost**: moves without allocating; the text is composed when `message` is called.
 /// **Threads**: a value like any other; copies are independent.
 class cuda_error {
  public:
@@ -22,32 +24,34 @@ class cuda_error {
                        source_location where) noexcept
       : domain_{domain}, code_{code}, call_{call}, where_{where} {}
 
-  /// Who reported it.
+  /// Returns who reported the error.
   error_domain domain() const noexcept { return domain_; }
-  /// The code, to be read as `domain` says: a `CUresult`, an `nvrtcResult`, an `nvJitLinkResult`,
-  /// an `errc`.
+  /// Returns the code. Its type depends on `domain()`: `CUresult`, `nvrtcResult`,
+  /// `nvJitLinkResult`, `curandStatus_t` or `errc`.
   int code() const noexcept { return code_; }
-  /// The code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
+  /// Returns the name of the code's enumerator, such as `CUDA_ERROR_OUT_OF_MEMORY`.
   const char* name() const noexcept {
     const char* known = detail::error_code_name(domain_, code_);
     return known != nullptr ? known : "unknown";
   }
-  /// The function that failed: a driver or NVRTC call, or the function of `gpu` that refused.
+  /// Returns the function that failed: a driver or NVRTC call, or the function of `gpu` that
+  /// rejected its arguments.
   const char* call() const noexcept { return call_; }
-  /// Where the user's source called the function of `gpu` that failed.
+  /// Returns the location in the user's source that called the failing function of `gpu`.
   source_location where() const noexcept { return where_; }
-  /// The value that was refused and the limit that it broke, where there are such; else 0.
+  /// Return the rejected value and the limit that it exceeds, or 0 if there are none.
   std::uint64_t asked() const noexcept { return asked_; }
   std::uint64_t limit() const noexcept { return limit_; }
-  /// What is known beyond the code: the sentence of a refusal, the log of a compilation.
+  /// Returns what is known beyond the code: why the arguments were rejected, or a compiler's log.
   const text& details() const noexcept { return details_; }
 
   error_kind kind() const noexcept;
-  /// Whether the context is lost: every later call on it gives this error again, until the process
-  /// (or the context, where it is not the primary one) is made anew.
+  /// Returns whether the error is sticky: the context is lost, and every later call on it fails
+  /// with this error. Restart the process, or destroy the context if it is not the primary one.
   bool is_sticky() const noexcept;
 
-  /// The whole story in a few lines: call, code, values, what to do, and the place in the source.
+  /// Composes a text of a few lines: the call, the code, the values, what to do, and the location
+  /// in the source.
   text message() const noexcept;
 
   cuda_error&& with_details(text details) && noexcept {
@@ -63,7 +67,7 @@ class cuda_error {
   friend bool operator==(const cuda_error& e, errc code) noexcept {
     return e.domain_ == error_domain::gpu && e.code_ == static_cast<int>(code);
   }
-  /// Same domain and code; the place and the values do not matter.
+  /// Compares domain and code, but not location and values.
   friend bool operator==(const cuda_error& a, const cuda_error& b) noexcept {
     return a.domain_ == b.domain_ && a.code_ == b.code_;
   }
@@ -79,23 +83,24 @@ class cuda_error {
 };
 
 inline bool cuda_error::is_sticky() const noexcept {
+  using detail::driver_code;
   if (domain_ != error_domain::driver) return false;
-  switch (code_) {
-    case 214:  // ECC_UNCORRECTABLE
-    case 220:  // NVLINK_UNCORRECTABLE
-    case 226:  // CONTAINED
-    case 700:  // ILLEGAL_ADDRESS
-    case 702:  // LAUNCH_TIMEOUT
-    case 709:  // CONTEXT_IS_DESTROYED
-    case 710:  // ASSERT
-    case 714:  // HARDWARE_STACK_ERROR
-    case 715:  // ILLEGAL_INSTRUCTION
-    case 716:  // MISALIGNED_ADDRESS
-    case 717:  // INVALID_ADDRESS_SPACE
-    case 718:  // INVALID_PC
-    case 719:  // LAUNCH_FAILED
-    case 721:  // TENSOR_MEMORY_LEAK
-    case 810:  // MPS_CLIENT_TERMINATED
+  switch (static_cast<driver_code>(code_)) {
+    case driver_code::ecc_uncorrectable:
+    case driver_code::nvlink_uncorrectable:
+    case driver_code::contained:
+    case driver_code::illegal_address:
+    case driver_code::launch_timeout:
+    case driver_code::context_is_destroyed:
+    case driver_code::assertion:
+    case driver_code::hardware_stack_error:
+    case driver_code::illegal_instruction:
+    case driver_code::misaligned_address:
+    case driver_code::invalid_address_space:
+    case driver_code::invalid_pc:
+    case driver_code::launch_failed:
+    case driver_code::tensor_memory_leak:
+    case driver_code::mps_client_terminated:
       return true;
     default:
       return false;
@@ -103,48 +108,51 @@ inline bool cuda_error::is_sticky() const noexcept {
 }
 
 inline error_kind cuda_error::kind() const noexcept {
+  using detail::driver_code;
   switch (domain_) {
     case error_domain::driver:
-      switch (code_) {
-        case 2:
+      switch (static_cast<driver_code>(code_)) {
+        case driver_code::out_of_memory:
           return error_kind::memory;
-        case 701:
-        case 703:
+        case driver_code::launch_out_of_resources:
+        case driver_code::launch_incompatible_texturing:
           return error_kind::launch;
-        case 34:
-        case 36:
-        case 46:
-        case 100:
-        case 209:
-        case 221:
-        case 222:
-        case 301:
-        case 303:
-        case 304:
-        case 600:
-        case 801:
-        case 802:
-        case 803:
-        case 804:
-        case 805:
-        case 806:
-        case 807:
-        case 808:
-        case 809:
-        case 999:
+        case driver_code::stub_library:
+        case driver_code::call_requires_newer_driver:
+        case driver_code::device_unavailable:
+        case driver_code::no_device:
+        case driver_code::no_binary_for_gpu:
+        case driver_code::jit_compiler_not_found:
+        case driver_code::unsupported_ptx_version:
+        case driver_code::file_not_found:
+        case driver_code::shared_object_init_failed:
+        case driver_code::operating_system:
+        case driver_code::not_ready:
+        case driver_code::not_supported:
+        case driver_code::system_not_ready:
+        case driver_code::system_driver_mismatch:
+        case driver_code::compat_not_supported_on_device:
+        case driver_code::mps_connection_failed:
+        case driver_code::mps_rpc_failure:
+        case driver_code::mps_server_not_ready:
+        case driver_code::mps_max_clients_reached:
+        case driver_code::mps_max_connections_reached:
+        case driver_code::unknown:
+        case driver_code::ecc_uncorrectable:
+        case driver_code::nvlink_uncorrectable:
           return error_kind::runtime;
-        case 200:
-        case 218:
-        case 300:
+        case driver_code::context_is_destroyed:
+          return error_kind::logic;
+        case driver_code::invalid_image:
+        case driver_code::invalid_ptx:
+        case driver_code::invalid_source:
           return error_kind::compile;
         default:
-          break;
+          return is_sticky() ? error_kind::launch : error_kind::logic;
       }
-      if (code_ == 214 || code_ == 220) return error_kind::runtime;
-      if (code_ == 709) return error_kind::logic;
-      return is_sticky() ? error_kind::launch : error_kind::logic;
     case error_domain::nvrtc:
-      return code_ == 1 ? error_kind::memory : error_kind::compile;
+      return code_ == static_cast<int>(detail::nvrtc_code::out_of_memory) ? error_kind::memory
+                                                                          : error_kind::compile;
     case error_domain::nvjitlink:
       return error_kind::compile;
     case error_domain::curand:
@@ -193,11 +201,10 @@ inline text cuda_error::message() const noexcept {
 
 namespace detail {
 
-/// Of a thread, which may still make errors when its objects are gone: in destructors of others.
+/// Set when the slot of this thread is destroyed; later destructors may still create errors.
 inline thread_local bool last_error_is_gone = false;
 
-/// The last error made in a thread, for gpu/core/last_error.hpp; one of no call where there is
-/// none.
+/// The last error of a thread, for gpu/core/last_error.hpp. Its call is null if there was none.
 struct last_error_slot {
   cuda_error error{error_domain::gpu, 0, nullptr, source_location{}};
 
@@ -205,19 +212,20 @@ struct last_error_slot {
 };
 inline thread_local last_error_slot last_error_of_thread;
 
-/// Notes an error on its way to the program. One without a place is no answer to the program: it
-/// goes to the error reporter, or there is another way.
-[[gnu::cold, gnu::noinline]] inline cuda_error noted_error(cuda_error error) noexcept {
+/// Records an error that is returned to the program. An error without a location is not: it goes to
+/// the error reporter, or the library recovers from it.
+inline cuda_error record_error(cuda_error error) noexcept {
   if (error.where().line() != 0 && !last_error_is_gone) last_error_of_thread.error = error;
   return error;
 }
 
-/// A refusal of this library's own: `sentence` names the value, the limit and the cure.
+/// Returns the error of a function that rejects its arguments. `sentence` says what is wrong with
+/// which value, what the limit is, and what to do.
 inline cuda_error refusal(errc code, const char* function, text sentence, source_location where,
                           std::uint64_t asked = 0, std::uint64_t limit = 0) noexcept {
-  return noted_error(cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
-                         .with_details(detail::move(sentence))
-                         .with_values(asked, limit));
+  return record_error(cuda_error(error_domain::gpu, static_cast<int>(code), function, where)
+                          .with_details(detail::move(sentence))
+                          .with_values(asked, limit));
 }
 
 }  // namespace detail

@@ -1,57 +1,58 @@
 #pragma once
 /// \file
-/// The codes that an error can carry: where it arose (`error_domain`), what `gpu` itself refuses
-/// (`errc`), and the kinds that a caller handles alike (`error_kind`).
+/// The codes of an error: who reported it (`error_domain`), the codes of `gpu` itself (`errc`), and
+/// the kinds of errors that a caller handles in the same way (`error_kind`).
 
 #include <cstdint>
 
 namespace gpu::inline v0 {
 
-/// Who reported the error; says how to read the code.
+/// Who reported the error. It determines the type of the code.
 enum class error_domain : std::uint8_t {
-  gpu,        ///< this library, before the driver was asked; the code is an `errc`
+  gpu,        ///< this library, before it called the driver; the code is an `errc`
   driver,     ///< the CUDA driver; the code is a `CUresult`
-  nvrtc,      ///< the run-time compiler; the code is an `nvrtcResult`
+  nvrtc,      ///< NVRTC; the code is an `nvrtcResult`
   curand,     ///< cuRAND; the code is a `curandStatus_t`
-  nvjitlink,  ///< the run-time linker; the code is an `nvJitLinkResult`
+  nvjitlink,  ///< nvJitLink; the code is an `nvJitLinkResult`
 };
 
-/// What this library refuses or cannot find by itself.
+/// The errors that this library finds itself.
 enum class errc : int {
-  no_driver = 1,       ///< libcuda.so.1 is not on this machine
-  driver_too_old,      ///< there is a driver, but older than the library can use
-  not_supported,       ///< the driver or the device lacks this one feature
-  no_nvrtc,            ///< no NVRTC library was found
-  nvrtc_too_old,       ///< there is an NVRTC, but older than the library can use
-  process_forked,      ///< driver or compiler was in use at fork(); a child cannot go on with it
-  process_exiting,     ///< process exit has begun; the driver and the compiler are left alone
-  invalid_argument,    ///< a value that can never be right
+  no_driver = 1,    ///< libcuda.so.1 was not found
+  driver_too_old,   ///< the driver is older than this library supports
+  not_supported,    ///< the driver or the device does not support the feature
+  no_nvrtc,         ///< no NVRTC library was found
+  nvrtc_too_old,    ///< NVRTC is older than this library supports
+  process_forked,   ///< a child process of fork() cannot use the driver or the compiler of its
+                    ///< parent
+  process_exiting,  ///< the process is exiting; the driver and the compiler are not called any more
+  invalid_argument,    ///< a value that is never valid
   index_out_of_range,  ///< a device, element or parameter index past the end
-  size_mismatch,       ///< two ranges that have to have the same length have not
-  size_overflow,       ///< a number of elements whose bytes do not fit in size_t
-  empty_handle,        ///< a handle that was moved from, or never filled
+  size_mismatch,       ///< two ranges that must have the same length differ
+  size_overflow,       ///< the size in bytes does not fit in size_t
+  empty_handle,        ///< a handle that was moved from or never set
   wrong_context,       ///< handles of different contexts or devices in one call
-  out_of_host_memory,  ///< the host could not give memory
+  out_of_host_memory,  ///< the host is out of memory
   invalid_launch,      ///< grid, block or shared memory outside the device's limits
-  argument_mismatch,   ///< arguments do not match the kernel's parameters
-  unknown_name,        ///< the module has no kernel or variable of that name
-  invalid_image,       ///< not a cubin, fatbin or PTX, or cut short
+  argument_mismatch,   ///< the arguments do not match the kernel's parameters
+  unknown_name,        ///< the module has no kernel or variable with this name
+  invalid_image,       ///< not a cubin, fatbin or PTX, or truncated
   compile_failed,      ///< the program does not compile; the log says why
   file_error,          ///< a file could not be read or written
   capture_prohibited,  ///< not allowed while the stream is being captured
   no_nvjitlink,        ///< no nvJitLink library was found
-  nvjitlink_too_old,   ///< there is an nvJitLink, but older than the library can use
-  link_failed,         ///< the inputs do not link; the log says why
-  callback_threw,      ///< a callable that the driver called let an exception out
+  nvjitlink_too_old,   ///< nvJitLink is older than this library supports
+  link_failed,         ///< the inputs cannot be linked; the log says why
+  callback_threw,      ///< a callback of the driver threw an exception
 };
 
-/// What a caller handles alike; the classes of PyCUDA's exceptions.
+/// The kinds of errors that a caller handles in the same way, like the exception classes of PyCUDA.
 enum class error_kind : std::uint8_t {
-  memory,   ///< an allocation could not be satisfied
-  launch,   ///< a kernel failed, often seen at a later call
-  logic,    ///< the program did something wrong
-  compile,  ///< source or image was refused
-  runtime,  ///< the machine or its set-up is not up to it
+  memory,   ///< an allocation failed
+  launch,   ///< a kernel failed; often reported by a later call
+  logic,    ///< the program is wrong
+  compile,  ///< a source or an image is not valid
+  runtime,  ///< the machine or its installation lacks something
 };
 
 }  // namespace gpu::inline v0

@@ -1,18 +1,17 @@
 #pragma once
 /// \file
-/// `expected`: a value, or the error that explains why there is none. It is `std::expected` where
-/// the standard library has that with its monadic operations, else a stand-in with the same
-/// interface. `result<T>`, the form the library returns, is in gpu/core/error.hpp.
+/// `expected`: a value, or the error that explains why there is none. It is `std::expected` if the
+/// standard library has it with its monadic operations, and otherwise a stand-in with the same
+/// interface. The library returns `result<T>`, which is in gpu/core/result.hpp.
 ///
-/// Units compiled either way can be linked into one program. What has an `expected` among its
-/// parameters or template arguments has it in its name too. An ordinary function that merely
-/// returns one has not, for names leave out the return type; so the namespace of the stand-in
-/// carries an ABI tag, which GCC and Clang add to the name of such a function. (A tag rather than
-/// an inline namespace around the whole library: the classes of the library stay the same types in
-/// both kinds of unit, and one driver table serves both.) Four things escape it, and the library
-/// does without them: a function template that returns an `expected` as `auto`; a data member of
-/// that type in a class; a virtual function that returns one; a static variable of that type,
-/// which would exist twice.
+/// Translation units of C++20 and of C++23 can be linked into one program. The mangled name of a
+/// function contains the types of its parameters and template arguments, but not its return type.
+/// So the namespace of the stand-in has an ABI tag, which GCC and Clang add to the name of each
+/// function that returns an `expected`. (With an inline namespace around the whole library, the
+/// classes of the library would be different types in the two kinds of units.) The tag does not
+/// cover four uses, which the library avoids: a function template that returns an `expected` as
+/// `auto`; a data member of that type; a virtual function that returns one; and a static variable
+/// of that type.
 
 #if __cplusplus > 202002L  // before, no library has it, and <version> is a long list to read
 #  include <version>

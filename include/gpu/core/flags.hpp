@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// Bitwise operators for the enumerations that are sets of flags.
+/// Bitwise operators for enumerations of flags.
 
 #include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 
-/// Specialise as `true` for an `enum class` whose enumerators are bits.
+/// Specialize as `true` for an `enum class` whose enumerators are bits.
 template <class Enum> inline constexpr bool is_flag_set = false;
 
 template <class Enum>
@@ -22,7 +22,7 @@ template <flag_set Enum> constexpr Enum operator&(Enum a, Enum b) noexcept {
 }
 template <flag_set Enum> constexpr Enum& operator|=(Enum& a, Enum b) noexcept { return a = a | b; }
 
-/// Whether all bits of `wanted` are in `set`.
+/// Returns whether `set` contains all bits of `wanted`.
 template <flag_set Enum> constexpr bool has(Enum set, Enum wanted) noexcept {
   return (set & wanted) == wanted;
 }

@@ -1,30 +1,30 @@
 #pragma once
 /// \file
-/// `kernel_argument`: how a type travels to a kernel. The launcher knows nothing of the types that
-/// stand for device memory, and they know nothing of the launcher; both know this trait.
+/// `kernel_argument`: how a type is passed to a kernel. The launch does not depend on the types
+/// that refer to device memory, nor they on the launch; both use this trait.
 
 #include <gpu/core/detail/traits.hpp>
 
 namespace gpu::inline v0 {
 
-/// Says what a kernel's parameter gets when an argument of type `A` is passed. The primary template
-/// is for values: the parameter gets a copy. A type that stands for device memory specialises it:
+/// Defines what a kernel's parameter receives for an argument of type `A`. The primary template is
+/// for values: the parameter receives a copy. A type that refers to device memory specializes it:
 ///
 ///     template <> struct gpu::kernel_argument<my_array> {
 ///       // for parameters such as `float*`, `const float*` and `void*`
 ///       static float* pointer(const my_array& a) noexcept { return a.device_data(); }
-///       // for parameters of class type; leave it out where there is none
+///       // for parameters of class type; optional
 ///       static gpu::device_span<float> value(const my_array& a) noexcept { return a.span(); }
 ///       // a temporary owner would free the memory before the kernel reads it
 ///       static float* pointer(const my_array&&) = delete;
 ///       static gpu::device_span<float> value(const my_array&&) = delete;
-///       // where it is known: the context that the memory belongs to, empty after a move
+///       // optional: the context that the memory belongs to, empty after a move
 ///       static gpu::context_ref context(const my_array& a) noexcept { return a.context(); }
 ///     };
 ///
-/// The functions must be cheap and must not fail; they are called on every launch. With a `context`
-/// the launch refuses what was moved from, and memory of a device that the kernel's cannot reach.
-/// `static constexpr bool any_context = true;` says that every device reaches it.
+/// The functions must be cheap and must not fail; every launch calls them. With `context`, the
+/// launch rejects arguments that were moved from and memory that the kernel's device cannot access.
+/// `static constexpr bool any_context = true;` declares that every device can access it.
 template <class A> struct kernel_argument {
   static constexpr const A& value(const A& argument) noexcept { return argument; }
 };
@@ -39,7 +39,7 @@ namespace detail {
 
 template <class A> using kernel_argument_of = kernel_argument<remove_cvref_t<A>>;
 
-/// Whether `A` (with its reference, as it was passed) stands for device memory.
+/// Satisfied if `A` (with the reference of the argument) refers to device memory.
 template <class A>
 concept has_kernel_pointer = requires(A&& argument) {
   requires is_pointer<decltype(kernel_argument_of<A>::pointer(static_cast<A&&>(argument)))>;
@@ -51,7 +51,7 @@ concept has_kernel_value = requires(A&& argument) {
       remove_cvref_t<decltype(kernel_argument_of<A>::value(static_cast<A&&>(argument)))>>;
 };
 
-/// Whether it knows the context that the memory belongs to.
+/// Satisfied if the context that the memory belongs to is known.
 template <class A>
 concept has_kernel_context =
     requires(const A& argument) { kernel_argument_of<A>::context(argument).native(); };
@@ -62,9 +62,9 @@ concept reached_from_any_context = requires { requires kernel_argument_of<A>::an
 template <class From, class To>
 concept kernel_convertible = convertible<From, To>;
 
-/// Whether an arithmetic conversion can make another number altogether: from floating point to
-/// an integer, or from an integer to one with fewer bits. Changes of sign and of precision pass, as
-/// they do in any call in C++.
+/// Returns whether an arithmetic conversion can change the number entirely: from floating point to
+/// an integer, or to an integer with fewer bits. Changes of sign and of precision are allowed, as
+/// in any C++ call.
 template <class From, class To> constexpr bool conversion_mangles() noexcept {
   if constexpr (same<From, To>) {
     return false;
@@ -88,7 +88,7 @@ template <class A, class P> constexpr bool passes_as() noexcept {
   }
 }
 
-/// The value that a parameter `P` gets from `argument`.
+/// Returns the value that a parameter `P` receives for `argument`.
 template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
   if constexpr (is_pointer<P> && has_kernel_pointer<A>) {
     return kernel_argument_of<A>::pointer(static_cast<A&&>(argument));
@@ -101,8 +101,8 @@ template <class P, class A> constexpr P pass_as(A&& argument) noexcept {
 
 }  // namespace detail
 
-/// Whether an argument of type `A` can be passed for a parameter of type `P`: it stands for device
-/// memory of the right type, or it converts without becoming another number.
+/// Satisfied if an argument of type `A` can be passed for a parameter of type `P`: it refers to
+/// device memory of the right type, or it converts without changing the number.
 template <class A, class P>
 concept kernel_argument_for = kernel_parameter<P> && detail::passes_as<A, P>();
 

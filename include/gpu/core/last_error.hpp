@@ -1,31 +1,31 @@
 #pragma once
 /// \file
-/// The last error of a thread, for programs that look after the fact, as the CUDA runtime's do:
-/// `peek_last_error` and `take_last_error`.
+/// The last error of a thread, for programs that check for errors afterwards, as with the CUDA
+/// runtime: `peek_last_error` and `take_last_error`.
 ///
 ///     (void)gpu::launch(stream, {blocks, 256}, step, x);
 ///     (void)gpu::launch(stream, {blocks, 256}, step, y);
 ///     GPU_TRY(gpu::take_last_error());
 ///
-/// An error is noted where this library makes it, whether its result is looked at or not. Unlike
-/// the runtime's, it is not one of other libraries, nor of work that still runs: that takes a
-/// synchronisation. What an owner's destructor meets goes to the error reporter instead. Where a
-/// context is lost, the next call on it notes that again.
-/// **Threads**: each has a last error of its own; so has each shared library that hides its
-/// symbols.
+/// The library records each error that it returns, whether the result is checked or not. Unlike the
+/// runtime's last error, this is never an error of another library, or of work that is still
+/// running: synchronize to see that. Errors in destructors go to the error reporter instead. After
+/// a sticky error, the next call on the context records it again. **Threads**: each thread has its
+/// own last error; so does each shared library that hides its symbols.
 
 #include <gpu/core/result.hpp>
 
 namespace gpu::inline v0 {
 
-/// The last error that a function of `gpu` returned in this thread, since it was taken; success
-/// where there was none. Asks no driver, does not block, and is not affected by stream capture.
+/// Returns the last error that a function of `gpu` returned on this thread since the last
+/// `take_last_error`, or success if there was none. Does not call the driver or block; legal during
+/// stream capture.
 [[nodiscard]] inline result<> peek_last_error() noexcept {
   if (detail::last_error_is_gone || detail::last_error_of_thread.error.call() == nullptr) return {};
   return detail::fail(detail::last_error_of_thread.error);
 }
 
-/// The same, and forgets it.
+/// Returns the last error like `peek_last_error`, and resets it to success.
 [[nodiscard]] inline result<> take_last_error() noexcept {
   result<> last = peek_last_error();
   if (!last.has_value())

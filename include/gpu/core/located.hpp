@@ -1,14 +1,15 @@
 #pragma once
 /// \file
-/// `located<T>`: an argument that also carries the place of the call.
+/// `located<T>`: an argument together with the source location of the call.
 
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/source_location.hpp>
 
 namespace gpu::inline v0 {
 
-/// Converts from whatever `T` converts from and notes where that happened. Functions that end in a
-/// parameter pack take one as their first parameter, since no defaulted location can follow a pack.
+/// Converts from anything that `T` converts from, and records the source location of the
+/// conversion. Functions that end in a parameter pack take one as their first parameter, because a
+/// defaulted location cannot follow a pack.
 template <class T> struct located {
   T value;
   source_location where;

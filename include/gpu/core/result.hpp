@@ -13,31 +13,30 @@
 
 namespace gpu::inline v0 {
 
-/// A `T`, or the error that kept it from being made. `[[nodiscard]]`, like the function it came
-/// from.
+/// A `T`, or the error that explains why there is none. `[[nodiscard]]`.
 template <class T = void> using result = expected<T, cuda_error>;
 
 namespace detail {
 
-/// `fail(refusal(...))` reads better than the `unexpected` it makes.
+/// Returns the `unexpected` that converts to any failed `result`.
 inline unexpected<cuda_error> fail(cuda_error error) noexcept {
   return unexpected<cuda_error>(detail::move(error));
 }
 
-/// What `GPU_TRY` returns: the error moved out. One call, for the macro stands in hundreds of
-/// functions, and each of its names is looked up in every one.
+/// Moves the error out, for `GPU_TRY`. One call keeps the macro, which is used in hundreds of
+/// functions, cheap to compile.
 template <class Result> unexpected<cuda_error> failure_of(Result& r) noexcept {
   return detail::fail(detail::move(r).error());
 }
 
-/// What `GPU_TRY` yields: the value moved out, or nothing for `result<void>`.
+/// Moves the value out, for `GPU_TRY`; returns nothing for `result<void>`.
 template <class T> T take_value(result<T>& r) noexcept {
   if constexpr (!__is_same(T, void)) return *detail::move(r);
 }
 
 #if defined(__CUDACC__) && defined(__NVCC__)
 
-/// Holds a result, and leaves it to an `owned_result` to destroy it.
+/// Holds a result that an `owned_result` destroys.
 template <class Result> struct bare_result {
   alignas(Result) unsigned char bytes[sizeof(Result)];
 
@@ -68,32 +67,31 @@ template <class Result> owned_result(bare_result<Result>&) -> owned_result<Resul
 ///
 ///     gpu::stream stream = GPU_TRY(gpu::stream::create(device));
 ///
-/// The one macro of the interface. It uses the statement expressions of GCC and Clang. One may
-/// stand inside another.
+/// The only macro of the interface. It uses the statement expressions of GCC and Clang, and can be
+/// nested.
 #define GPU_TRY(...) GPU_DETAIL_TRY(__COUNTER__, __VA_ARGS__)
 
 // The number keeps a GPU_TRY inside another from shadowing its variable.
 #define GPU_DETAIL_TRY(number, ...) GPU_DETAIL_TRY_AS(number, __VA_ARGS__)
 #if defined(__CUDACC__) && defined(__NVCC__)
-// nvcc 13.0's front end ends with a segmentation fault at a variable with a destructor whose
-// initialiser may return and has a temporary with a destructor: at `GPU_TRY(f(GPU_TRY(g())))`, were
-// it written as for the others.
+// The front end of nvcc 13.0 crashes on a variable with a destructor whose initializer can return
+// and has a temporary with a destructor, as in `GPU_TRY(f(GPU_TRY(g())))` written as for the other
+// compilers.
 #  define GPU_DETAIL_TRY_AS(number, ...)                                                  \
     (__extension__({                                                                      \
       auto gpu_try_bare_##number = ::gpu::detail::bare(__VA_ARGS__);                      \
       ::gpu::detail::owned_result gpu_try_owned_##number{gpu_try_bare_##number};          \
       auto& gpu_try_result_##number = gpu_try_owned_##number.get();                       \
-      if (!gpu_try_result_##number.has_value()) [[unlikely]] {                            \
+      if (!gpu_try_result_##number.has_value()) {                                         \
         return ::gpu::detail::fail(::gpu::detail::move(gpu_try_result_##number).error()); \
       }                                                                                   \
       ::gpu::detail::take_value(gpu_try_result_##number);                                 \
     }))
 #else
-#  define GPU_DETAIL_TRY_AS(number, ...)                           \
-    (__extension__({                                               \
-      auto gpu_try_result_##number = (__VA_ARGS__);                \
-      if (!gpu_try_result_##number) [[unlikely]]                   \
-        return ::gpu::detail::failure_of(gpu_try_result_##number); \
-      ::gpu::detail::take_value(gpu_try_result_##number);          \
+#  define GPU_DETAIL_TRY_AS(number, ...)                                                       \
+    (__extension__({                                                                           \
+      auto gpu_try_result_##number = (__VA_ARGS__);                                            \
+      if (!gpu_try_result_##number) return ::gpu::detail::failure_of(gpu_try_result_##number); \
+      ::gpu::detail::take_value(gpu_try_result_##number);                                      \
     }))
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `sequence<T>`: elements one after another in memory of their own. What the library needs of
-/// `std::vector`, which costs three and a half times what `cuda.h` does to include.
+/// `sequence<T>`: a small `std::vector`. (To include `<vector>` costs three and a half times what
+/// `cuda.h` does.)
 
 #include <gpu/core/detail/utility.hpp>
 
@@ -11,9 +11,9 @@
 
 namespace gpu::inline v0 {
 
-/// Owns `size()` elements that lie one after another; a value, which copies and compares element by
-/// element. Grows at the end; pointers to elements last until it grows.
-/// Where the host runs out of memory, operator new decides, as for `std::vector`.
+/// Owns `size()` contiguous elements. It copies and compares element by element, and grows at the
+/// end, which invalidates pointers to elements. If the host is out of memory, operator new throws,
+/// as for `std::vector`.
 template <class T> class sequence {
  public:
   using value_type = T;
@@ -24,7 +24,7 @@ template <class T> class sequence {
   explicit sequence(std::size_t size) { resize(size); }
   sequence(std::initializer_list<T> elements) { append(elements.begin(), elements.end()); }
   sequence(const T* first, const T* last) { append(first, last); }
-  /// From any other range of elements in memory: `std::vector`, `std::span`, `std::array`.
+  /// Copies any other contiguous range of elements: `std::vector`, `std::span`, `std::array`.
   template <class Range>
     requires(!detail::same<Range, sequence> &&
              requires(const Range& range) {
@@ -72,10 +72,10 @@ template <class T> class sequence {
 
   void push_back(const T& element) { emplace_back(element); }
   void push_back(T&& element) { emplace_back(detail::move(element)); }
-  /// Makes an element at the end; the arguments may be parts of an element.
+  /// Constructs an element at the end. The arguments may refer to elements of the sequence.
   template <class... Arguments> T& emplace_back(Arguments&&... arguments) {
     if (size_ == capacity_) {
-      // The new element comes first, because the arguments may lie in the old memory.
+      // The new element is constructed first, because the arguments may refer to the old memory.
       sequence grown;
       grown.allocate(size_ < 4 ? 8 : size_ * 2);
       ::new (static_cast<void*>(grown.data_ + size_)) T(static_cast<Arguments&&>(arguments)...);
@@ -91,7 +91,7 @@ template <class T> class sequence {
     for (; first != last; ++first) push_back(*first);
   }
   void pop_back() noexcept { data_[--size_].~T(); }
-  /// Takes one element out; those behind it move up.
+  /// Removes one element and moves the later ones up.
   void erase(T* element) noexcept {
     for (T* next = element + 1; next != end(); ++element, ++next) *element = detail::move(*next);
     pop_back();
@@ -135,13 +135,13 @@ template <class T> class sequence {
   void allocate(std::size_t capacity) {
     static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     constexpr std::size_t most = static_cast<std::size_t>(-1) / 2 / sizeof(T);
-    // More than there can be: operator new refuses it as it refuses what there is not.
+    // More than any host has: operator new fails as if memory were exhausted.
     const std::size_t bytes =
         capacity > most ? static_cast<std::size_t>(-1) / 2 : capacity * sizeof(T);
     data_ = static_cast<T*>(::operator new(bytes));
     capacity_ = capacity;
   }
-  /// Moves the elements of `other`, which are none afterwards, to memory that has room for them.
+  /// Moves the elements of `other` to new memory and leaves `other` empty.
   void take(sequence& other) noexcept {
     for (; size_ < other.size_; ++size_) {
       ::new (static_cast<void*>(data_ + size_)) T(detail::move(other.data_[size_]));

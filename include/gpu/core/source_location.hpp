@@ -1,14 +1,14 @@
 #pragma once
 /// \file
-/// `source_location`: the place of a call in the user's source.
+/// `source_location`: the file and line of a call in the user's source.
 
 #include <cstdint>
 
 namespace gpu::inline v0 {
 
-/// File and line, as those of `std::source_location`, which Clang has only since 16. Two words, so
-/// that it travels in registers: it is a defaulted last parameter of every fallible function, so
-/// that an error names the line that asked.
+/// File and line, as in `std::source_location`, which Clang supports since version 16. It is the
+/// defaulted last parameter of every fallible function, so that an error names the line of the
+/// call; two words, so that it is passed in registers.
 class source_location {
  public:
   constexpr source_location() noexcept = default;
@@ -17,7 +17,7 @@ class source_location {
     return source_location{file, static_cast<std::uint32_t>(line)};
   }
   constexpr const char* file_name() const noexcept { return file_; }
-  /// 0 where no place is known.
+  /// Returns the line, or 0 if the location is unknown.
   constexpr std::uint32_t line() const noexcept { return line_; }
 
  private:

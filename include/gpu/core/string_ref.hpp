@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `string_ref` and `bytes_ref`: parameters that take a string or a block of bytes in whatever type
-/// the caller has it, without `<string>`, `<string_view>` or `<span>`.
+/// `string_ref` and `bytes_ref`: parameter types that accept a string or a block of bytes of any
+/// type, without `<string>`, `<string_view>` or `<span>`.
 
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/text.hpp>
@@ -30,7 +30,7 @@ concept bytes_like = contiguous_range<Range> && sizeof(element_of<Range>) == 1 &
 
 }  // namespace detail
 
-/// Characters that live elsewhere: from a literal or zero-terminated string, a `text`, a
+/// Refers to characters of the caller: a literal, a null-terminated string, a `text`, a
 /// `std::string`, a `std::string_view` and the like. For parameters; it does not keep them alive.
 class string_ref {
  public:
@@ -53,7 +53,7 @@ class string_ref {
   constexpr string_ref substring(std::size_t first, std::size_t count) const noexcept {
     return {data_ + first, count};
   }
-  /// A copy that owns its characters and ends in zero.
+  /// Returns a null-terminated copy that owns its characters.
   text to_text() const noexcept { return text(data_, size_); }
 
   friend constexpr bool operator==(string_ref a, string_ref b) noexcept {
@@ -65,14 +65,14 @@ class string_ref {
   std::size_t size_ = 0;
 };
 
-/// Bytes that live elsewhere: from a `std::vector` or `std::span` of `char`, `unsigned char` or
+/// Refers to bytes of the caller: a `std::vector` or `std::span` of `char`, `unsigned char` or
 /// `std::byte`, a `std::string`, a `text` and the like. For parameters; it does not keep them
 /// alive.
 class bytes_ref {
  public:
   constexpr bytes_ref() noexcept = default;
   constexpr bytes_ref(const void* data, std::size_t size) noexcept : data_{data}, size_{size} {}
-  /// A zero-terminated string; the terminator is not counted.
+  /// Refers to a null-terminated string without its terminator.
   constexpr bytes_ref(const char* string) noexcept
       : data_{string}, size_{string == nullptr ? 0 : __builtin_strlen(string)} {}
   template <detail::bytes_like Range>

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `text`: an immutable string that is one pointer wide, cheap to copy and costs no `<string>` to
-/// include. Error messages, compiler logs and names that have to outlive their source are texts.
+/// `text`: an immutable string of the size of one pointer, cheap to copy, without `<string>`. Used
+/// for error messages, compiler logs, and names that must outlive their source.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,9 @@ namespace detail {
 class text_builder;
 }
 
-/// An immutable, reference-counted, zero-terminated string. Copying costs one atomic increment.
-/// **Threads**: copies of one text may be used and destroyed in different threads.
-/// **Errors**: a text for which the host has no memory is `lost`. It is not empty: it says so in
-/// words, as its copies do.
+/// An immutable, reference-counted, null-terminated string. Copying costs one atomic increment.
+/// **Threads**: copies of a text can be used and destroyed on different threads. **Errors**: if the
+/// host is out of memory, the text is `lost`: its characters are a sentence that says so.
 class text {
  public:
   text() noexcept = default;
@@ -50,7 +49,7 @@ class text {
     }
   }
 
-  /// The characters, terminated by zero; never null.
+  /// Returns the null-terminated characters; never a null pointer.
   const char* c_str() const noexcept { return block_ == nullptr ? "" : characters_of(block_); }
   const char* data() const noexcept { return c_str(); }
   std::size_t size() const noexcept { return block_ == nullptr ? 0 : block_->size; }
@@ -58,16 +57,17 @@ class text {
   const char* begin() const noexcept { return c_str(); }
   const char* end() const noexcept { return c_str() + size(); }
 
-  /// Whether the host had no memory for the characters. What the text has instead is a sentence
-  /// for people: a program that needs the characters themselves has to ask.
+  /// Returns whether the host had no memory for the characters. The text then holds a sentence that
+  /// says so; check this before a program uses the characters for anything but a message.
   bool lost() const noexcept { return block_ != nullptr && block_->lost != 0; }
 
-  /// Whether `part` occurs in the text.
+  /// Returns whether the text contains `part`.
   bool contains(const char* part) const noexcept {
     return __builtin_strstr(c_str(), part) != nullptr;
   }
 
-  /// Makes a `std::string`, a `std::string_view` or whatever else is built from pointer and size.
+  /// Converts to `std::string`, `std::string_view`, or any type that is constructed from a pointer
+  /// and a size.
   template <class String>
     requires requires(const char* p, std::size_t n) { String(p, n); } && (sizeof(String) > 1)
   explicit operator String() const {
@@ -89,7 +89,7 @@ class text {
     std::uint32_t lost;
     std::size_t size;
   };
-  /// What all texts share that were lost. It owns itself, so that it is never freed.
+  /// Shared by all lost texts. It holds a reference to itself, so it is never freed.
   struct lost_block {
     block start;
     char characters[48];
@@ -121,7 +121,7 @@ inline constinit text::lost_block text::lost_{{1, 1, 47},
 
 namespace detail {
 
-/// Puts a text together piece by piece. If memory runs out for one of them, the whole is lost.
+/// Builds a text from parts. If there is no memory for a part, the whole text is lost.
 class text_builder {
  public:
   text_builder() noexcept = default;
@@ -135,7 +135,7 @@ class text_builder {
   text_builder& operator<<(const text& t) noexcept { return append(t.data(), t.size()); }
   text_builder& operator<<(char c) noexcept { return append(&c, 1); }
 
-  /// A number in decimal.
+  /// Appends a number in decimal.
   template <class Integer>
     requires(is_integral<Integer> && !same<Integer, char> && !same<Integer, bool>)
   text_builder& operator<<(Integer value) noexcept {
@@ -157,10 +157,10 @@ class text_builder {
 
   std::size_t size() const noexcept { return size_; }
 
-  /// Has the text be lost, since something that belongs in it was.
+  /// Marks the text as lost, because a part of it was.
   void lose() noexcept { lost_ = true; }
 
-  /// The text so far; the builder is empty afterwards.
+  /// Returns the text built so far, and leaves the builder empty.
   text finish() noexcept {
     text result;
     if (lost_) {
@@ -209,12 +209,10 @@ class text_builder {
   bool lost_ = false;  ///< a piece is missing
 };
 
-/// Returns `made`, whose characters the program cannot do without. If they were lost, does what
-/// operator new does where memory has run out, as `sequence` would: mostly, throws
-/// `std::bad_alloc`.
+/// Returns `made`, whose characters the program needs. If they are lost, behaves like operator new
+/// out of memory, as `sequence` does: usually throws `std::bad_alloc`.
 inline text required(text made) {
-  if (made.lost()) [[unlikely]]
-    ::operator delete(::operator new(static_cast<std::size_t>(-1) / 2));
+  if (made.lost()) ::operator delete(::operator new(static_cast<std::size_t>(-1) / 2));
   return made;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What types and values are called in C++, known at compile time: for messages, and for the names
-/// of templates' instances. All compilers and standard libraries give the same names.
+/// The C++ names of types and values at compile time, for messages and for the names of template
+/// instances. All compilers and standard libraries yield the same names.
 
 #include <gpu/core/detail/value_name.hpp>
 
@@ -18,8 +18,7 @@ namespace gpu::inline v0 {
 ///     };
 template <class T> struct device_name {};
 
-/// A value among template arguments that are types, as in `instance<gpu::value<4>, float>`; see
-/// `instance`.
+/// A value in a list of types, as in `instance<gpu::value<4>, float>`; see `instance`.
 template <auto V> struct value {};
 
 namespace detail {
@@ -27,7 +26,7 @@ namespace detail {
 template <class T>
 concept has_device_name = requires { string_ref(device_name<T>::value); };
 
-/// What the compiler calls its function for `T` or for `V`.
+/// Return the compiler's name of this function, which contains `T` or `V`.
 template <class T> constexpr string_ref printed_function() noexcept {
   return {__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1};
 }
@@ -35,7 +34,8 @@ template <auto V> constexpr string_ref printed_value() noexcept {
   return {__PRETTY_FUNCTION__, sizeof __PRETTY_FUNCTION__ - 1};
 }
 
-/// What stands around the type there, learnt from one that all compilers print alike.
+/// The text around the type in that name, found with a type that all compilers print in the same
+/// way.
 struct printed_frame {
   std::size_t before = 0, after = 0;
 };
@@ -46,14 +46,14 @@ constexpr printed_frame find_frame() noexcept {
   return {at, whole.size() - at - 3};
 }
 
-/// `T` as the compiler prints it.
+/// Returns `T` as the compiler prints it.
 template <class T> constexpr string_ref printed_type() noexcept {
   constexpr printed_frame frame = find_frame();
   constexpr string_ref whole = printed_function<T>();
   return whole.substring(frame.before, whole.size() - frame.before - frame.after);
 }
 
-/// Clang prints local types without the function that they are in, but not their members.
+/// Clang prints local types without their function, but not their members.
 template <class T> constexpr name_fault hidden_fault() noexcept {
 #if defined(__clang__)
   if constexpr (is_enum<T>) {
@@ -75,7 +75,7 @@ template <class T> constexpr void write_type(name_writer& out) noexcept {
   write_after<T>(out);
 }
 
-/// One template argument: `value<V>` stands for `V`.
+/// Writes one template argument: `V` for `value<V>`.
 template <class T> struct template_argument {
   static constexpr void write(name_writer& out) noexcept { write_type<T>(out); }
 };
@@ -102,8 +102,8 @@ template <class... T> constexpr void write_arguments(name_writer& out) noexcept 
   out.put('>');
 }
 
-/// A class template's arguments, where its parameters are of a kind that can be told here. Others
-/// are written as the compiler prints them.
+/// The arguments of a class template, if its parameters are of a kind that can be matched here.
+/// Other templates are written as the compiler prints them.
 template <class T> struct template_parts {
   static constexpr bool known = false;
 };
@@ -133,8 +133,8 @@ template <template <class, std::size_t> class C, class A, std::size_t V>
 struct template_parts<C<A, V>> : known_template_parts<A, value<V>> {};
 #endif
 
-/// The arguments of a class template that a person wants to read, where those that the compiler
-/// prints are too many. A type specialises it with `known_template_parts`.
+/// The template arguments that a reader wants to see, if the compiler prints too many. Specialize
+/// it for a type with `known_template_parts`.
 template <class T> struct readable_parts {
   static constexpr bool known = false;
 };
@@ -162,7 +162,7 @@ template <class R, class... A> struct function_parts<R(A..., ...)> : known_funct
   static constexpr const char* end = ", ...)";
 };
 
-/// Whether a pointer to `T` needs parentheses around its `*`.
+/// Returns whether a pointer to `T` needs parentheses around its `*`.
 template <class T> inline constexpr bool binds_tighter = is_array<T> || function_parts<T>::known;
 
 template <class T> constexpr void write_qualifiers(name_writer& out, bool in_front) noexcept {
@@ -170,7 +170,7 @@ template <class T> constexpr void write_qualifiers(name_writer& out, bool in_fro
   if (is_volatile<T>) out.put(in_front ? "volatile " : " volatile");
 }
 
-/// Writes what stands before the name in a declaration of a variable of type `T`.
+/// Writes the part before the name in a declaration of a variable of type `T`.
 template <class T> constexpr void write_before(name_writer& out) noexcept {
   if constexpr (is_pointer<T> || is_reference<T>) {
     using pointed_at = conditional_t<is_pointer<T>, remove_pointer_t<T>, remove_reference_t<T>>;
@@ -196,14 +196,14 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
     constexpr string_ref printed = printed_type<T>();
     if (out.for_device) {
       if (same<T, long double>) out.blame(name_fault::long_double);
-      // What is wrong with arguments that are written one by one shows there.
+      // Faults of arguments that are written one by one are found there.
       constexpr std::size_t start = start_of_arguments(printed);
       out.blame(fault_in(template_parts<T>::known ? printed.substring(0, start) : printed));
       if constexpr (start == printed.size()) out.blame(hidden_fault<T>());
     }
     using parts = conditional_t<readable_parts<T>::known, readable_parts<T>, template_parts<T>>;
     if constexpr (parts::known) {
-      // A person may do without the arguments that are the default, which the compiler leaves out.
+      // A reader does not need the default arguments, which the compiler leaves out.
       if (out.for_device || readable_parts<T>::known) {
         write_canonical(out, printed.substring(0, start_of_arguments(printed)));
         return parts::write(out);
@@ -213,7 +213,7 @@ template <class T> constexpr void write_before(name_writer& out) noexcept {
   }
 }
 
-/// Writes what stands behind it.
+/// Writes the part after the name.
 template <class T> constexpr void write_after(name_writer& out) noexcept {
   if constexpr (is_pointer<T>) {
     if (binds_tighter<remove_pointer_t<T>>) out.put(')');
@@ -232,13 +232,13 @@ template <class T> constexpr void write_after(name_writer& out) noexcept {
   }
 }
 
-/// Characters that are known at compile time.
+/// Characters that are constant at compile time.
 template <std::size_t Size> struct fixed_name {
   char characters[Size + 1] = {};
   name_fault fault = name_fault::none;
 };
 
-/// What `write(writer)` writes.
+/// The characters that `write(writer)` writes.
 template <class Write> constexpr name_writer measure_name(Write write, bool for_device) noexcept {
   name_writer out;
   out.for_device = for_device;
@@ -258,7 +258,7 @@ template <class T>
 inline constexpr auto name_of_type =
     make_name<measure_name(write_type<T>, false).size>(write_type<T>, false);
 
-/// The name of `T`, for a person to read.
+/// The name of `T` for messages.
 template <class T> constexpr string_ref type_name_of() noexcept {
   return {name_of_type<T>.characters, sizeof name_of_type<T>.characters - 1};
 }

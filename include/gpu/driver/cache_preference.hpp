@@ -16,7 +16,7 @@ enum class cache_preference : unsigned char {
   equal = CU_FUNC_CACHE_PREFER_EQUAL,
 };
 
-/// The preference's name, such as "l1"; null for a value that is none.
+/// Returns the preference's name, such as "l1"; null for any other value.
 constexpr const char* name_of(cache_preference preference) noexcept {
   switch (preference) {
     case cache_preference::none:

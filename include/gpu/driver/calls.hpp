@@ -17,7 +17,7 @@ namespace detail {
                                                                  std::size_t index,
                                                                  source_location where) noexcept {
   if (table.start_failure != CUDA_SUCCESS) {
-    return gpu::detail::noted_error(cuda_error(error_domain::driver,
+    return gpu::detail::record_error(cuda_error(error_domain::driver,
                                                static_cast<int>(table.start_failure),
                                                table.unavailable_detail, where));
   }
@@ -70,14 +70,6 @@ namespace detail {
 
 namespace detail {
 
-/// Returns the error of a call that failed. A function of its own that makes the whole result, so
-/// that a call that succeeds is little code and can be inlined.
-template <class Result>
-[[gnu::cold, gnu::noinline]] Result failed(CUresult code, std::size_t index, source_location where,
-                                           CUstream stream) noexcept {
-  return gpu::detail::fail(error_of(code, index, where, stream));
-}
-
 /// Returns one function of the table in force, and sets `process` to the state of the process.
 /// Returns null if the table has no such function, or if the driver has not been loaded yet.
 template <auto Member>
@@ -87,15 +79,14 @@ template <auto Member>
   return table->*Member;
 }
 
-/// Returns the first stream among the arguments of a call, or null.
-constexpr CUstream stream_among() noexcept { return nullptr; }
-template <class First, class... Rest>
-constexpr CUstream stream_among([[maybe_unused]] First first, Rest... rest) noexcept {
-  if constexpr (__is_same(First, CUstream)) {
-    return first;
-  } else {
-    return stream_among(rest...);
-  }
+inline void keep_stream(CUstream& found, CUstream stream) noexcept { found = stream; }
+template <class Argument> void keep_stream(CUstream&, const Argument&) noexcept {}
+
+/// Returns the stream among the arguments of a call, or null.
+template <class... Arguments> CUstream stream_among(Arguments... arguments) noexcept {
+  CUstream found = nullptr;
+  (keep_stream(found, arguments), ...);
+  return found;
 }
 
 /// True for the functions whose success means that work launched earlier has finished.
@@ -130,88 +121,83 @@ template <> inline constexpr bool is_synchronization<&entry_points::ctx_synchron
   if (!error.is_sticky()) gpu::detail::report(error);
 }
 
+/// Returns the table in force. Before the driver is loaded all its members are null.
+[[gnu::always_inline]] inline const entry_points* table_in_force() noexcept {
+  const auto* process = __atomic_load_n(&gpu::detail::known_process, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(&process->table, __ATOMIC_ACQUIRE);
+}
+
+/// Returns the table in force, for a function that was not found in it: loads the driver if that
+/// has not been done yet.
+[[gnu::cold, gnu::noinline]] inline const entry_points& table_after_load() noexcept {
+  return current_entry_points();
+}
+
 /// The ways to call one function of the table. The parameters are those of the driver's function,
 /// so arguments convert to them as in a direct call.
 template <auto Member, class Type = decltype(Member)> struct entry_point;
 
 template <auto Member, class... Parameters>
 struct entry_point<Member, CUresult (CUDAAPI* entry_points::*)(Parameters...)> {
-  using function = CUresult(CUDAAPI*)(Parameters...);
-
   [[gnu::always_inline]] static result<> call(source_location where,
                                               Parameters... arguments) noexcept {
-    gpu::detail::process_front* process = nullptr;
-    const function f = find_function<Member>(process);
-    if (f == nullptr) [[unlikely]]
-      return call_after_load(where, arguments...);
-    const CUresult code = run(f, process, arguments...);
+    const entry_points* table = table_in_force();
+    if (table->*Member == nullptr) [[unlikely]] {
+      table = &table_after_load();
+      if (table->*Member == nullptr) {
+        return gpu::detail::fail(unavailable_error(*table, entry_point_index(Member), where));
+      }
+    }
+    [[maybe_unused]] std::uint64_t finished = 0;
+    if constexpr (is_synchronization<Member>)
+      finished = gpu::detail::launches_so_far(gpu::detail::launches());
+    const CUresult code = (table->*Member)(arguments...);
     if (code != CUDA_SUCCESS) [[unlikely]] {
-      return failed<result<>>(code, entry_point_index(Member), where, stream_among(arguments...));
+      return gpu::detail::fail(
+          error_of(code, entry_point_index(Member), where, stream_among(arguments...)));
+    }
+    if constexpr (is_synchronization<Member>) {
+      record_synchronization(gpu::detail::launches(), finished, sizeof...(arguments) == 0,
+                             stream_among(arguments...));
     }
     return {};
   }
 
   [[gnu::always_inline]] static result<bool> query(CUresult negative, source_location where,
                                                    Parameters... arguments) noexcept {
-    gpu::detail::process_front* process = nullptr;
-    const function f = find_function<Member>(process);
-    if (f == nullptr) [[unlikely]]
-      return query_after_load(negative, where, arguments...);
-    const CUresult code = run(f, process, arguments...);
+    const entry_points* table = table_in_force();
+    if (table->*Member == nullptr) [[unlikely]] {
+      table = &table_after_load();
+      if (table->*Member == nullptr) {
+        return gpu::detail::fail(unavailable_error(*table, entry_point_index(Member), where));
+      }
+    }
+    [[maybe_unused]] std::uint64_t finished = 0;
+    if constexpr (is_synchronization<Member>)
+      finished = gpu::detail::launches_so_far(gpu::detail::launches());
+    const CUresult code = (table->*Member)(arguments...);
     if (code != CUDA_SUCCESS && code != negative) [[unlikely]] {
-      return failed<result<bool>>(code, entry_point_index(Member), where,
-                                  stream_among(arguments...));
+      return gpu::detail::fail(
+          error_of(code, entry_point_index(Member), where, stream_among(arguments...)));
+    }
+    if constexpr (is_synchronization<Member>) {
+      if (code == CUDA_SUCCESS) {
+        record_synchronization(gpu::detail::launches(), finished, false,
+                               stream_among(arguments...));
+      }
     }
     return code == CUDA_SUCCESS;
   }
 
   [[gnu::always_inline]] static void destroy(Parameters... arguments) noexcept {
-    gpu::detail::process_front* process = nullptr;
-    const function f = find_function<Member>(process);
-    if (f == nullptr) [[unlikely]]
-      return destroy_after_load(arguments...);
-    const CUresult code = f(arguments...);
+    const entry_points* table = table_in_force();
+    if (table->*Member == nullptr) [[unlikely]] {
+      table = &table_after_load();
+      if (table->*Member == nullptr) return;
+    }
+    const CUresult code = (table->*Member)(arguments...);
     if (code != CUDA_SUCCESS) [[unlikely]]
       destroy_failed(code, entry_point_index(Member));
-  }
-
- private:
-  [[gnu::always_inline]] static CUresult run(function f, gpu::detail::process_front* process,
-                                             Parameters... arguments) noexcept {
-    if constexpr (is_synchronization<Member>) {
-      gpu::detail::launch_ring& ring = gpu::detail::launches(process);
-      const std::uint64_t finished = gpu::detail::launches_so_far(ring);
-      const CUresult code = f(arguments...);
-      if (code == CUDA_SUCCESS) {
-        record_synchronization(ring, finished, sizeof...(arguments) == 0,
-                               stream_among(arguments...));
-      }
-      return code;
-    } else {
-      static_cast<void>(process);
-      return f(arguments...);
-    }
-  }
-
-  // What the three do if the table in force has no such function: they load the driver, if that
-  // has not been done yet, and try again.
-
-  [[gnu::cold, gnu::noinline]] static result<> call_after_load(source_location where,
-                                                               Parameters... arguments) noexcept {
-    const entry_points& table = current_entry_points();
-    if (table.*Member != nullptr) return call(where, arguments...);
-    return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
-  }
-
-  [[gnu::cold, gnu::noinline]] static result<bool> query_after_load(
-      CUresult negative, source_location where, Parameters... arguments) noexcept {
-    const entry_points& table = current_entry_points();
-    if (table.*Member != nullptr) return query(negative, where, arguments...);
-    return gpu::detail::fail(unavailable_error(table, entry_point_index(Member), where));
-  }
-
-  [[gnu::cold, gnu::noinline]] static void destroy_after_load(Parameters... arguments) noexcept {
-    if (current_entry_points().*Member != nullptr) destroy(arguments...);
   }
 };
 

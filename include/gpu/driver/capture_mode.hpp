@@ -22,7 +22,7 @@ enum class capture_status : int {
   invalidated = CU_STREAM_CAPTURE_STATUS_INVALIDATED,  ///< spoiled by an error, and to be ended
 };
 
-/// The mode's name, such as "thread_local"; null for a value that is none.
+/// Returns the mode's name, such as "thread_local"; null for any other value.
 constexpr const char* name_of(capture_mode mode) noexcept {
   switch (mode) {
     case capture_mode::global:
@@ -35,7 +35,7 @@ constexpr const char* name_of(capture_mode mode) noexcept {
   return nullptr;
 }
 
-/// The status's name, such as "active"; null for a value that is none.
+/// Returns the status's name, such as "active"; null for any other value.
 constexpr const char* name_of(capture_status status) noexcept {
   switch (status) {
     case capture_status::none:
@@ -89,7 +89,7 @@ struct restore_capture_mode {
 /// In `relaxed` the thread may do what captures forbid, as one that fills a cache has to; in
 /// `thread_local_` it does not mind the captures of other threads; `global` is how threads begin.
 /// **Threads**: a matter of one thread, so the scope ends where it began.
-/// **Errors**: `errc::invalid_argument` for a value that is no mode; the driver's.
+/// **Errors**: `errc::invalid_argument` for a value that is not a valid mode; the driver's.
 /// (cuThreadExchangeStreamCaptureMode)
 class [[nodiscard]] capture_mode_scope {
  public:
@@ -123,7 +123,7 @@ inline result<> explain_no_capture(result<> told, const char* otherwise) noexcep
   out << "the stream is not being captured, so that there is no graph to add this to. Begin a "
          "capture before, or use gpu::"
       << otherwise << '.';
-  return fail(noted_error(move(told).error().with_details(out.finish())));
+  return fail(record_error(move(told).error().with_details(out.finish())));
 }
 
 }  // namespace detail

@@ -101,7 +101,7 @@ result<> measure_device(device candidate, Number& speed, source_location where) 
 ///     gpu::choose_device({.compute_capability = {9, 0}, .total_memory = 32ull << 30});
 ///
 /// **Errors**: `errc::not_supported`, where no device does, with what each of them lacks;
-/// `errc::index_out_of_range`, where there is none. **Capture**: not affected. **Threads**: any.
+/// `errc::index_out_of_range` if there is no device. **Capture**: not affected. **Threads**: any.
 /// (cuDeviceGetAttribute, cuDeviceTotalMem; the runtime's cudaChooseDevice)
 inline result<device> choose_device(const device_requirements& wanted = {},
                                     source_location where = source_location::current()) noexcept {
@@ -193,7 +193,8 @@ inline result<device> device_of_environment(const char* variable, const char* ch
   const bool is_index = *at == '\0';
   while (*at != '\0' && *at != ':') ++at;
   if (!is_index && *chosen != 'G' && *at == '\0') {
-    out << ", which is no device. Set it to an index such as 0, a place such as 0000:3b:00.0, or a "
+    out << ", which does not name a device. Set it to an index such as 0, a PCI address such as "
+           "0000:3b:00.0, or a "
            "UUID such as GPU-8f6d2a71.";
     return fail(refusal(errc::invalid_argument, "gpu::default_device", out.finish(), where));
   }
@@ -204,7 +205,7 @@ inline result<device> device_of_environment(const char* variable, const char* ch
   cuda_error error = detail::move(found).error();
   if (error == errc::index_out_of_range || error == errc::invalid_argument) {
     out << ": " << error.details();
-    error = noted_error(detail::move(error).with_details(out.finish()));
+    error = record_error(detail::move(error).with_details(out.finish()));
   }
   return fail(detail::move(error));
 }

@@ -45,28 +45,30 @@ inline result<> check_context_flags(context_flags flags, const char* function,
   const unsigned waiting = static_cast<unsigned>(flags) & CU_CTX_SCHED_MASK;
   if ((waiting & (waiting - 1)) == 0) [[likely]]
     return {};
-  return fail(refusal(errc::invalid_argument, function,
-                      text("the flags name more than one way for threads to wait. Choose one of "
-                           "spin, yield and blocking_sync."),
-                      where, waiting));
+  return fail(
+      refusal(errc::invalid_argument, function,
+              text("the flags name more than one way for threads to wait. Pass one of spin, "
+                   "yield and blocking_sync."),
+              where, waiting));
 }
 
-/// What the driver told of a limit that it did not set, with the limit and the value.
-[[gnu::cold, gnu::noinline]] inline result<> told_of_limit(result<> told, context_limit which,
+/// Adds the limit and the value to the driver's error for a limit that it did not set.
+[[gnu::cold, gnu::noinline]] inline result<> explain_limit(result<> failed, context_limit which,
                                                            std::size_t asked) noexcept {
-  cuda_error& error = told.error();
+  cuda_error& error = failed.error();
   const int code = error.domain() == error_domain::driver ? error.code() : 0;
   text_builder out;
   out << name_of(which) << " cannot be set to " << asked;
   if (code == CUDA_ERROR_UNSUPPORTED_LIMIT) {
-    out << ": the device has no such limit. Leave it out here.";
+    out << ": the device has no such limit. Do not set it on this device.";
   } else if ((code == CUDA_ERROR_INVALID_VALUE || code == CUDA_ERROR_OUT_OF_MEMORY) &&
              which < context_limit::shmem_size) {
-    out << ": that is too much, or kernels use it already. Ask for less, and before they do.";
+    out << ": the value is too large, or a kernel has used the limit already. Set a smaller value "
+           "before the first launch.";
   } else {
-    return told;
+    return failed;
   }
-  return fail(noted_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
+  return fail(record_error(detail::move(error).with_details(out.finish()).with_values(asked, 0)));
 }
 
 }  // namespace detail
@@ -91,7 +93,7 @@ template <class Self> class context_operations {
     return driver::call<&driver::entry_points::ctx_push_current>(where, native());
   }
 
-  /// The context on top of this thread's stack; empty where there is none.
+  /// Returns the context on top of this thread's stack; empty if the stack is.
   /// (cuCtxGetCurrent, cuCtxGetDevice)
   static result<context_ref> current(source_location where = source_location::current()) noexcept;
 
@@ -103,7 +105,7 @@ template <class Self> class context_operations {
   }
 
   /// One of the context's limits, in bytes or as a number. (cuCtxGetLimit)
-  /// **Errors**: `errc::invalid_argument` for a value that is no limit.
+  /// **Errors**: `errc::invalid_argument` for a value that is not a valid limit.
   result<std::size_t> limit(context_limit which,
                             source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::limit", where));
@@ -111,9 +113,9 @@ template <class Self> class context_operations {
                                                                   static_cast<CUlimit>(which));
   }
   /// Asks for another limit; the driver may round it, so read it back. (cuCtxSetLimit)
-  /// **Errors**: `errc::invalid_argument` for what is no limit; the driver's, with limit and value:
-  /// CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_OUT_OF_MEMORY for more than the device can set aside,
-  /// CUDA_ERROR_UNSUPPORTED_LIMIT where it has no such limit.
+  /// **Errors**: `errc::invalid_argument` for a value that is not a valid limit; the driver's, with
+  /// limit and value: CUDA_ERROR_INVALID_VALUE or CUDA_ERROR_OUT_OF_MEMORY for more than the device
+  /// can set aside, CUDA_ERROR_UNSUPPORTED_LIMIT where it has no such limit.
   result<> set_limit(context_limit which, std::size_t value,
                      source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(which, "context_limit", "gpu::context::set_limit", where));
@@ -121,7 +123,7 @@ template <class Self> class context_operations {
                                                             static_cast<CUlimit>(which), value);
     if (set.has_value()) [[likely]]
       return set;
-    return detail::told_of_limit(detail::move(set), which, value);
+    return detail::explain_limit(detail::move(set), which, value);
   }
 
   /// How L1 cache and shared memory divide what they share, for kernels without a preference of
@@ -133,7 +135,8 @@ template <class Self> class context_operations {
                                                             &config));
     return static_cast<gpu::cache_preference>(config);
   }
-  /// **Errors**: `errc::invalid_argument` for a value that is no preference. (cuCtxSetCacheConfig)
+  /// **Errors**: `errc::invalid_argument` for a value that is not a valid preference.
+  /// (cuCtxSetCacheConfig)
   result<> set_cache_preference(gpu::cache_preference prefer,
                                 source_location where = source_location::current()) const noexcept {
     GPU_TRY(detail::require_enumerator(prefer, "cache_preference",
@@ -288,7 +291,7 @@ class context : public context_operations<context> {
     result<> created = driver::call<&driver::entry_points::ctx_create>(
         where, &native, nullptr, static_cast<unsigned>(flags), on.native());
     if (!created.has_value()) [[unlikely]]
-      GPU_TRY(detail::told_of_device(detail::move(created), on.native(), where));
+      GPU_TRY(detail::explain_device(detail::move(created), on.native(), where));
     context made = adopt(context_ref::from_native(native, on));
     GPU_TRY(driver::call<&driver::entry_points::ctx_pop_current>(where, &native));
     return made;

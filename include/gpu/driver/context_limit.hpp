@@ -20,7 +20,7 @@ enum class context_limit : int {
   cig_shmem_fallback_enabled = CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED,
 };
 
-/// The limit's name, such as "stack_size"; null for a value that is none.
+/// Returns the limit's name, such as "stack_size"; null for any other value.
 constexpr const char* name_of(context_limit limit) noexcept {
   switch (limit) {
     case context_limit::stack_size:

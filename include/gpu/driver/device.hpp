@@ -62,8 +62,9 @@ struct device_limits {
 namespace detail {
 
 /// What the driver said of an id, with the id where that is what is wrong.
-[[gnu::cold, gnu::noinline]] inline cuda_error no_device_at(const char* id, const cuda_error& told,
-                                                            source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] inline cuda_error explain_pci_bus_id(const char* id,
+                                                                  const cuda_error& told,
+                                                                  source_location where) noexcept {
   if (told.domain() != error_domain::driver ||
       (told.code() != CUDA_ERROR_INVALID_DEVICE && told.code() != CUDA_ERROR_INVALID_VALUE)) {
     return told;
@@ -114,7 +115,8 @@ template <class Self> class device_operations {
     CUdevice native = 0;
     const result<> found =
         driver::call<&driver::entry_points::device_get_by_pci_bus_id>(where, &native, id);
-    if (!found.has_value()) return detail::fail(detail::no_device_at(id, found.error(), where));
+    if (!found.has_value())
+      return detail::fail(detail::explain_pci_bus_id(id, found.error(), where));
     return Self::from_native(native);
   }
 

@@ -20,7 +20,7 @@ enum class compute_mode : int {
   exclusive_process = CU_COMPUTEMODE_EXCLUSIVE_PROCESS,
 };
 
-/// The mode's name, such as "exclusive_process"; null for a value that is none.
+/// Returns the mode's name, such as "exclusive_process"; null for any other value.
 constexpr const char* name_of(compute_mode mode) noexcept {
   switch (mode) {
     case compute_mode::default_:
@@ -39,7 +39,7 @@ enum class device_numa_config : int {
   numa_node = CU_DEVICE_NUMA_CONFIG_NUMA_NODE,
 };
 
-/// The config's name, such as "numa_node"; null for a value that is none.
+/// Returns the config's name, such as "numa_node"; null for any other value.
 constexpr const char* name_of(device_numa_config config) noexcept {
   switch (config) {
     case device_numa_config::none:
@@ -65,7 +65,7 @@ enum class rdma_writes_ordering : int {
   all_devices = CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES,  ///< every CUDA device
 };
 
-/// The ordering's name, such as "all_devices"; null for a value that is none.
+/// Returns the ordering's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(rdma_writes_ordering ordering) noexcept {
   switch (ordering) {
     case rdma_writes_ordering::none:
@@ -114,7 +114,8 @@ inline constexpr device_attribute_info device_attribute_list[] = {
 #include <gpu/driver/detail/device_attribute.inc>
 };
 
-/// The attribute's name, such as "warp_size"; null for a value that this library does not know.
+/// Returns the attribute's name, such as "warp_size"; null for a value that this library does not
+/// know.
 constexpr const char* name_of(device_attribute attribute) noexcept {
   for (const device_attribute_info& info : device_attribute_list) {
     if (info.attribute == attribute) return info.name;

@@ -16,7 +16,7 @@ enum class driver_log_level {
   warning = CU_LOG_LEVEL_WARNING  ///< something is not as it should be
 };
 
-/// The level's name, such as "error"; null for a value that is none.
+/// Returns the level's name, such as "error"; null for any other value.
 constexpr const char* name_of(driver_log_level level) noexcept {
   switch (level) {
     case driver_log_level::error:

@@ -156,8 +156,8 @@ namespace detail {
 
 /// `record` on any stream, or what is wrong with it; `wait` likewise.
 template <class Stream, class Event>
-[[gnu::cold, gnu::noinline]] result<> record_carefully(const Stream& stream, const Event& event,
-                                                       source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] result<> record_checked(const Stream& stream, const Event& event,
+                                                     source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::record", where));
   GPU_TRY(require(event, "gpu::record", where));
   if (stream.context() != event.context()) {
@@ -170,8 +170,8 @@ template <class Stream, class Event>
   });
 }
 template <class Stream, class Event>
-[[gnu::cold, gnu::noinline]] result<> wait_carefully(const Stream& stream, const Event& event,
-                                                     source_location where) noexcept {
+[[gnu::cold, gnu::noinline]] result<> wait_checked(const Stream& stream, const Event& event,
+                                                   source_location where) noexcept {
   GPU_TRY(require(stream, "gpu::wait", where));
   GPU_TRY(require(event, "gpu::wait", where));
   return on_stream(stream, where, [&] {
@@ -191,8 +191,8 @@ template <class Stream, class Event>
 [[gnu::always_inline]] inline result<> record(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
-  if (!detail::is_usual(stream) || !event || stream.context() != event.context()) [[unlikely]]
-    return detail::record_carefully(detail::copy_of(stream), detail::copy_of(event), where);
+  if (!detail::is_fast_path(stream) || !event || stream.context() != event.context()) [[unlikely]]
+    return detail::record_checked(detail::copy_of(stream), detail::copy_of(event), where);
   return driver::call<&driver::entry_points::event_record>(where, event.native(), stream.native());
 }
 
@@ -203,8 +203,8 @@ template <class Stream, class Event>
 [[gnu::always_inline]] inline result<> wait(
     stream_ref stream, event_ref event,
     source_location where = source_location::current()) noexcept {
-  if (!detail::is_usual(stream) || !event) [[unlikely]]
-    return detail::wait_carefully(detail::copy_of(stream), detail::copy_of(event), where);
+  if (!detail::is_fast_path(stream) || !event) [[unlikely]]
+    return detail::wait_checked(detail::copy_of(stream), detail::copy_of(event), where);
   return driver::call<&driver::entry_points::stream_wait_event>(
       where, stream.native(), event.native(), unsigned{CU_EVENT_WAIT_DEFAULT});
 }

@@ -2,7 +2,7 @@
 /// \file
 /// `peer_matrix`: which devices of the machine reach which others' memory, all at once.
 
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 
 namespace gpu::inline v0 {
 

@@ -14,7 +14,7 @@ enum class remote_writes_scope : int {
   all_devices = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES,
 };
 
-/// The scope's name, such as "all_devices"; null for a value that is none.
+/// Returns the scope's name, such as "all_devices"; null for any other value.
 constexpr const char* name_of(remote_writes_scope scope) noexcept {
   switch (scope) {
     case remote_writes_scope::owner:
@@ -27,8 +27,8 @@ constexpr const char* name_of(remote_writes_scope scope) noexcept {
 
 /// Blocks until writes that other devices of the PCI bus made to the context's memory are visible
 /// in that scope. Needed only where the attribute `gpu_direct_rdma_writes_ordering` is below it.
-/// **Errors**: `errc::invalid_argument` for a value that is no scope; CUDA_ERROR_NOT_SUPPORTED,
-/// where `gpu_direct_rdma_flush_writes_options` lacks `host`.
+/// **Errors**: `errc::invalid_argument` for a value that is not a valid scope;
+/// CUDA_ERROR_NOT_SUPPORTED, where `gpu_direct_rdma_flush_writes_options` lacks `host`.
 /// **Capture**: not captured. **Threads**: any. (cuFlushGPUDirectRDMAWrites)
 inline result<> flush_remote_writes(context_ref of,
                                     remote_writes_scope scope = remote_writes_scope::all_devices,

@@ -12,7 +12,7 @@ enum class stream_kind : unsigned {
   non_blocking = CU_STREAM_NON_BLOCKING  ///< ordered by nothing but itself and events
 };
 
-/// The kind's name, such as "non_blocking"; null for a value that is none.
+/// Returns the kind's name, such as "non_blocking"; null for any other value.
 constexpr const char* name_of(stream_kind kind) noexcept {
   switch (kind) {
     case stream_kind::blocking:
@@ -43,15 +43,15 @@ inline bool is_default_stream(CUstream stream) noexcept {
 /// A kernel keeps its limits in places: the first allows nothing, then comes one for each of so
 /// many devices. Default streams, and devices beyond, lead to the first: so one look-up finds what
 /// a launch may do, or that it has to go the careful way.
-inline constexpr std::size_t most_limits_places = 33;
-constexpr std::size_t limits_place(CUdevice device) noexcept {
+inline constexpr std::size_t limits_slot_count = 33;
+constexpr std::size_t limits_slot(CUdevice device) noexcept {
   const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(device)) + 1;
-  return place < most_limits_places ? place : 0;
+  return place < limits_slot_count ? place : 0;
 }
-constexpr std::size_t limits_place(CUstream stream, context_ref context) noexcept {
+constexpr std::size_t limits_slot(CUstream stream, context_ref context) noexcept {
   // A constant expression can have no stream but the null stream.
   if (__builtin_is_constant_evaluated() || is_default_stream(stream) || !context) return 0;
-  return limits_place(context.device().native());
+  return limits_slot(context.device().native());
 }
 struct stream_access;
 
@@ -178,21 +178,19 @@ class stream_ref : public stream_operations<stream_ref> {
 
  private:
   constexpr stream_ref(CUstream native, context_ref context) noexcept
-      : native_{native}, context_{context}, limits_place_{detail::limits_place(native, context)} {}
+      : native_{native}, context_{context}, limits_slot_{detail::limits_slot(native, context)} {}
 
   friend struct detail::stream_access;
 
   CUstream native_ = nullptr;
   context_ref context_;
-  std::size_t limits_place_ = 0;
+  std::size_t limits_slot_ = 0;
 };
 
 namespace detail {
 
 struct stream_access {
-  static std::size_t limits_place(const stream_ref& stream) noexcept {
-    return stream.limits_place_;
-  }
+  static std::size_t limits_slot(const stream_ref& stream) noexcept { return stream.limits_slot_; }
 };
 
 [[gnu::always_inline]] inline result<> require(const stream_ref& stream, const char* function,
@@ -203,8 +201,8 @@ struct stream_access {
 }
 
 /// Whether a call may name the stream as it is. (Of streams of far devices it is not known here.)
-[[gnu::always_inline]] inline bool is_usual(const stream_ref& stream) noexcept {
-  return stream_access::limits_place(stream) != 0;
+[[gnu::always_inline]] inline bool is_fast_path(const stream_ref& stream) noexcept {
+  return stream_access::limits_slot(stream) != 0;
 }
 
 /// To be passed on where a stream is unusual, so that the original can stay in registers. Made
@@ -215,7 +213,7 @@ struct stream_access {
 
 /// Apart, so that the path of other streams is short.
 template <class Stream, class Work>
-[[gnu::cold, gnu::noinline]] auto on_unusual_stream(const Stream& stream, source_location where,
+[[gnu::cold, gnu::noinline]] auto on_checked_stream(const Stream& stream, source_location where,
                                                     Work& work, const char* function) noexcept
     -> decltype(work()) {
   if (function != nullptr) GPU_TRY(require(stream, function, where));
@@ -227,10 +225,10 @@ template <class Work>
 [[gnu::always_inline]] inline auto on_stream(const stream_ref& stream, source_location where,
                                              Work work, const char* function) noexcept
     -> decltype(work()) {
-  if (is_usual(stream)) [[likely]]
+  if (is_fast_path(stream)) [[likely]]
     return work();
   Work copy = work;  // so that the originals can stay in registers
-  return on_unusual_stream(copy_of(stream), where, copy, function);
+  return on_checked_stream(copy_of(stream), where, copy, function);
 }
 
 struct destroy_stream {
@@ -247,7 +245,7 @@ class stream : public stream_operations<stream> {
  public:
   /// Creates a stream in a context, or in the primary context of a device. Allowed while another
   /// stream is being captured.
-  /// **Errors**: `errc::invalid_argument` for a value that is no kind.
+  /// **Errors**: `errc::invalid_argument` for a value that is not a valid kind.
   /// (cuStreamCreateWithPriority)
   static result<stream> create(context_or_device on, stream_options options = {},
                                source_location where = source_location::current()) noexcept {

@@ -2,7 +2,7 @@
 /// \file
 /// `stream_attribute`: what can be asked and set about a stream, each with the type of its value.
 
-#include <gpu/driver/attribute_limits.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/driver/stream.hpp>
 #include <gpu/system/output.hpp>
 
@@ -38,7 +38,7 @@ enum class memory_sync_domain : int {
   remote = CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE,  ///< for kernels that talk to other devices
 };
 
-/// The attribute's name, such as "priority"; null for a value that is none.
+/// Returns the attribute's name, such as "priority"; null for any other value.
 constexpr const char* name_of(stream_attribute attribute) noexcept {
   switch (attribute) {
     case stream_attribute::access_policy_window:
@@ -262,9 +262,9 @@ result<> set_attribute(stream_ref of, const stream_attribute_t<Attribute>& value
   });
   if (done.has_value()) [[likely]]
     return done;
-  return detail::fail(detail::with_excess(detail::move(done).error(),
-                                          static_cast<CUlaunchAttributeID>(Attribute), native,
-                                          of.device()));
+  return detail::fail(detail::explain_excess(detail::move(done).error(),
+                                             static_cast<CUlaunchAttributeID>(Attribute), native,
+                                             of.device()));
 }
 
 /// Gives `to` the attributes of `from`, the priority among them.

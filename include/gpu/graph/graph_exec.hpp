@@ -288,7 +288,7 @@ inline result<> launch_checked(stream_ref stream, const graph_exec& exec,
 inline result<> launch(stream_ref stream, const graph_exec& exec,
                        source_location where = source_location::current()) noexcept {
   const CUgraphExec native = exec.native();
-  if (native == nullptr || !detail::is_usual(stream))
+  if (native == nullptr || !detail::is_fast_path(stream))
     return detail::launch_checked(stream, exec, where);
   const auto without_function = [&](std::size_t) {
     return detail::launch_checked(stream, exec, where);

@@ -81,7 +81,7 @@ inline cuda_error explain_instantiate_error(
       out << "the graph was moved into another one, or it allocates memory and has an executable "
              "graph already; instantiate the other graph, or destroy the executable graph.";
   }
-  return noted_error(detail::move(error)
+  return record_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
 }
@@ -102,7 +102,7 @@ inline cuda_error explain_update_error(cuda_error error, const CUgraphExecUpdate
     if (kind.has_value()) out << ", for a node of kind " << name_of(*kind);
   }
   out << "; instantiate the new graph.";
-  return noted_error(detail::move(error)
+  return record_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(static_cast<std::uint64_t>(info.result), 0));
 }

@@ -31,10 +31,12 @@ template <class... Parameters> class kernel_node {
         owners_{arguments...} {
     static_assert(
         sizeof...(Arguments) == sizeof...(Parameters),
-        "gpu::kernel_node: the number of arguments differs from the number of parameters");
-    static_assert(!(detail::is_host_argument<Arguments> || ...),
-                  "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy only once, but a graph "
-                  "runs many times: use a copy_node");
+        "gpu::kernel_node: the number of arguments differs from the number of the kernel's "
+        "parameters");
+    static_assert(
+        !(detail::is_host_argument<Arguments> || ...),
+        "gpu::kernel_node: gpu::in, gpu::out and gpu::inout copy only once, but a graph runs "
+        "many times: use a copy_node");
     static_assert((detail::check_kernel_argument<Arguments, Parameters>() && ...));
   }
 

@@ -2,7 +2,7 @@
 /// \file
 /// Nodes that copy, fill, allocate and free memory.
 
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/graph/node_description.hpp>
 #include <gpu/memory/copy.hpp>
 #include <gpu/memory/device_span.hpp>

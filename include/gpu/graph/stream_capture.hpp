@@ -225,9 +225,9 @@ inline cuda_error explain_capture_dependencies(cuda_error error, const stream_re
                                                const dependencies& nodes) noexcept {
   if (!is_invalid_value(error) && !is_driver_error(error, CUDA_ERROR_ILLEGAL_STATE)) return error;
   const result<capture_info> info = capture_of(stream, error.where());
-  if (!info.has_value()) return noted_error(detail::move(error));
+  if (!info.has_value()) return record_error(detail::move(error));
   if (info->status == capture_status::none) {
-    return noted_error(detail::move(error).with_details(
+    return record_error(detail::move(error).with_details(
         text("the stream is not being captured; call gpu::stream_capture::begin first.")));
   }
   return explain_dependencies(detail::move(error), info->graph.native(), nodes, false);

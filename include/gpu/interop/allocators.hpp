@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0 {
 
-/// What containers throw where there is no memory: a `std::bad_alloc` that knows why.
+/// The exception of the allocators: a `std::bad_alloc` that has the `cuda_error`.
 class bad_allocation : public std::bad_alloc {
  public:
   explicit bad_allocation(cuda_error error) noexcept
@@ -28,8 +28,8 @@ class bad_allocation : public std::bad_alloc {
 
 namespace detail {
 
-/// Containers have no other way to hear of it. Without exceptions the program ends, with the
-/// message on the error reporter.
+/// Throws `bad_allocation`: containers expect errors as exceptions. Without exceptions, ends the
+/// program with the message on the error reporter.
 [[noreturn]] inline void throw_bad_allocation(cuda_error error) {
 #if defined(__cpp_exceptions)
   throw bad_allocation(detail::move(error));
@@ -39,39 +39,38 @@ namespace detail {
 #endif
 }
 
-/// Refuses alignments that the driver's memory does not have.
+/// Rejects alignments that the driver's memory does not have.
 inline result<> check_alignment(std::size_t alignment, const char* function) noexcept {
   constexpr std::size_t most = 256;
-  if (alignment <= most) [[likely]]
-    return {};
+  if (alignment <= most) return {};
   text_builder out;
-  out << "an alignment of " << alignment << " bytes was asked for, but the driver's memory has "
-      << most << ". Use a type with a smaller alignment.";
+  out << "an alignment of " << alignment << " bytes is more than the limit of " << most
+      << ". Use a type with a smaller alignment.";
   return fail(
       refusal(errc::invalid_argument, function, out.finish(), source_location{}, alignment, most));
 }
 
-inline result<> check_source(context_ref context, std::size_t alignment,
-                             const char* function) noexcept {
+inline result<> check_allocation(context_ref context, std::size_t alignment,
+                                 const char* function) noexcept {
   GPU_TRY(require(context, function, source_location{}));
   return check_alignment(alignment, function);
 }
 
-/// The address that devices have of managed memory: the host's.
+/// Returns the device address of managed memory, which is the host's.
 inline CUdeviceptr managed_address(const void* elements) noexcept {
   return static_cast<CUdeviceptr>(reinterpret_cast<std::uintptr_t>(elements));
 }
 
-/// Where page-locked memory comes from: each allocation is one of the driver's.
+/// The source of page-locked memory. Each allocation is a driver call.
 struct pinned_source {
   using option = pinned_flags;
-  static constexpr option usual = pinned_flags::none;
+  static constexpr option default_option = pinned_flags::none;
 
   context_ref context;
-  option flags = usual;
+  option flags = default_option;
 
   result<void*> allocate(std::size_t bytes, std::size_t alignment) const noexcept {
-    GPU_TRY(check_source(context, alignment, "gpu::pinned_allocator::allocate"));
+    GPU_TRY(check_allocation(context, alignment, "gpu::pinned_allocator::allocate"));
     pinned_memory memory;
     GPU_TRY(allocate_pinned(context, bytes, flags, memory, source_location{}));
     return memory.release().address;
@@ -84,16 +83,16 @@ struct pinned_source {
   }
 };
 
-/// Where managed memory comes from: each allocation is one of the driver's.
+/// The source of managed memory. Each allocation is a driver call.
 struct managed_source {
   using option = memory_attach;
-  static constexpr option usual = memory_attach::global;
+  static constexpr option default_option = memory_attach::global;
 
   context_ref context;
-  option attach = usual;
+  option attach = default_option;
 
   result<void*> allocate(std::size_t bytes, std::size_t alignment) const noexcept {
-    GPU_TRY(check_source(context, alignment, "gpu::managed_allocator::allocate"));
+    GPU_TRY(check_allocation(context, alignment, "gpu::managed_allocator::allocate"));
     device_memory memory;
     GPU_TRY(allocate_managed(context, bytes, attach, memory, source_location{}));
     return as_pointer(memory.release().address);
@@ -111,12 +110,12 @@ struct managed_source {
 }  // namespace detail
 
 /// An allocator over a source of memory; its names are `pinned_allocator` and `managed_allocator`.
-/// Equal where context and flags are. Goes along when a container is moved or swapped, and stays
-/// when one is copied to.
+/// Two are equal if their contexts and flags are. It propagates when a container is move-assigned
+/// or swapped, but not when one is copy-assigned.
 /// **Errors**: `allocate` throws `bad_allocation`, a `std::bad_alloc` with the `cuda_error`.
 /// Without exceptions it ends the program, with the message on the error reporter.
-/// **Cost**: the driver takes up to a millisecond each time, so reserve, and keep containers; or
-/// use `caching_pinned_memory_resource`. Not allowed during capture. **Threads**: any.
+/// **Cost**: up to a millisecond per allocation, so reserve and keep containers, or use
+/// `caching_pinned_memory_resource`. Not allowed during capture. **Threads**: any.
 template <class T, class Source> class memory_allocator {
  public:
   using value_type = T;
@@ -124,15 +123,16 @@ template <class T, class Source> class memory_allocator {
   using propagate_on_container_swap = std::true_type;
   using is_always_equal = std::false_type;
 
-  /// For a device's primary context; `option` is a set of `pinned_flags` or a `memory_attach`.
-  /// (cuDevicePrimaryCtxRetain)
+  /// Creates an allocator for a context, or for the primary context of a device. `option` is a set
+  /// of `pinned_flags` or a `memory_attach`. (cuDevicePrimaryCtxRetain)
   static result<memory_allocator> create(
-      device with, typename Source::option option = Source::usual,
+      context_or_device with, typename Source::option option = Source::default_option,
       source_location where = source_location::current()) noexcept {
-    return memory_allocator{GPU_TRY(context::primary(with, where)), option};
+    return memory_allocator{GPU_TRY(with.resolve("gpu::memory_allocator::create", where)), option};
   }
-  /// For a context.
-  explicit memory_allocator(context_ref in, typename Source::option option = Source::usual) noexcept
+  /// Creates an allocator for a context.
+  explicit memory_allocator(context_ref in,
+                            typename Source::option option = Source::default_option) noexcept
       : source_{in, option} {}
   template <class U>
   memory_allocator(const memory_allocator<U, Source>& other) noexcept : source_{other.source()} {}
@@ -160,8 +160,8 @@ template <class T, class Source> class memory_allocator {
   Source source_;
 };
 
-/// Page-locked host memory for containers. A `std::vector` with it is a pinned range, which
-/// asynchronous copies take:
+/// Allocates page-locked host memory for containers. A `std::vector` with it is a pinned range,
+/// which asynchronous copies take:
 ///
 ///     auto memory = GPU_TRY(gpu::pinned_allocator<float>::create(device));
 ///     std::vector<float, gpu::pinned_allocator<float>> values(n, memory);
@@ -169,15 +169,16 @@ template <class T, class Source> class memory_allocator {
 /// (cuMemHostAlloc, cuMemFreeHost)
 template <class T> using pinned_allocator = memory_allocator<T, detail::pinned_source>;
 
-/// Memory for containers that host and devices reach at one address. A `std::vector` with it passes
-/// to kernels as a `device_span` or as a pointer. **Ordering**: as `managed_buffer`: the host must
-/// not touch, grow or destroy it while work uses it. (cuMemAllocManaged, cuMemFree)
+/// Allocates memory for containers that host and devices access at one address. A `std::vector`
+/// with it passes to kernels as a `device_span` or as a pointer. **Ordering**: as `managed_buffer`:
+/// the host must not access, grow or destroy it while queued work uses it. (cuMemAllocManaged,
+/// cuMemFree)
 template <class T> using managed_allocator = memory_allocator<T, detail::managed_source>;
 
 template <class T>
 inline constexpr bool enable_pinned_range<std::vector<T, pinned_allocator<T>>> = true;
 
-/// The elements of a vector in managed memory as devices see them.
+/// Returns the elements of a vector in managed memory as a span for devices.
 template <class T>
 device_span<T> as_device_span(std::vector<T, managed_allocator<T>>& elements) noexcept {
   return device_span<T>::from_native(detail::managed_address(elements.data()), elements.size());

@@ -8,8 +8,8 @@
 
 namespace gpu::inline v0 {
 
-/// Milliseconds with a fraction, which convert to any duration with floating-point ticks; use
-/// `std::chrono::duration_cast` for whole ticks.
+/// Returns the time in milliseconds with a fraction, which converts to any duration with
+/// floating-point ticks; use `std::chrono::duration_cast` for whole ticks.
 constexpr std::chrono::duration<float, std::milli> to_duration(elapsed_time time) noexcept {
   return std::chrono::duration<float, std::milli>(time.milliseconds());
 }

@@ -1,14 +1,13 @@
 #pragma once
 /// \file
-/// `from_runtime`: what a program has of the CUDA runtime, in the terms of `gpu`. Its own
-/// `__global__` functions become kernels, `cudaStream_t` and `cudaEvent_t` become refs,
-/// `cudaError_t` becomes a `result`.
+/// `from_runtime`: converts objects of the CUDA runtime. `__global__` functions become kernels,
+/// `cudaStream_t` and `cudaEvent_t` become refs, `cudaError_t` becomes a `result`.
 ///
-/// The way back needs nothing: `stream.native()` is a `cudaStream_t`, `event.native()` a
-/// `cudaEvent_t`, and device memory has the same addresses for both.
+/// The other direction needs no function: `stream.native()` is a `cudaStream_t`, `event.native()` a
+/// `cudaEvent_t`, and device memory has the same addresses in both.
 ///
-/// The program links the runtime, as nvcc does by itself. Both have to talk to the same driver, so
-/// a CPU driver, and its kernels, are out of the runtime's reach.
+/// The program links the runtime, as nvcc does by default. Both have to use the same driver, so the
+/// runtime cannot use a CPU driver or its kernels.
 
 #include <gpu/driver/event.hpp>
 #include <gpu/kernel/kernel.hpp>
@@ -19,8 +18,8 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// What comes nearest to a code that the runtime has and the driver has not. All codes that both
-/// have mean the same.
+/// Returns the `errc` nearest to a code that the runtime has but the driver does not. Codes that
+/// both have mean the same.
 constexpr errc runtime_errc(int code) noexcept {
   switch (code) {
     case cudaErrorInvalidConfiguration:
@@ -40,8 +39,8 @@ constexpr errc runtime_errc(int code) noexcept {
   }
 }
 
-[[gnu::cold, gnu::noinline]] inline cuda_error runtime_error(cudaError_t code, const char* call,
-                                                             source_location where) noexcept {
+inline cuda_error runtime_error(cudaError_t code, const char* call,
+                                source_location where) noexcept {
   const int number = static_cast<int>(code);
   if (error_code_name(error_domain::driver, number) != nullptr) {
     return with_launch_origins(cuda_error(error_domain::driver, number, call, where), nullptr);
@@ -52,14 +51,14 @@ constexpr errc runtime_errc(int code) noexcept {
                  static_cast<std::uint64_t>(number));
 }
 
-/// The kernels of the program's own code that were asked for. They stay until the process ends, as
+/// The kernels of the program's own code that were looked up. They live until the process ends, as
 /// their code does.
 inline kernel_list& runtime_kernels() noexcept {
   static kernel_list known{};
   return known;
 }
 
-/// Sets `record` to that of the kernel behind a `__global__` function.
+/// Sets `record` to the record of the kernel behind a `__global__` function.
 inline result<> find_runtime_kernel(const void* function, kernel_record*& record,
                                     source_location where) noexcept {
   cudaKernel_t native = nullptr;
@@ -68,7 +67,7 @@ inline result<> find_runtime_kernel(const void* function, kernel_record*& record
   const char* name = nullptr;
   GPU_TRY(driver::call<&driver::entry_points::kernel_get_name>(where, &name, native));
   const string_ref called(name);
-  // Code of a shared library can go, and its handle be another kernel's afterwards.
+  // If a shared library is unloaded, the handle of its kernel may be reused for another kernel.
   record = runtime_kernels().find([&](const kernel_record& known) {
     return known.native == native && string_ref(known.name) == called;
   });
@@ -83,8 +82,8 @@ inline result<> find_runtime_kernel(const void* function, kernel_record*& record
   return {};
 }
 
-/// The context that the runtime works in: the current one, or else the primary context of the
-/// device that cudaSetDevice chose.
+/// Returns the context that the runtime uses: the current one, or else the primary context of the
+/// device that cudaSetDevice selected.
 inline result<context_ref> runtime_context(source_location where) noexcept {
   const context_ref current = GPU_TRY(context_ref::current(where));
   if (current.native() != nullptr) return current;
@@ -94,8 +93,8 @@ inline result<context_ref> runtime_context(source_location where) noexcept {
   return context::primary(device::from_native(ordinal), where);
 }
 
-/// What stream 0 is to the runtime: how a source is compiled decides it. A type, so that sources
-/// that are compiled differently have functions of their own.
+/// The meaning of stream 0 in this source, which depends on `--default-stream`. A type, so that
+/// sources that are compiled differently get functions of their own.
 struct zero_is_legacy {};
 struct zero_is_per_thread {};
 #if defined(__CUDART_API_PER_THREAD_DEFAULT_STREAM)
@@ -106,20 +105,20 @@ using runtime_stream_zero = zero_is_legacy;
 
 }  // namespace detail
 
-/// The kernel that a `__global__` function is, for `launch`, `occupancy`, graphs and the rest:
+/// Returns the kernel of a `__global__` function, for `launch`, `occupancy`, graphs and so on:
 ///
 ///     __global__ void saxpy(float a, const float* x, float* y, std::size_t n);
 ///
 ///     const auto kernel = GPU_TRY(gpu::from_runtime(saxpy));
 ///     GPU_TRY(gpu::launch(stream, {gpu::grid_for(n, 256), 256}, kernel, 2.0f, x, y, n));
 ///
-/// Its parameters are those of its declaration, so that nothing has to be compared; an instance of
-/// a template is named with its arguments, `axpy<float>`. One kernel serves every device.
-/// **Ownership**: nobody's; valid as long as the code is in the process.
-/// **Threads**: any. **Cost**: a look-up in the runtime; ask once and keep it.
-/// **Errors**: `errc::unknown_name` for what is no `__global__` function of this program.
-/// **Capture**: a function can be asked for again; ask the first time before a capture begins,
-/// since the runtime may have to load the code. (cudaGetKernel, cuKernelGetName,
+/// Its parameters are those of its declaration; pass an instance of a template with its arguments,
+/// `axpy<float>`. One kernel serves every device.
+/// **Ownership**: none; valid as long as the code is in the process.
+/// **Threads**: any. **Cost**: a look-up in the runtime; keep the result.
+/// **Errors**: `errc::unknown_name` for a function that is not a `__global__` function of this
+/// program. **Capture**: make the first call for a function before a capture begins, since the
+/// runtime may have to load the code; later calls are allowed. (cudaGetKernel, cuKernelGetName,
 /// cuKernelGetParamInfo)
 template <class... Parameters>
 auto from_runtime(void (*function)(Parameters...),
@@ -130,11 +129,11 @@ auto from_runtime(void (*function)(Parameters...),
   return detail::kernel_access::make<kernel<Parameters...>>(record);
 }
 
-/// The stream that a `cudaStream_t` is, with the context that it belongs to. Streams 0,
-/// `cudaStreamLegacy` and `cudaStreamPerThread` belong to the context that the runtime works in:
-/// the current one, or else the primary context of the device that cudaSetDevice chose. Stream 0 is
-/// the one that this source was compiled for (`--default-stream`).
-/// **Ownership**: the stream stays the caller's. Allowed in a capture. (cuStreamGetCtx)
+/// Returns a `cudaStream_t` as a ref with its context. Streams 0, `cudaStreamLegacy` and
+/// `cudaStreamPerThread` belong to the context that the runtime uses: the current one, or else the
+/// primary context of the device that cudaSetDevice selected. Stream 0 is the default stream that
+/// this source was compiled for (`--default-stream`).
+/// **Ownership**: the caller keeps the stream. Allowed during capture. (cuStreamGetCtx)
 template <class Zero = detail::runtime_stream_zero>
 result<stream_ref> from_runtime(cudaStream_t stream,
                                 source_location where = source_location::current()) noexcept {
@@ -152,27 +151,25 @@ result<stream_ref> from_runtime(cudaStream_t stream,
   return stream_ref::from_native(stream, context);
 }
 
-/// The event that a `cudaEvent_t` is, in the context that the runtime works in now; no driver tells
-/// where an event was made. `options` are those that it was made with.
-/// **Ownership**: the event stays the caller's. Allowed in a capture.
+/// Returns a `cudaEvent_t` as a ref in the context that the runtime uses now; the driver cannot
+/// report the context of an event. `options` are those that it was created with.
+/// **Ownership**: the caller keeps the event. Allowed during capture.
 inline result<event_ref> from_runtime(cudaEvent_t event, event_options options = {},
                                       source_location where = source_location::current()) noexcept {
   const context_ref context = GPU_TRY(detail::runtime_context(where));
   return event_ref::from_native(event, context, options);
 }
 
-/// What a call of the runtime returned, as a `result`:
+/// Converts the return value of a runtime call to a `result`:
 ///
 ///     GPU_TRY(gpu::from_runtime(cudaMemcpyToSymbol(table, host, sizeof host),
 ///     "cudaMemcpyToSymbol"));
 ///
-/// Codes that the driver has as well are errors of the driver's, faults of kernels with the
-/// launches that can have caused them. The runtime's own become an `errc`, with the code in
-/// `asked()`.
+/// Codes that the driver has too become errors of the driver; faults of kernels name the launches
+/// that may have caused them. The runtime's own codes become an `errc`, with the code in `asked()`.
 inline result<> from_runtime(cudaError_t code, const char* call = "the CUDA runtime",
                              source_location where = source_location::current()) noexcept {
-  if (code == cudaSuccess) [[likely]]
-    return {};
+  if (code == cudaSuccess) return {};
   return detail::fail(detail::runtime_error(code, call, where));
 }
 

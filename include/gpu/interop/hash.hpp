@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// `std::hash` of what names something, so that it can be a key: devices, contexts, streams,
-/// events. Equal names have equal hashes.
+/// `std::hash` of devices, contexts, streams and events, so that they can be keys. Equal refs have
+/// equal hashes.
 
 #include <gpu/driver/event.hpp>
 
@@ -9,9 +9,9 @@
 
 namespace gpu::inline v0::detail {
 
-template <class Name> struct hash_of_native {
-  std::size_t operator()(const Name& name) const noexcept {
-    const auto native = name.native();
+template <class Ref> struct hash_of_native {
+  std::size_t operator()(const Ref& ref) const noexcept {
+    const auto native = ref.native();
     return std::hash<remove_cv_t<decltype(native)>>{}(native);
   }
 };

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Memory that host and device reach for `std::pmr`: `pinned_memory_resource`,
+/// Host memory for `std::pmr`: `pinned_memory_resource`,
 /// `managed_memory_resource` and `caching_pinned_memory_resource`.
 
 #include <gpu/interop/allocators.hpp>
@@ -14,8 +14,8 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Where page-locked memory comes from that a `caching_pinned_allocator` keeps. In front of what it
-/// hands out lies to whom it goes back.
+/// The source of page-locked memory that a `caching_pinned_allocator` keeps. The owner to which it
+/// is returned is stored in front of each allocation.
 struct caching_pinned_source {
   caching_pinned_allocator* upstream = nullptr;
 
@@ -28,9 +28,9 @@ struct caching_pinned_source {
     pinned_buffer<std::byte> buffer =
         GPU_TRY(upstream->allocate<std::byte>(bytes + before, source_location{}));
     const pinned_allocation made = buffer_maker::take(buffer).release();
-    std::byte* const handed_out = static_cast<std::byte*>(made.address) + before;
-    std::memcpy(handed_out - sizeof made.owner, &made.owner, sizeof made.owner);
-    return static_cast<void*>(handed_out);
+    std::byte* const allocated = static_cast<std::byte*>(made.address) + before;
+    std::memcpy(allocated - sizeof made.owner, &made.owner, sizeof made.owner);
+    return static_cast<void*>(allocated);
   }
   void deallocate(void* address, std::size_t) const noexcept {
     returnable* owner = nullptr;
@@ -41,8 +41,8 @@ struct caching_pinned_source {
 
 }  // namespace detail
 
-/// A `std::pmr::memory_resource` over a source of memory: what the three below have in common.
-/// Equal to itself alone. It has to live until what it handed out is gone.
+/// A `std::pmr::memory_resource` over a source of memory: the base of the three below. Equal only
+/// to itself. It has to live until its memory is deallocated.
 /// **Errors**: `allocate` throws `bad_allocation`, a `std::bad_alloc` with the `cuda_error`.
 /// Without exceptions it ends the program, with the message on the error reporter. Alignments go up
 /// to 256 bytes. **Threads**: any thread may call any member.
@@ -52,7 +52,7 @@ template <class Source> class source_memory_resource : public std::pmr::memory_r
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override {
-    // No bytes have an address of their own too.
+    // An allocation of no bytes has a distinct address too.
     result<void*> made = source_.allocate(bytes == 0 ? 1 : bytes, alignment);
     if (!made.has_value()) detail::throw_bad_allocation(made.error());
     return *made;
@@ -67,8 +67,8 @@ template <class Source> class source_memory_resource : public std::pmr::memory_r
   Source source_;
 };
 
-/// Page-locked host memory, each allocation one of the driver's: best below a
-/// `std::pmr::monotonic_buffer_resource`, which asks for much at once. Not allowed during capture.
+/// Allocates page-locked host memory, each time by a driver call: best as the upstream of a
+/// `std::pmr::monotonic_buffer_resource`, which allocates much at once. Not allowed during capture.
 /// (cuMemHostAlloc, cuMemFreeHost)
 class pinned_memory_resource final : public source_memory_resource<detail::pinned_source> {
  public:
@@ -76,7 +76,7 @@ class pinned_memory_resource final : public source_memory_resource<detail::pinne
       : source_memory_resource{{in, flags}} {}
 };
 
-/// Memory that host and devices reach at one address, each allocation one of the driver's. Not
+/// Allocates memory that host and devices access at one address, each time by a driver call. Not
 /// allowed during capture. **Ordering**: as `managed_buffer`. (cuMemAllocManaged, cuMemFree)
 class managed_memory_resource final : public source_memory_resource<detail::managed_source> {
  public:
@@ -85,9 +85,9 @@ class managed_memory_resource final : public source_memory_resource<detail::mana
       : source_memory_resource{{in, attach}} {}
 };
 
-/// Page-locked host memory that `upstream` keeps for the next time; it has to live, and to stay
-/// where it is, for as long as this. What is freed can be had again at once: copies that use it
-/// have to be done.
+/// Allocates page-locked host memory that `upstream` keeps for reuse. `upstream` has to live, and
+/// must not be moved, as long as this. Memory can be reused as soon as it is deallocated, so copies
+/// that use it must have finished.
 class caching_pinned_memory_resource final
     : public source_memory_resource<detail::caching_pinned_source> {
  public:

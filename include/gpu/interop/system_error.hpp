@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// `cuda_error` as a `std::error_code`, for programs whose errors are those.
+/// `cuda_error` as a `std::error_code`.
 
 #include <gpu/core/error.hpp>
 
@@ -27,7 +27,7 @@ class error_category : public std::error_category {
     return text;
   }
 
-  /// The codes that have a counterpart in POSIX compare equal to it.
+  /// Maps the codes that have a counterpart in POSIX to it, so that they compare equal.
   std::error_condition default_error_condition(int code) const noexcept override {
     if (domain_ == error_domain::driver) {
       switch (code) {
@@ -77,8 +77,9 @@ class error_category : public std::error_category {
 
 }  // namespace detail
 
-/// The category of the codes of one domain: `gpu`, `cuda`, `nvrtc`, `curand` or `nvjitlink`. Shared
-/// libraries may each have their own object, so compare codes of theirs by name.
+/// Returns the category for the codes of one domain: `gpu`, `cuda`, `nvrtc`, `curand` or
+/// `nvjitlink`. Shared libraries may each have their own object, so compare their codes by the
+/// category's name.
 inline const std::error_category& error_category(error_domain domain) noexcept {
   static const detail::error_category categories[] = {
       detail::error_category(error_domain::gpu), detail::error_category(error_domain::driver),
@@ -87,7 +88,7 @@ inline const std::error_category& error_category(error_domain domain) noexcept {
   return categories[static_cast<unsigned>(domain)];
 }
 
-/// The code alone; the call, the place and the values stay behind.
+/// Returns the code of an error, without its call, source location and values.
 inline std::error_code make_error_code(const cuda_error& error) noexcept {
   return std::error_code(error.code(), error_category(error.domain()));
 }

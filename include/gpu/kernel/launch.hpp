@@ -19,13 +19,13 @@ template <class... A>
                                                      kernel_record* kernel, void** pointers,
                                                      source_location where,
                                                      const A&... arguments) noexcept {
-  // Limits per device; slot 0 rejects everything and forces the checked path.
-  const std::size_t slot = stream_access::limits_place(stream);
-  const kernel_limits& limits = *__atomic_load_n(&kernel->limits[slot], __ATOMIC_ACQUIRE);
-  if (is_fast_path(config, limits) && (belongs_to(arguments, stream.context()) && ...))
-    return submit(stream, config, *kernel, limits, pointers, where);
+  const kernel_limits& limits = limits_of(kernel, stream);
+  const bool belong = (belongs_to(arguments, stream.context()) && ...);
+  if (belong && is_fast_path(config, limits))
+    return submit(stream, config, kernel, limits, pointers, where);
   const argument_owners<sizeof...(A)> owners(arguments...);
-  return launch_checked({stream, config, kernel, pointers, where, owners.list, owners.count});
+  return check_and_submit(
+      {stream, config, kernel, pointers, where, owners.list, belong ? 0 : owners.count});
 }
 
 /// Launches a kernel whose parameters are `P...`.

@@ -165,7 +165,7 @@ result<> queue_batch(const stream_ref& stream, source_location where,
 }
 
 inline result<> batch_without_room(std::size_t bytes, source_location where) noexcept {
-  return fail(no_room_error("gpu::copy", bytes, where));
+  return fail(out_of_host_memory_error("gpu::copy", bytes, where));
 }
 
 /// Queues batches, with access to the members of their copies.

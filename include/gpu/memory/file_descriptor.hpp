@@ -72,7 +72,7 @@ inline cuda_error explain_descriptor(cuda_error error, const file_descriptor& fi
   text_builder out;
   out << "file descriptor " << file.native() << " does not refer to " << wanted
       << " that this device can open. Pass a descriptor that was exported as " << wanted;
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 }  // namespace detail

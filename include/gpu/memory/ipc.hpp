@@ -68,7 +68,7 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
 }
 
 /// Adds to the driver's error why a handle of another process may not be valid here.
-template <class Error> Error explain_handle(Error error) noexcept {
+inline cuda_error explain_handle(cuda_error error) noexcept {
   constexpr const char* gone =
       "the handle does not refer to a live object of another process: that process may have "
       "exited, or not all bytes of the handle arrived. Export it again, and keep the object until "

@@ -68,7 +68,7 @@ inline cuda_error explain_pool_limit(cuda_error error, const memory_location& at
       << ". The device has enough free memory, so the pool has probably reached its limit, "
          "memory_pool_options::max_bytes. Free buffers of the pool, or create it with a larger "
          "limit";
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 inline result<> allocate_from(CUmemoryPool pool, const stream_ref& stream, std::size_t bytes,
@@ -311,7 +311,7 @@ inline result<> set_current_pool(memory_location at, allocation_type type, memor
   detail::text_builder out;
   out << "the pool's memory is not " << name_of(type)
       << ", or the location does not exist. Create the pool with that gpu::allocation_type";
-  return detail::fail(detail::noted_error(detail::move(done).error().with_details(out.finish())));
+  return detail::fail(detail::record_error(detail::move(done).error().with_details(out.finish())));
 }
 
 /// Owns a pool. Move-only; empty after a move. Its buffers may outlive it.

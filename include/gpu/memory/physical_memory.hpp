@@ -104,7 +104,7 @@ inline cuda_error explain_no_physical_memory(cuda_error error, const memory_loca
   }
   text_builder out;
   out << "asked for " << bytes << " bytes of physical memory on " << at;
-  return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
+  return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
 }
 
 /// The driver's handle of physical memory, and its size, which the driver does not report.

@@ -105,7 +105,7 @@ inline result<> explain_range(result<> failed, const copy_end& range, std::size_
   }
   text fault = find_range_fault("the range", range.device_address(), bytes);
   if (fault.empty()) return located;
-  return fail(noted_error(detail::move(located).error().with_details(detail::move(fault))));
+  return fail(record_error(detail::move(located).error().with_details(detail::move(fault))));
 }
 
 inline result<> prefetch_on(const stream_ref& stream, const copy_end& range, std::size_t bytes,

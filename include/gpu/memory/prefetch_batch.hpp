@@ -127,8 +127,8 @@ struct managed_batch {
     const scratch_array<std::size_t> sizes(2 * count);
     const scratch_array<CUmemLocation> locations(count);
     if (addresses.data == nullptr || sizes.data == nullptr || locations.data == nullptr) {
-      return fail(no_room_error(work.function,
-                                count * (3 * sizeof(std::size_t) + sizeof(CUmemLocation)), where));
+      return fail(out_of_host_memory_error(
+          work.function, count * (3 * sizeof(std::size_t) + sizeof(CUmemLocation)), where));
     }
     managed_arguments arguments{addresses.data, sizes.data,         0,
                                 locations.data, sizes.data + count, 0};
@@ -155,7 +155,7 @@ struct managed_batch {
       return queue_managed(work, stream, arguments, where);
     });
     if (done.has_value() || done.error().code() != CUDA_ERROR_INVALID_VALUE) return done;
-    return fail(noted_error(detail::move(done).error().with_details(find_fault(ranges, count))));
+    return fail(record_error(detail::move(done).error().with_details(find_fault(ranges, count))));
   }
 
  private:

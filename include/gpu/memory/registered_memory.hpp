@@ -3,7 +3,7 @@
 /// `registered_memory<T>`: page-locks existing host memory.
 
 #include <gpu/core/flags.hpp>
-#include <gpu/driver/device_ability.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/detail/pinned_allocation.hpp>
 #include <gpu/memory/device_span.hpp>
 #include <gpu/memory/pinned_span.hpp>

@@ -2,7 +2,7 @@
 /// \file
 /// `memory_operation` and `perform`: let a stream wait for a value in memory, or write one.
 
-#include <gpu/driver/device_ability.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/memory/copy.hpp>
 
 #include <initializer_list>
@@ -201,7 +201,7 @@ inline cuda_error explain_word(cuda_error error) noexcept {
   out << "The word has to be in page-locked memory, or in device memory of the stream's context; "
          "not in managed memory, and not in memory of a pool, such as a device_buffer that was "
          "created with a stream.";
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 inline result<> perform_on(const stream_ref& stream, const memory_operation* operations,

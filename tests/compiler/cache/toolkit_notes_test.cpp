@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace library_recall_test {
+namespace toolkit_notes_test {
 namespace {
 
 using test::temporary_folder;
@@ -168,4 +168,4 @@ TEST_CASE("a cache that is off or in memory alone neither reads nor leaves a not
 }
 
 }  // namespace
-}  // namespace library_recall_test
+}  // namespace toolkit_notes_test

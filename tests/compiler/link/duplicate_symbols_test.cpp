@@ -23,7 +23,7 @@ TEST_CASE("an undefined name is told in the words of the source, with who asks",
   CHECK(error == gpu::errc::link_failed);
   CHECK(error.kind() == gpu::error_kind::compile);
   CHECK(error.asked() == 3);
-  CHECK(test::says(error, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it.",
+  CHECK(test::says(error, "add_one(int) (_Z7add_onei) is undefined; kernels.cu refers to it.",
                    "base is undefined", "table is undefined", "relocatable = true"));
   const std::string details(error.details());
   CHECK(details.substr(details.size() - 1) == "\n");
@@ -37,7 +37,7 @@ TEST_CASE("an undefined name is told in the words of the source, with who asks",
   const gpu::cuda_error driver =
       test::error_of(gpu::link({gpu::link_input(ptx_of(kernels), "kernels.cu")}));
   CHECK(driver == gpu::errc::link_failed);
-  CHECK(test::says(driver, "add_one(int) (_Z7add_onei) is undefined; kernels.cu asks for it."));
+  CHECK(test::says(driver, "add_one(int) (_Z7add_onei) is undefined; kernels.cu refers to it."));
 }
 
 TEST_CASE("a name that two inputs define is refused before a linker sees it", "[compiler][link]") {
@@ -96,13 +96,13 @@ TEST_CASE("names that inputs disagree about are refused", "[compiler][link]") {
   const gpu::cuda_error size =
       link(user, "__device__ int v[5]; extern \"C\" __device__ int f(int x) { return x; }");
   CHECK(size == gpu::errc::link_failed);
-  CHECK(test::says(size, "v has not the same size in a and in b"));
+  CHECK(test::says(size, "v has different sizes in a and in b"));
   const gpu::cuda_error space =
       link(user, "__constant__ int v[4]; extern \"C\" __device__ int f(int x) { return x; }");
-  CHECK(test::says(space, "v is not in the same memory space in a and in b"));
+  CHECK(test::says(space, "v is in different memory spaces in a and in b"));
   const gpu::cuda_error parameters =
       link(user, "__device__ int v[4]; extern \"C\" __device__ int f(double x) { return x; }");
-  CHECK(test::says(parameters, "f has other parameters or another result in a and in b"));
+  CHECK(test::says(parameters, "f has different parameters or results in a and in b"));
   // Templates are in several inputs, and names of a unit's own may be alike.
   constexpr const char* first =
       "template <class T> __device__ __noinline__ T twice(T x) { return x + x; } "

@@ -10,9 +10,9 @@ namespace cache_gather_test {
 namespace {
 
 using gpu::detail::cache_conditions;
-using gpu::detail::condition_gatherer;
+using gpu::detail::dependency_finder;
 using gpu::detail::file_clock;
-using gpu::detail::places_before;
+using gpu::detail::header_states;
 using test::temporary_folder;
 using test::write_file;
 
@@ -31,12 +31,12 @@ struct project {
   static text_list opened(const std::string& path) { return {gpu::text(path.c_str())}; }
 };
 
-/// The places of conditions, where nothing was at any of them.
+/// Returns the locations of conditions, at none of which there was anything.
 std::vector<std::string> absent(const cache_conditions& conditions) {
   std::vector<std::string> paths;
-  for (const gpu::detail::place_condition& place : conditions.places) {
-    CHECK(place.kind == gpu::detail::place_kind::nothing);
-    paths.push_back(place.path.c_str());
+  for (const gpu::detail::location_condition& location : conditions.locations) {
+    CHECK(location.kind == gpu::detail::location_kind::nothing);
+    paths.push_back(location.path.c_str());
   }
   return paths;
 }
@@ -46,12 +46,12 @@ TEST_CASE("headers that the library cannot list are found by looking", "[compile
   write_file(p.second + "/tile.h", "#include \"nested.h\"\n");
   write_file(p.second + "/nested.h", "#define TILE 1\n");
   const gpu::program source(includes_tile);
-  const places_before before = condition_gatherer::look_before(source, p.folders, 0);
+  const header_states before = dependency_finder::look_before(source, p.folders, 0);
   cache_conditions listed, looked;
   text_list opened = project::opened(p.second + "/tile.h");
   opened.push_back(gpu::text((p.second + "/nested.h").c_str()));
-  CHECK(condition_gatherer(source, p.folders, before).gather(opened, true, listed).empty());
-  CHECK(condition_gatherer(source, p.folders, before).gather({}, false, looked).empty());
+  CHECK(dependency_finder(source, p.folders, before).find(opened, true, listed).empty());
+  CHECK(dependency_finder(source, p.folders, before).find({}, false, looked).empty());
   REQUIRE(looked.files.size() == 2);
   CHECK(listed.files.size() == 2);
   CHECK(absent(looked) == std::vector<std::string>{p.first + "/tile.h"});
@@ -63,18 +63,18 @@ TEST_CASE("a header that was written during the compilation is not believed", "[
   write_file(p.second + "/tile.h", "#define TILE 1\n");
   write_file(p.first + "/beside.h", "");
   // Only stamps tell here: nothing was looked at before.
-  places_before before;
+  header_states before;
   before.started = file_clock::now();
   before.started.stamp -= second;
   before.started.steady -= second;
   cache_conditions conditions;
   const gpu::program source(includes_tile);
-  CHECK(condition_gatherer(source, p.folders, before)
-            .gather(project::opened(p.second + "/tile.h"), true, conditions) ==
+  CHECK(dependency_finder(source, p.folders, before)
+            .find(project::opened(p.second + "/tile.h"), true, conditions) ==
         ("header " + p.second + "/tile.h was written while the program was compiled").c_str());
   // One that was there and not opened may have come too late.
   const gpu::program asks("#if __has_include(<beside.h>)\n#endif\n");
-  CHECK(condition_gatherer(asks, p.folders, before).gather({}, true, conditions) ==
+  CHECK(dependency_finder(asks, p.folders, before).find({}, true, conditions) ==
         (p.first + "/beside.h was written while the program was compiled").c_str());
   // Nor is the stamp of the moment itself believed, for it may have been given later; the one
   // before is.
@@ -92,11 +92,11 @@ TEST_CASE("a header that was written during the compilation is not believed", "[
       before.started.stamp = stamp;
     };
     start_at(written_at(p.second + "/tile.h") + later);
-    CHECK(condition_gatherer(source, p.folders, before)
-              .gather(project::opened(p.second + "/tile.h"), true, conditions)
+    CHECK(dependency_finder(source, p.folders, before)
+              .find(project::opened(p.second + "/tile.h"), true, conditions)
               .empty() == (later != 0));
     start_at(written_at(p.first + "/beside.h") + later);
-    CHECK(condition_gatherer(asks, p.folders, before).gather({}, true, conditions).empty() ==
+    CHECK(dependency_finder(asks, p.folders, before).find({}, true, conditions).empty() ==
           (later != 0));
     start_at(now);
   }
@@ -104,11 +104,11 @@ TEST_CASE("a header that was written during the compilation is not believed", "[
 
 TEST_CASE("a header that went away during the compilation is missed", "[compiler][cache]") {
   const project p;
-  places_before before;
+  header_states before;
   before.started = file_clock::now();
   cache_conditions conditions;
-  CHECK(condition_gatherer(gpu::program(includes_tile), p.folders, before)
-            .gather(project::opened(p.second + "/tile.h"), true, conditions) ==
+  CHECK(dependency_finder(gpu::program(includes_tile), p.folders, before)
+            .find(project::opened(p.second + "/tile.h"), true, conditions) ==
         ("header " + p.second + "/tile.h went away while the program was compiled").c_str());
 }
 
@@ -119,10 +119,10 @@ TEST_CASE("a header with an absolute path is looked for nowhere else", "[compile
   const char* const nowhere = "/gpu_cache_gather_test/nowhere/gone.h";  // not even its first folder
   const gpu::program source("#include \"" + path + "\"\n#if __has_include(\"" + gone +
                             "\") || __has_include(\"" + nowhere + "\")\n#endif");
-  const places_before before = condition_gatherer::look_before(source, p.folders, 0);
+  const header_states before = dependency_finder::look_before(source, p.folders, 0);
   cache_conditions conditions;
-  CHECK(condition_gatherer(source, p.folders, before)
-            .gather(project::opened(path), true, conditions)
+  CHECK(dependency_finder(source, p.folders, before)
+            .find(project::opened(path), true, conditions)
             .empty());
   REQUIRE(conditions.files.size() == 1);
   CHECK(conditions.files[0].path == path.c_str());
@@ -134,10 +134,10 @@ TEST_CASE("a header that a macro names is looked for in all folders", "[compiler
   write_file(p.second + "/tile.h", "#define TILE 1\n");
   const gpu::program source("#define NAME <tile.h>\n#include NAME\n");
   ::usleep(20000);  // no one waits until the stamp of such a header is surely in the past
-  const places_before before = condition_gatherer::look_before(source, p.folders, 0);
+  const header_states before = dependency_finder::look_before(source, p.folders, 0);
   cache_conditions conditions;
-  CHECK(condition_gatherer(source, p.folders, before)
-            .gather(project::opened(p.second + "/tile.h"), true, conditions)
+  CHECK(dependency_finder(source, p.folders, before)
+            .find(project::opened(p.second + "/tile.h"), true, conditions)
             .empty());
   const std::vector<std::string> places = absent(conditions);
   CHECK(std::find(places.begin(), places.end(), p.first + "/tile.h") != places.end());
@@ -158,11 +158,11 @@ TEST_CASE("a clock that was set during the compilation is noticed", "[compiler][
   const project p;
   write_file(p.second + "/tile.h", "#define TILE 1\n");
   const gpu::program source(includes_tile);
-  places_before before = condition_gatherer::look_before(source, p.folders, 0);
+  header_states before = dependency_finder::look_before(source, p.folders, 0);
   before.started.stamp += 3600 * second;
   cache_conditions conditions;
-  CHECK(condition_gatherer(source, p.folders, before)
-            .gather(project::opened(p.second + "/tile.h"), true, conditions) ==
+  CHECK(dependency_finder(source, p.folders, before)
+            .find(project::opened(p.second + "/tile.h"), true, conditions) ==
         "the clock was set while the program was compiled");
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("headers that change during a compilation keep it out, whatever their 
     const project p;
     write_file(p.second + "/tile.h", "#define TILE 1\n");
     const gpu::program source(one.source);
-    places_before before = condition_gatherer::look_before(source, p.folders, 0);
+    header_states before = dependency_finder::look_before(source, p.folders, 0);
     // A file server whose clock is an hour behind: all stamps are from before the compilation.
     before.started.stamp += 3600 * second;
     before.started.steady += 3600 * second;
@@ -214,9 +214,8 @@ TEST_CASE("headers that change during a compilation keep it out, whatever their 
     const bool includes = one.source == includes_tile;
     cache_conditions conditions;
     const gpu::text why =
-        condition_gatherer(source, p.folders, before)
-            .gather(includes ? project::opened(p.second + "/tile.h") : text_list(), true,
-                    conditions);
+        dependency_finder(source, p.folders, before)
+            .find(includes ? project::opened(p.second + "/tile.h") : text_list(), true, conditions);
     if (one.said.empty()) CHECK(why.empty());
     if (!one.said.empty()) CHECK(why.contains((p.root.path() + one.said).c_str()));
   }

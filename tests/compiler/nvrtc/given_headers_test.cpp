@@ -260,7 +260,7 @@ TEST_CASE("the cache keeps programs with the library's headers", "[compiler][hea
 TEST_CASE("a log tells which header was missing", "[compiler][headers]") {
   const gpu::sequence<gpu::text> none;
   const gpu::program empty("");
-  gpu::detail::given_headers<> headers(empty, none);
+  gpu::detail::given_headers headers(empty, none);
   CHECK(headers.count() == 0);
   CHECK(
       headers.add_missing("a.cu(1): catastrophic error: could not open source file \"cstdint\" "

@@ -15,7 +15,7 @@ struct scanned {
   std::vector<std::string> names;  // with their brackets, sorted
   bool followed = false;           // all questions are spelled out
   bool spelled = false;            // and all inclusions
-  bool goes_on = false;            // of the last
+  bool all_folders = false;        // of the last
 };
 
 scanned scan(const std::string& source) {
@@ -24,7 +24,7 @@ scanned scan(const std::string& source) {
   const auto outcome = scan.for_each([&](gpu::detail::include_name name) {
     const std::string text(name.name.data(), name.name.size());
     found.names.push_back(name.quoted ? '"' + text + '"' : '<' + text + '>');
-    found.goes_on = name.goes_on;
+    found.all_folders = name.all_folders;
   });
   found.followed = !outcome.asks_by_macro;
   found.spelled = !outcome.includes_by_macro;
@@ -70,10 +70,10 @@ TEST_CASE("an inclusion that only the preprocessor can follow is told", "[compil
 }
 
 TEST_CASE("what looks behind the first place is told", "[compiler][cache]") {
-  CHECK_FALSE(scan("#include <a.h>").goes_on);
-  CHECK(scan("#include_next <a.h>").goes_on);
-  CHECK(scan("#if __has_include(<a.h>)").goes_on);
-  CHECK(scan("#if __has_include_next(\"a.h\")").goes_on);
+  CHECK_FALSE(scan("#include <a.h>").all_folders);
+  CHECK(scan("#include_next <a.h>").all_folders);
+  CHECK(scan("#if __has_include(<a.h>)").all_folders);
+  CHECK(scan("#if __has_include_next(\"a.h\")").all_folders);
 }
 
 TEST_CASE("questions for a header are found, and those that cannot be told", "[compiler][cache]") {

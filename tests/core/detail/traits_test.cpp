@@ -1,7 +1,6 @@
 /// The library's own traits say what their namesakes in the standard library say. It passes by
 /// compiling.
 
-#include <gpu/core/detail/expected/unexpected.hpp>
 #include <gpu/core/detail/traits.hpp>
 #include <gpu/core/detail/utility.hpp>
 #include <gpu/core/flags.hpp>
@@ -129,10 +128,6 @@ template <class T> constexpr bool same_properties() {
   static_assert(own::assignable<T&, T> == std::is_move_assignable_v<T>);
   static_assert(own::assignable<T&, const T&> == std::is_copy_assignable_v<T>);
   static_assert(std::is_same_v<decltype(own::declval<T>()), decltype(std::declval<T>())>);
-  using gpu::fallback::swapping::nothrow_swappable;
-  using gpu::fallback::swapping::swappable;
-  static_assert(swappable<T> == std::is_swappable_v<T>);
-  static_assert(nothrow_swappable<T> == std::is_nothrow_swappable_v<T>);
   return true;
 }
 
@@ -220,19 +215,6 @@ TEST_CASE("exchange and swap_values move", "[core][traits]") {
   CHECK((*a == 2 && *b == 1));
   const std::unique_ptr<int> old = own::exchange(a, own::move(b));
   CHECK((*old == 2 && *a == 1 && b == nullptr));
-}
-
-TEST_CASE("swapping uses a type's own swap, the standard's, or three moves", "[core][traits]") {
-  using gpu::fallback::swapping::swap_values;
-  std::string a = "a", b = "b";
-  swap_values(a, b);
-  CHECK((a == "b" && b == "a"));
-  std::pair<int, std::string> c{1, "c"}, d{2, "d"};
-  swap_values(c, d);
-  CHECK((c.second == "d" && d.first == 1));
-  int e = 1, f = 2;
-  swap_values(e, f);
-  CHECK((e == 2 && f == 1));
 }
 
 }  // namespace traits_test

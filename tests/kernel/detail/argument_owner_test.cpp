@@ -1,7 +1,7 @@
 // Launches look at whose memory their arguments are: what was moved from is refused, and so is
 // memory of a device that the stream's cannot reach.
 
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 #include <gpu/graph.hpp>
 #include <gpu/kernel/launch_attribute.hpp>
 #include <gpu/memory.hpp>

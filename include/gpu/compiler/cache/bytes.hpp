@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Numbers and texts as bytes and back, for the cache's files. What is read back comes from
-/// outside: the reader checks every length against what is there.
+/// Converts numbers and texts to bytes and back, for the cache's files. The reader does not trust
+/// its input: it checks every length.
 
 #include <gpu/compiler/cache/digest.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Puts numbers, texts and lists one after the other.
+/// Writes numbers, texts and lists one after the other.
 class byte_writer {
  public:
   byte_writer& operator<<(std::uint64_t number) noexcept {
@@ -31,14 +31,14 @@ class byte_writer {
     out_.append(static_cast<const char*>(data), size);
     return *this;
   }
-  /// All that was put in; lost if memory ran out, or if a text was lost that was put in.
+  /// Returns the bytes; lost if memory ran out, or if a text was lost that was written.
   text finish() noexcept { return out_.finish(); }
 
  private:
   text_builder out_;
 };
 
-/// Takes them off again, in the same order. After a first failure everything fails.
+/// Reads them in the same order. After a first failure, everything fails.
 class byte_reader {
  public:
   explicit byte_reader(string_ref bytes) noexcept : rest_{bytes} {}
@@ -69,7 +69,7 @@ class byte_reader {
     std::uint64_t count = 0;
     *this >> count;
     list.clear();
-    // Each element takes a byte at least, so a count that lies costs no memory.
+    // Each element takes at least a byte, so a wrong count does not allocate more than there is.
     for (std::uint64_t i = 0; ok_ && i < count; ++i) {
       if (rest_.empty()) ok_ = false;
       list.emplace_back();

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// What has to be so for a compiled program to be what a compilation would give now: the compiler,
-/// the content of each file that was opened, and each place that was looked at before.
+/// The conditions under which a compiled program is what a compilation would give now: the
+/// compiler, the content of each file that was opened, and each path where a header was searched in
+/// vain.
 
 #include <gpu/compiler/cache/bytes.hpp>
 #include <gpu/compiler/cache/folder.hpp>
@@ -9,7 +10,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// A file that a compilation opened, and what it held.
+/// A file that a compilation opened, and its content.
 struct file_condition {
   text path;
   digest content;
@@ -22,40 +23,41 @@ inline byte_reader& operator>>(byte_reader& in, file_condition& file) {
   return in >> file.path >> file.content;
 }
 
-/// What there is at a path, as far as one can tell who looks there for a header.
-enum class place_kind : std::uint64_t { nothing, file, folder, other };
+/// The kind of thing that a search for a header finds at a path. A file that cannot be read is
+/// `other`.
+enum class location_kind : std::uint64_t { nothing, file, folder, other };
 
-/// `about` is what the system says of it. A file that cannot be read is `other`.
-inline place_kind kind_of_place(const char* path, struct stat& about) noexcept {
-  if (::stat(path, &about) != 0) return place_kind::nothing;
-  if (S_ISDIR(about.st_mode)) return place_kind::folder;
+/// Returns what is at a path, and fills `about` if anything is.
+inline location_kind kind_of_location(const char* path, struct stat& about) noexcept {
+  if (::stat(path, &about) != 0) return location_kind::nothing;
+  if (S_ISDIR(about.st_mode)) return location_kind::folder;
   const bool readable =
       S_ISREG(about.st_mode) && ::faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0;
-  return readable ? place_kind::file : place_kind::other;
+  return readable ? location_kind::file : location_kind::other;
 }
-inline place_kind kind_of_place(const char* path) noexcept {
+inline location_kind kind_of_location(const char* path) noexcept {
   struct stat about{};
-  return kind_of_place(path, about);
+  return kind_of_location(path, about);
 }
 
-/// A place where a compilation looked, and opened nothing.
-struct place_condition {
+/// A path where a compilation looked for a header and opened nothing.
+struct location_condition {
   text path;
-  place_kind kind = place_kind::nothing;
+  location_kind kind = location_kind::nothing;
 };
 
-inline byte_writer& operator<<(byte_writer& out, const place_condition& place) noexcept {
-  return out << place.path << static_cast<std::uint64_t>(place.kind);
+inline byte_writer& operator<<(byte_writer& out, const location_condition& location) noexcept {
+  return out << location.path << static_cast<std::uint64_t>(location.kind);
 }
-inline byte_reader& operator>>(byte_reader& in, place_condition& place) {
+inline byte_reader& operator>>(byte_reader& in, location_condition& location) {
   std::uint64_t kind = 0;
-  in >> place.path >> kind;
-  place.kind = static_cast<place_kind>(kind);
+  in >> location.path >> kind;
+  location.kind = static_cast<location_kind>(kind);
   return in;
 }
 
-/// Returns the working folder as NVRTC names it: by `PWD` if that is its name, which may have
-/// links. Empty if it has none any more.
+/// Returns the path of the working folder as NVRTC writes it: `PWD`, which may contain links, if
+/// that is its path. Returns an empty text if the folder was removed.
 inline text current_working_folder() {
   char* const name = ::get_current_dir_name();
   const text copied = name != nullptr ? text(name) : text();
@@ -63,30 +65,30 @@ inline text current_working_folder() {
   return required(copied);
 }
 
-/// What a compiled program depends on besides its source and options.
+/// The conditions of a program, besides its source and options.
 struct cache_conditions {
-  text compiler;                     ///< the compiler's or linker's version and build
-  sequence<text> folders;            ///< where it looked for headers, in order
-  sequence<file_condition> files;    ///< what it opened
-  sequence<place_condition> places;  ///< where it may have looked besides
-  text working_folder;               ///< whose name is in it; empty where none is
+  text compiler;                           ///< version and build of the compiler or linker
+  sequence<text> folders;                  ///< where it looked for headers, in order
+  sequence<file_condition> files;          ///< that it opened
+  sequence<location_condition> locations;  ///< where it may have looked in vain
+  text working_folder;                     ///< that the program names; empty if it names none
 
-  /// Whether it depends on any file or place.
-  bool on_files() const noexcept { return !(files.empty() && places.empty()); }
-  /// Whether the working folder is the one.
+  /// Returns whether there are conditions on files.
+  bool on_files() const noexcept { return !(files.empty() && locations.empty()); }
+  /// Returns whether the condition on the working folder is met.
   bool in_working_folder() const {
     return working_folder.empty() || working_folder == current_working_folder();
   }
 };
 
 inline byte_writer& operator<<(byte_writer& out, const cache_conditions& c) noexcept {
-  return out << c.compiler << c.folders << c.files << c.places << c.working_folder;
+  return out << c.compiler << c.folders << c.files << c.locations << c.working_folder;
 }
 inline byte_reader& operator>>(byte_reader& in, cache_conditions& c) {
-  return in >> c.compiler >> c.folders >> c.files >> c.places >> c.working_folder;
+  return in >> c.compiler >> c.folders >> c.files >> c.locations >> c.working_folder;
 }
 
-/// Tells one state of a file from any other, by what the system keeps about it.
+/// Identifies one state of a file by what the file system records about it.
 struct file_identity {
   std::uint64_t device = 0, inode = 0, size = 0, modified = 0, changed = 0;
   friend bool operator==(const file_identity&, const file_identity&) noexcept = default;
@@ -103,7 +105,7 @@ inline file_identity identity_of(const struct stat& about) noexcept {
           nanoseconds(about.st_ctim)};
 }
 
-/// The clock that file systems stamp files with, and one that nobody sets.
+/// The clock that file systems use for time stamps, and one that cannot be set.
 struct file_clock {
   std::uint64_t stamp = 0, steady = 0;
 
@@ -113,23 +115,23 @@ struct file_clock {
     ::clock_gettime(CLOCK_MONOTONIC_COARSE, &steady);
     return {nanoseconds(stamp), nanoseconds(steady)};
   }
-  /// Whether the clock of the file system was set between two moments, so that its stamps do not
-  /// tell what came first.
+  /// Returns whether the clock of the file system was set between two moments, so that its stamps
+  /// do not show the order of events.
   bool was_set_until(const file_clock& later) const noexcept {
     const std::uint64_t by_stamp = later.stamp - stamp, by_steady = later.steady - steady;
     const std::uint64_t apart = by_stamp > by_steady ? by_stamp - by_steady : by_steady - by_stamp;
     constexpr std::uint64_t tolerance = 20'000'000;
-    return apart > tolerance && ~apart > tolerance;  // the difference of two may be below zero
+    return apart > tolerance && ~apart > tolerance;  // `apart` may have wrapped around
   }
 };
 
-/// `identity`, or none where the file was written so lately that one more writing could leave the
-/// identity as it is.
+/// Returns `identity`, or an empty one if the file was written so recently that another write could
+/// leave its identity unchanged.
 inline file_identity certain(const file_identity& identity, const file_clock& now) noexcept {
   return identity.changed < now.stamp ? identity : file_identity();
 }
 
-/// Reads a header and its identity. False where it cannot be read as a plain file.
+/// Reads a header and its identity. Returns false if it cannot be read as a regular file.
 inline bool read_header(const text& path, text& contents, file_identity& identity) {
   const auto file = file_descriptor::adopt(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat about{};
@@ -149,9 +151,9 @@ inline bool is_below(string_ref path, const sequence<text>& folders) noexcept {
   return false;
 }
 
-/// Whether nothing happened to any file or place. Of files below the folders `installed` the system
-/// is asked alone, which knows them as `seen`. Others are read: a store through a shared mapping
-/// may leave a file's size and stamps as they are.
+/// Returns whether all conditions on files are still met. Files below the folders `installed` are
+/// compared by their identities, `seen`. Others are read: a store through a shared mapping may
+/// leave a file's size and stamps unchanged.
 inline bool same_files(const cache_conditions& conditions, const sequence<file_identity>& seen,
                        const sequence<text>& installed) {
   for (std::size_t i = 0; i < conditions.files.size(); ++i) {
@@ -166,15 +168,15 @@ inline bool same_files(const cache_conditions& conditions, const sequence<file_i
     if (!read_header(file.path, contents, identity)) return false;
     if (!(digest_of(contents) == file.content)) return false;
   }
-  for (const place_condition& place : conditions.places) {
-    if (kind_of_place(place.path.c_str()) != place.kind) return false;
+  for (const location_condition& location : conditions.locations) {
+    if (kind_of_location(location.path.c_str()) != location.kind) return false;
   }
   return true;
 }
 
-/// Whether the files meet the conditions; if not, `reason` says why not. If a program is taken
-/// without a compiler, `without_compiler`, it does not matter that this machine lacks a header.
-/// `seen` are the identities of the files, for `same_files`.
+/// Returns whether the files meet the conditions; if not, sets `reason`. If there is no compiler,
+/// `without_compiler`, headers may be missing on this machine. Sets `seen` to the identities of the
+/// files, for `same_files`.
 inline bool files_meet(const cache_conditions& conditions, bool without_compiler,
                        sequence<file_identity>& seen, text& reason) {
   seen.clear();
@@ -199,17 +201,19 @@ inline bool files_meet(const cache_conditions& conditions, bool without_compiler
     seen.push_back(certain(identity, now));
   }
   if (without_compiler) return true;
-  for (const place_condition& place : conditions.places) {
-    const place_kind kind = kind_of_place(place.path.c_str());
-    if (kind == place.kind) continue;
-    return refuse(place.path, kind == place_kind::nothing         ? " is not there any more"
-                              : place.kind == place_kind::nothing ? " is there now, and was not"
-                                                                  : " is something else now");
+  for (const location_condition& location : conditions.locations) {
+    const location_kind kind = kind_of_location(location.path.c_str());
+    if (kind == location.kind) continue;
+    return refuse(location.path, kind == location_kind::nothing ? " is not there any more"
+                                 : location.kind == location_kind::nothing
+                                     ? " is there now, and was not"
+                                     : " is something else now");
   }
   return true;
 }
 
-/// The same for the compiler, the working folder, and the folders that it is told to look in.
+/// Returns whether the compiler, the working folder and the include folders meet the conditions; if
+/// not, sets `reason`.
 inline bool compiler_meets(const cache_conditions& conditions, const text& compiler,
                            const sequence<text>& folders, text& reason) {
   text_builder out;
@@ -224,7 +228,7 @@ inline bool compiler_meets(const cache_conditions& conditions, const text& compi
     reason = out.finish();
     return false;
   }
-  // Folders matter to those that looked for something.
+  // Include folders do not matter to a program that includes nothing.
   if (!conditions.on_files() || folders == conditions.folders) return true;
   const std::size_t count = folders.size();
   if (count == conditions.folders.size()) {

@@ -1,13 +1,12 @@
 #pragma once
 /// \file
-/// BLAKE2b-256 (RFC 7693): the digest that names and checks what the cache keeps.
+/// BLAKE2b-256 (RFC 7693): the digest that names and checks cache entries.
 
 #include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// 32 bytes that stand for any number of bytes: who finds two contents with one digest has broken
-/// BLAKE2b.
+/// A digest of 32 bytes. Two contents with the same digest would be a break of BLAKE2b.
 struct digest {
   unsigned char bytes[32] = {};
 
@@ -30,7 +29,7 @@ struct digest {
   }
 };
 
-/// Computes a digest from bytes that come piece by piece.
+/// Computes the digest of bytes that are given piece by piece.
 class digest_builder {
  public:
   digest_builder() noexcept {
@@ -38,11 +37,11 @@ class digest_builder {
     state_[0] ^= 0x01010000u ^ sizeof(digest);  // no key, one leaf, 32 bytes of output
   }
 
-  /// Takes bytes as they are.
+  /// Adds bytes.
   digest_builder& append(const void* data, std::size_t size) noexcept {
     const auto* from = static_cast<const unsigned char*>(data);
     while (size > 0) {
-      // The last block is compressed with a mark of its own, so a full one waits for what follows.
+      // The last block is compressed differently, so a full one waits until more bytes come.
       if (filled_ == sizeof block_) compress(block_, false);
       if (filled_ == 0 && size > sizeof block_) {
         filled_ = sizeof block_;
@@ -60,13 +59,13 @@ class digest_builder {
     }
     return *this;
   }
-  /// Takes a number of eight bytes, the lowest first.
+  /// Adds a number as eight bytes, in little-endian order.
   digest_builder& operator<<(std::uint64_t number) noexcept {
     unsigned char bytes[8];
     for (int i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(number >> (8 * i));
     return append(bytes, sizeof bytes);
   }
-  /// Takes a string with its length in front, so that two strings do not run into each other.
+  /// Adds the length of a string and the string, so that two strings do not run into each other.
   digest_builder& operator<<(string_ref string) noexcept {
     return (*this << std::uint64_t{string.size()}).append(string.data(), string.size());
   }
@@ -74,7 +73,7 @@ class digest_builder {
     return append(other.bytes, sizeof other.bytes);
   }
 
-  /// The digest of all that was taken; the builder is spent afterwards.
+  /// Returns the digest of all that was added. The builder cannot be used any more.
   digest finish() noexcept {
     __builtin_memset(block_ + filled_, 0, sizeof block_ - filled_);
     compress(block_, true);
@@ -103,11 +102,11 @@ class digest_builder {
       {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
       {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
+  // Without these attributes, GCC -O2 does not inline and the digest takes a third longer.
   [[gnu::always_inline]] static word rotate_right(word value, int count) noexcept {
     return value >> count | value << (64 - count);
   }
 
-  // Not left to the compiler: where it does not inline this, the digest takes twice as long.
   [[gnu::always_inline]] static void mix(word* v, int a, int b, int c, int d, word x,
                                          word y) noexcept {
     v[a] += v[b] + x;
@@ -147,9 +146,8 @@ class digest_builder {
     }
     v[12] ^= count_;
     if (last) v[14] = ~v[14];
-    // Unrolled, so that where it is optimised the order of the words is in the code and not in a
-    // table, and where it is not the code is short.
-#ifndef __CUDACC__  // nvcc warns of it
+    // Unrolled, so that optimized code does not load the order of the words from a table.
+#ifndef __CUDACC__  // nvcc warns about the pragma
 #  pragma GCC unroll 12
 #endif
     for (int round = 0; round < 12; ++round) mix_all(v, m, order[round % 10]);

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The cache's folder: what is read from it is a plain file of one's own or nothing, and what is
-/// written to it is there as a whole or not at all.
+/// The cache's folder. Only regular files of the user's own are read from it, and a file is written
+/// as a whole or not at all.
 
 #include <gpu/compiler/cache/names.hpp>
 
@@ -24,11 +24,12 @@
 
 namespace gpu::inline v0::detail {
 
-/// Closes a file now. False, with errno, where what was written is lost: a network file system may
-/// find that out only here.
+/// Closes a file. Returns false and sets errno if what was written is lost: a network file system
+/// may report that only now.
 inline bool close_file(file_descriptor& file) noexcept { return ::close(file.release()) == 0; }
 
-/// Writes all of `contents`, or sets errno: to EFBIG where a limit on the size of files forbids it.
+/// Writes all of `contents`, or returns false and sets errno: to EFBIG if the process has a limit
+/// on the size of files.
 inline bool write_whole(int file, string_ref contents) noexcept {
   const file_size_signal_blocked blocked;
   while (!contents.empty()) {
@@ -41,7 +42,12 @@ inline bool write_whole(int file, string_ref contents) noexcept {
   return true;
 }
 
-/// Makes a folder and those above it, for the user alone. Where that fails, errno says why.
+/// Returns whether an error or a log says that the process or the machine has too many open files.
+inline bool lacks_descriptors(const text& words) noexcept {
+  return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
+}
+
+/// Creates a folder and its parents, for the user only. Returns false and sets errno if that fails.
 inline bool make_folders(const text& path) noexcept {
   char name[4096];
   errno = ENAMETOOLONG;
@@ -57,12 +63,12 @@ inline bool make_folders(const text& path) noexcept {
   return made;
 }
 
-/// A folder that is open. It is opened anew for each use: so it may be deleted, made again or
-/// replaced meanwhile, and a forked child shares nothing with its parent.
+/// An open folder. It is opened again for each use, so that it may be deleted or replaced in
+/// between, and a forked child shares nothing with its parent.
 class cache_folder {
  public:
-  /// Opens `path`, and makes it where `make` says so. On failure `trouble` says why, and what to
-  /// do; a folder that is merely not there leaves it empty, and is not `refused`.
+  /// Opens `path`, and creates it if `make`. On failure, sets `trouble` to the reason and what to
+  /// do; a folder that does not exist leaves it empty, and is not `refused`.
   static cache_folder open(const text& path, bool make, text& trouble) noexcept {
     const auto refuse = [&](const auto&... pieces) {
       text_builder out;
@@ -79,7 +85,7 @@ class cache_folder {
     if (fresh) {
       if (!make) return cache_folder();
       if (!make_folders(path)) {
-        return refuse("cannot be made (", std::strerror(errno),
+        return refuse("cannot be created (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
       }
       folder = file_descriptor::adopt(::open(path.c_str(), how));
@@ -90,30 +96,31 @@ class cache_folder {
     }
     struct stat about{};
     if (::fstat(folder.native(), &about) != 0) {
-      return refuse("cannot be asked for its owner (", std::strerror(errno),
+      return refuse("cannot be checked for its owner (", std::strerror(errno),
                     "). Set GPU_CACHE_DIR to one that can.");
     }
-    // What root puts there is as good as one's own: root can do anything anyway.
+    // Files of root are trusted: root can do anything anyway.
     if (about.st_uid != ::geteuid() && about.st_uid != 0) {
-      return refuse("belongs to user ", about.st_uid, ", who could put anything into it; this is ",
-                    ::geteuid(), ". Set GPU_CACHE_DIR to a folder of your own.");
+      return refuse("belongs to user ", about.st_uid,
+                    ", who could put anything into it; this process runs as ", ::geteuid(),
+                    ". Set GPU_CACHE_DIR to a folder of your own.");
     }
     if ((about.st_mode & S_IWOTH) != 0) {
       return refuse(
-          "can be written by anyone, who could put anything into it. Run chmod o-w on it.");
+          "is writable by all users, who could put anything into it. Run chmod o-w on it.");
     }
     cache_folder opened;
     opened.folder_ = detail::move(folder);
     if (opened.has_mark()) return opened;
     cache_name foreign;
-    if (!fresh && !opened.holds_cache_files_alone(foreign)) {
+    if (!fresh && !opened.holds_only_cache_files(foreign)) {
       if (foreign.characters[0] == '\0') {
         return refuse("cannot be listed (", std::strerror(errno),
                       "). Set GPU_CACHE_DIR to one that can.");
       }
-      return refuse("holds \"", foreign.characters,
-                    "\", which is not the cache's. Set GPU_CACHE_DIR to an empty folder or to one "
-                    "that is not there yet.");
+      return refuse(
+          "holds \"", foreign.characters,
+          "\", which is not a file of the cache. Set GPU_CACHE_DIR to an empty or a new folder.");
     }
     text not_written;
     if (make) opened.write(cache_mark, cache_mark_contents, not_written);
@@ -121,15 +128,16 @@ class cache_folder {
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(folder_); }
-  /// Whether it could not be opened, or may not be used.
+  /// Returns whether it could not be opened, or must not be used.
   bool refused() const noexcept { return refused_; }
   int native() const noexcept { return folder_.native(); }
 
-  /// `refused` is what should not be there; `unreadable` may be fine another time.
+  /// The outcome of reading a file. A `refused` file should not be there; an `unreadable` one may
+  /// be readable later.
   enum class reading { done, missing, refused, unreadable };
 
-  /// Reads a whole file. What is no plain file, belongs to someone else or can be written by anyone
-  /// is refused. Where it is `unreadable`, errno says why.
+  /// Reads a whole file. Refuses one that is not a regular file, belongs to another user or is
+  /// writable by all. Sets errno if it is `unreadable`.
   reading read(const char* name, text& contents) const noexcept {
     const auto file = file_descriptor::adopt(
         ::openat(native(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -145,8 +153,8 @@ class cache_folder {
     return errno == 0 ? reading::done : reading::unreadable;
   }
 
-  /// Notes that a file was used now. Once an hour is enough to tell which was not used for long; a
-  /// time that lies in the future, from before the clock was set back, is mended.
+  /// Records that a file was used now, with a precision of an hour. Also corrects a time in the
+  /// future, from before the clock was set back.
   void touch(const char* name) const noexcept {
     struct stat about{};
     if (::fstatat(native(), name, &about, AT_SYMLINK_NOFOLLOW) != 0) return;
@@ -155,13 +163,13 @@ class cache_folder {
     ::utimensat(native(), name, nullptr, AT_SYMLINK_NOFOLLOW);
   }
 
-  /// Puts a file in place of any that there is. Readers see the one or the other. On failure
-  /// `trouble` says why.
+  /// Writes a file, and replaces any that exists. Readers see the one or the other. On failure,
+  /// sets `trouble` to the reason.
   bool write(const char* name, string_ref contents, text& trouble) const noexcept {
     const auto refuse = [&](int reason) {
       text_builder out;
       out << "the cache's folder cannot be written: " << std::strerror(reason)
-          << ". Make room or give rights in it, or set GPU_CACHE_DIR to another.";
+          << ". Free space or fix its permissions, or set GPU_CACHE_DIR to another.";
       trouble = out.finish();
       return false;
     };
@@ -187,8 +195,8 @@ class cache_folder {
     if (::unlinkat(native(), name, 0) != 0) ::unlinkat(native(), name, AT_REMOVEDIR);
   }
 
-  /// Calls `visit(name)` for each name in the folder but those of the folder itself and the one
-  /// above, until it returns false. False, with errno, where the folder cannot be listed.
+  /// Calls `visit(name)` for each name in the folder except `.` and `..`, until it returns false.
+  /// Returns false and sets errno if the folder cannot be listed.
   template <class Visit> bool for_each_name(Visit visit) const {
     const int opened = ::openat(native(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (opened < 0) return false;
@@ -211,7 +219,7 @@ class cache_folder {
  private:
   cache_folder() noexcept = default;
 
-  /// Closes a list of names at the end of a scope, and leaves errno as it is.
+  /// Closes a list of names at the end of a scope, and preserves errno.
   struct open_list {
     DIR* list;
     explicit open_list(DIR* opened) noexcept : list{opened} {}
@@ -230,9 +238,9 @@ class cache_folder {
            S_ISREG(about.st_mode);
   }
 
-  /// Whether all names are of the cache's own form; else `foreign` is one that is not, or empty
-  /// where, as errno says, the folder cannot be listed.
-  bool holds_cache_files_alone(cache_name& foreign) const noexcept {
+  /// Returns whether all files are the cache's; if not, sets `foreign` to the name of one that is
+  /// not, or leaves it empty and sets errno if the folder cannot be listed.
+  bool holds_only_cache_files(cache_name& foreign) const noexcept {
     const bool listed = for_each_name([&](const char* name) {
       if (is_cache_name(name)) return true;
       format_into(foreign.characters, sizeof foreign.characters, "%s", name);

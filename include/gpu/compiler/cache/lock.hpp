@@ -7,12 +7,12 @@
 
 namespace gpu::inline v0::detail {
 
-/// Holds one byte of a file of the folder, whose place says which program it is for: so no program
-/// waits for another. It is advice: a file system that has no locks, a holder that hangs or one
-/// that was killed costs a second compilation or less.
+/// Locks one byte of a file in the folder. The offset of the byte depends on the key, so that
+/// different programs do not wait for each other. The lock is advisory: if the file system has no
+/// locks or the holder hangs, the program is compiled twice.
 class cache_lock {
  public:
-  /// Waits while another process compiles the program, for a minute at most.
+  /// Waits while another process makes the program, for at most a minute.
   cache_lock(const cache_folder& folder, const digest& key) noexcept
       : file_{file_descriptor::adopt(::openat(folder.native(), cache_lock_name,
                                               O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600))} {
@@ -20,9 +20,9 @@ class cache_lock {
     byte_.l_type = F_WRLCK;
     byte_.l_whence = SEEK_SET;
     byte_.l_len = 1;
-    std::uint64_t place = 0;
-    __builtin_memcpy(&place, key.bytes, sizeof place);
-    byte_.l_start = static_cast<off_t>(place >> 2);
+    std::uint64_t offset = 0;
+    __builtin_memcpy(&offset, key.bytes, sizeof offset);
+    byte_.l_start = static_cast<off_t>(offset >> 2);
     constexpr long limit = 60'000'000, longest = 20'000;  // microseconds
     long slept = 0, pause = 500;
     while (::fcntl(file_.native(), F_OFD_SETLK, &byte_) != 0) {
@@ -36,12 +36,12 @@ class cache_lock {
   }
   cache_lock(const cache_lock&) = delete;
   cache_lock& operator=(const cache_lock&) = delete;
-  /// Gives the byte back. Closing the file would leave it with a child that was forked meanwhile.
+  /// Unlocks the byte. Closing the file would not, if a child was forked meanwhile.
   ~cache_lock() {
     byte_.l_type = F_UNLCK;
     if (file_) ::fcntl(file_.native(), F_OFD_SETLK, &byte_);
   }
-  /// Whether another process had it: then the program may be there now.
+  /// Returns whether another process had the lock: then the program may be stored now.
   bool waited() const noexcept { return waited_; }
 
  private:

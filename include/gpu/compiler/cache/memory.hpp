@@ -1,50 +1,40 @@
 #pragma once
 /// \file
-/// Programs that this process has already, and which of them are being compiled or linked.
+/// `program_memory`: the programs that this process has, and those that are being made.
 
-#include <gpu/compiler/cache/conditions.hpp>
-#include <gpu/compiler/compiled_program.hpp>
-#include <gpu/compiler/options/recent_request.hpp>
+#include <gpu/compiler/cache/kept_program.hpp>
+#include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/system/mutex.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A compiled program with the conditions under which it holds, as memory and disk exchange it.
-struct kept_program {
-  compiled_program program;
-  cache_conditions conditions;
-  sequence<file_identity> seen;  // of the conditions' files
-  bool storable = true;          // false: it may not be used again at all
-  text asked_of;                 // the compiler or linker that was there when it was asked for
-};
-
-/// The table of one cache. It is locked while something is looked up, never while anything is
+/// The programs of one cache in memory. It is locked during a lookup, but not while a program is
 /// compiled or read.
-template <class Builder = text_builder> class basic_program_memory {
+class program_memory {
  public:
-  basic_program_memory() noexcept = default;
-  basic_program_memory(const basic_program_memory&) = delete;
-  basic_program_memory& operator=(const basic_program_memory&) = delete;
-  ~basic_program_memory() { clear(); }
+  program_memory() noexcept = default;
+  program_memory(const program_memory&) = delete;
+  program_memory& operator=(const program_memory&) = delete;
+  ~program_memory() { clear(); }
 
-  /// One request that is remembered, or being compiled.
+  /// A program that is kept or being made.
   struct entry {
-    digest request = {};
+    digest key = {};
     kept_program kept = {};
     std::size_t bytes = 0;
     std::uint64_t last_use = 0;
-    unsigned owners = 1;  // the table is one
+    unsigned owners = 1;  // the memory itself is one
     bool ready = false, dropped = false;
   };
 
-  /// Finds the entry of a request, and waits for it where another thread is at work on it. Where
-  /// there is none, makes one, for the caller to fill: `mine` says so. Null where a thread that was
-  /// waited for gave up. The caller has to `release` the entry.
-  entry* acquire(const digest& request, bool& mine, bool& waited) {
+  /// Returns the entry of a key, which the caller has to `release`. Waits if another thread is
+  /// making its program. If there is no entry, creates one for the caller to fill, and sets `mine`.
+  /// Returns null if it waited for a thread that failed.
+  entry* acquire(const digest& key, bool& mine, bool& waited) {
     const guard lock(*this);
     mine = waited = false;
     for (entry* found : entries_) {
-      if (!(found->request == request)) continue;
+      if (!(found->key == key)) continue;
       ++found->owners;
       while (!found->ready && !found->dropped) {
         waited = true;
@@ -58,14 +48,15 @@ template <class Builder = text_builder> class basic_program_memory {
       return nullptr;
     }
     entries_.reserve(entries_.size() + 1);
-    auto* made = new entry{request};
+    auto* made = new entry{key};
     made->owners = 2;
     entries_.push_back(made);
     mine = true;
     return made;
   }
 
-  /// Gives an entry that is `mine` its program, and forgets the least used beyond `limit` bytes.
+  /// Fills an entry that is `mine`, and forgets the least recently used programs beyond `limit`
+  /// bytes.
   void publish(entry* filled, kept_program&& kept, std::size_t limit) {
     const guard lock(*this);
     filled->kept = detail::move(kept);
@@ -86,39 +77,39 @@ template <class Builder = text_builder> class basic_program_memory {
     }
   }
 
-  /// Finds a program by what was said in place of a settled request. Nothing about it is checked,
-  /// so `add_quick` takes only what depends on no file or folder.
-  bool find_quick(const recent_request& request, compiled_program& found) noexcept {
-    const std::uint64_t hash = request.hash();
+  /// Finds a program by a key that `add` got. Checks no conditions.
+  bool find(const request_key& key, compiled_program& found) noexcept {
+    const std::uint64_t hash = key.hash();
     const guard lock(*this);
-    const std::size_t mask = quick_index_.size() - 1;
-    for (std::size_t at = hash & mask; !quick_index_.empty(); at = (at + 1) & mask) {
-      if (quick_index_[at] == 0) break;
-      const quick_slot& slot = quick_[quick_index_[at] - 1];
-      if (slot.hash != hash || !slot.said.is(request)) continue;
-      slot.kept->last_use = ++uses_;
-      found = slot.kept->kept.program;
+    const std::size_t mask = key_index_.size() - 1;
+    for (std::size_t at = hash & mask; !key_index_.empty(); at = (at + 1) & mask) {
+      if (key_index_[at] == 0) break;
+      const known_key& known = keys_[key_index_[at] - 1];
+      if (known.hash != hash || !known.key->equals(key)) continue;
+      known.kept->last_use = ++uses_;
+      found = known.kept->kept.program;
       return true;
     }
     return false;
   }
 
-  /// Has `find_quick` find an entry. At most a few ways to say it are kept of each.
-  void add_quick(entry* filled, const recent_request& request) {
+  /// Has `find` return an entry's program for a key, unless the program depends on files or on the
+  /// working folder, or there are many keys already.
+  void add(entry* filled, const request_key& key) {
     const guard lock(*this);
     const cache_conditions& conditions = filled->kept.conditions;
     if (!filled->ready || filled->dropped || conditions.on_files()) return;
     if (!conditions.working_folder.empty()) return;
-    if (quick_.size() >= 4 * entries_.size() + 64) return;
+    if (keys_.size() >= 4 * entries_.size() + 64) return;
     std::size_t size = 64;
-    while (size < 2 * (quick_.size() + 1)) size *= 2;
+    while (size < 2 * (keys_.size() + 1)) size *= 2;
     sequence<std::size_t> index(size);
-    quick_.push_back({request.hash(), filled, remembered_request(request)});
-    quick_index_.swap(index);
-    index_quick();
+    keys_.push_back(known_key(key, filled));
+    key_index_.swap(index);
+    index_keys();
   }
 
-  /// Takes an entry out of the table: it failed, or does not hold any more.
+  /// Removes an entry that failed or does not hold any more.
   void drop(entry* stale) noexcept {
     const guard lock(*this);
     if (!stale->dropped) forget(stale);
@@ -138,8 +129,8 @@ template <class Builder = text_builder> class basic_program_memory {
   }
   void clear() noexcept {
     const guard lock(*this);
-    quick_.clear();
-    quick_index_.clear();
+    keys_.clear();
+    key_index_.clear();
     for (std::size_t i = entries_.size(); i-- > 0;) {
       if (entries_[i]->ready) forget(entries_[i]);
     }
@@ -148,14 +139,15 @@ template <class Builder = text_builder> class basic_program_memory {
  private:
   class guard {
    public:
-    /// In a forked child the table starts empty, and the other is left where it is.
-    explicit guard(basic_program_memory& memory) noexcept : memory_{memory} {
+    /// In a forked child, starts with an empty memory and leaks that of the parent, which another
+    /// thread may have left half changed.
+    explicit guard(program_memory& memory) noexcept : memory_{memory} {
       memory.mutex_.lock();
       if (memory.forks_ == fork_count()) return;
       memory.forks_ = fork_count();
       ::new (static_cast<void*>(&memory.entries_)) sequence<entry*>;
-      ::new (static_cast<void*>(&memory.quick_)) sequence<quick_slot>;
-      ::new (static_cast<void*>(&memory.quick_index_)) sequence<std::size_t>;
+      ::new (static_cast<void*>(&memory.keys_)) sequence<known_key>;
+      ::new (static_cast<void*>(&memory.key_index_)) sequence<std::size_t>;
       memory.bytes_ = 0;
     }
     guard(const guard&) = delete;
@@ -163,7 +155,7 @@ template <class Builder = text_builder> class basic_program_memory {
     ~guard() { memory_.mutex_.unlock(); }
 
    private:
-    basic_program_memory& memory_;
+    program_memory& memory_;
   };
 
   void forget(entry* e) noexcept {
@@ -173,46 +165,59 @@ template <class Builder = text_builder> class basic_program_memory {
       entries_.pop_back();
       break;
     }
-    const std::size_t before = quick_.size();
+    const std::size_t before = keys_.size();
     for (std::size_t i = before; i-- > 0;) {
-      if (quick_[i].kept != e) continue;
-      quick_[i] = detail::move(quick_.back());
-      quick_.pop_back();
+      if (keys_[i].kept != e) continue;
+      keys_[i] = detail::move(keys_.back());
+      keys_.pop_back();
     }
-    if (quick_.size() != before) index_quick();
+    if (keys_.size() != before) index_keys();
     if (e->ready) bytes_ -= e->bytes;
     e->dropped = true;
     drop_reference(e);
   }
-  /// Fills the index anew: that is soon done, beside the compilation that it follows.
-  void index_quick() noexcept {
-    const std::size_t size = quick_index_.size();
-    for (std::size_t& slot : quick_index_) slot = 0;
-    for (std::size_t i = 0; i < quick_.size(); ++i) {
-      std::size_t at = quick_[i].hash & (size - 1);
-      while (quick_index_[at] != 0) at = (at + 1) & (size - 1);
-      quick_index_[at] = i + 1;
+  /// Fills the index again. That takes little time compared to the compilation before it.
+  void index_keys() noexcept {
+    const std::size_t size = key_index_.size();
+    for (std::size_t& slot : key_index_) slot = 0;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      std::size_t at = keys_[i].hash & (size - 1);
+      while (key_index_[at] != 0) at = (at + 1) & (size - 1);
+      key_index_[at] = i + 1;
     }
   }
   static void drop_reference(entry* e) noexcept {
     if (--e->owners == 0) delete e;
   }
 
-  struct quick_slot {
+  /// A key that `find` knows. Owns its copy of the key.
+  struct known_key {
     std::uint64_t hash;
     entry* kept;
-    remembered_request said;
+    request_key* key;
+
+    known_key(const request_key& k, entry* e) : hash{k.hash()}, kept{e}, key{k.copy()} {}
+    known_key(known_key&& other) noexcept
+        : hash{other.hash}, kept{other.kept}, key{detail::exchange(other.key, nullptr)} {}
+    known_key& operator=(known_key&& other) noexcept {
+      hash = other.hash;
+      kept = other.kept;
+      request_key* const mine = key;
+      key = other.key;
+      other.key = mine;
+      return *this;
+    }
+    ~known_key() { delete key; }
   };
 
   mutex mutex_;
   condition changed_;
   std::uint32_t forks_ = 0;  // `fork_count` when the lock was last taken
   sequence<entry*> entries_;
-  sequence<quick_slot> quick_;
-  sequence<std::size_t> quick_index_;  // by hash, a position in quick_, from 1; 0 is free
+  sequence<known_key> keys_;
+  sequence<std::size_t> key_index_;  // hash table: positions in keys_, from 1; 0 is free
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };
-using program_memory = basic_program_memory<>;
 
 }  // namespace gpu::inline v0::detail

@@ -1,19 +1,20 @@
 #pragma once
 /// \file
-/// Tells why a program was not in the cache: a short note about what was stored before of the same
-/// source, to be compared with what is asked for.
+/// Explains why a program was not in the cache: compares the request with short notes about earlier
+/// requests of the same source or name.
 
+#include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/entry.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// What was compiled or linked, without the texts.
+/// A request, with digests in place of its texts.
 struct request_summary {
   text name;
   gpu::architecture architecture;
   digest source;
   sequence<text> options;
-  sequence<file_condition> inputs;  // besides the source, by what messages call them
+  sequence<file_condition> inputs;  // besides the source, with their names in messages
   sequence<text> instances;
 };
 
@@ -24,10 +25,10 @@ inline byte_reader& operator>>(byte_reader& in, request_summary& s) {
   return in >> s.name >> s.architecture >> s.source >> s.options >> s.inputs >> s.instances;
 }
 
-/// Collects the differences of two summaries in words.
-template <class Builder = text_builder> class basic_summary_difference {
+/// Describes the differences between two requests.
+class summary_difference {
  public:
-  basic_summary_difference(const request_summary& now, const request_summary& before) {
+  summary_difference(const request_summary& now, const request_summary& before) {
     if (!(now.source == before.source)) say("the source changed");
     if (!(now.name == before.name)) say("it is named ", now.name, " instead of ", before.name);
     if (!(now.architecture == before.architecture)) {
@@ -51,8 +52,9 @@ template <class Builder = text_builder> class basic_summary_difference {
     }
   }
 
-  /// How many there are; the words for them.
+  /// Returns how many there are.
   std::size_t count() const noexcept { return count_; }
+  /// Returns their description.
   text finish() noexcept { return out_.finish(); }
 
  private:
@@ -77,14 +79,13 @@ template <class Builder = text_builder> class basic_summary_difference {
   text_builder out_;
   std::size_t count_ = 0;
 };
-using summary_difference = basic_summary_difference<>;
 
-/// The notes of a cache's folder.
-template <class Builder = text_builder> class basic_summary_notes {
+/// The notes in a cache's folder.
+class summary_notes {
  public:
-  explicit basic_summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
+  explicit summary_notes(const cache_folder& folder) noexcept : folder_{folder} {}
 
-  /// What is different from the closest that was stored; empty where none is like it.
+  /// Returns how the request differs from the most similar earlier one; empty if there is none.
   text explain(const request_summary& now) const {
     sequence<request_summary> before = read(source_key(now));
     if (before.empty() && is_named(now)) before = read(name_key(now));
@@ -96,17 +97,17 @@ template <class Builder = text_builder> class basic_summary_notes {
       least = count;
       closest = i;
     }
-    if (least == 0) return text("it was stored, and taken away since");
+    if (least == 0) return text("it was stored, and removed since");
     return summary_difference(now, before[closest]).finish();
   }
 
-  /// Returns how many bytes were written.
+  /// Adds a note. Returns how many bytes were written.
   std::uint64_t add(const request_summary& now) const {
     return append(source_key(now), now) + (is_named(now) ? append(name_key(now), now) : 0);
   }
 
  private:
-  /// Programs that were given no name of their own share one, which tells nothing.
+  /// Returns whether the program has a name of its own, and not the default one.
   static bool is_named(const request_summary& s) noexcept { return !(s.name == "program.cu"); }
   static digest source_key(const request_summary& s) noexcept {
     return (digest_builder() << string_ref("source") << s.source).finish();
@@ -145,6 +146,5 @@ template <class Builder = text_builder> class basic_summary_notes {
 
   const cache_folder& folder_;
 };
-using summary_notes = basic_summary_notes<>;
 
 }  // namespace gpu::inline v0::detail

@@ -1,193 +1,178 @@
 #pragma once
 /// \file
-/// Compiles or links through a cache: looks in memory, then in the folder, then does the work, and
-/// keeps what came of it.
+/// `through_cache`: finds a requested program in memory or in the folder, or else makes and keeps
+/// it.
 
+#include <gpu/compiler/cache/disk.hpp>
+#include <gpu/compiler/cache/lock.hpp>
+#include <gpu/compiler/cache/program_cache.hpp>
 #include <gpu/compiler/cache/toolkit_notes.hpp>
-#include <gpu/compiler/compile_cache.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// One piece of work: a compilation or a link. No lock is held while anything is read or made, but
-/// for the advice that other processes get about this one program. `Work` tells
-/// - `key()`: a digest of all that was asked for, texts, inputs, options and architecture;
-/// - `folders()`: where headers are looked for, which counts where one is;
-/// - `installed_folders()`: those of them whose files nobody writes but an installer;
-/// - `compiler()`: what would make the program, by version and build; empty where there is none;
-///   after `make`, `used_compiler()` is what made it;
-/// - `compiler_will_do(conditions, reason)`: whether what that compiler made will do; if not,
-///   `reason` says why not;
-/// - `missing_product(state)`: the name of something that it has to make and did not, or null;
-/// - `name()` and `summary()`: what people call it, and what to compare it with to say why it was
-///   not there;
-/// - `make(kept, unstorable)`: does it, and says why it cannot be stored, where it cannot;
-/// - `library`: what is opened for it, and `get_facts(facts)`, what is known of it then;
-/// - `origin`, `verb`, `done`: in words.
-template <class Work> struct cached_work {
-  compile_cache& cache;
-  const Work& work;
-  const recent_request* said;  // null where there is none that says all
+/// Reads the notes about a library, so that a request can be put together without opening it. To be
+/// called before that.
+template <class Library> void read_toolkit_notes(const program_cache& cache) {
+  if (library_table_in_force<Library>() != nullptr) return;
+  const resolved_cache_settings settings = cache.settings();
+  if (settings.on_disk) toolkit_notes<Library>::read_before_use(settings.folder);
+}
 
-  /// To be called before `work` is put together: lets it do without opening the library where the
-  /// cache's folder tells enough about it.
-  static void prepare(compile_cache& cache) {
-    if (library_table_in_force<typename Work::library>() != nullptr) return;
-    const settled_cache settings = cache.settled();
-    if (settings.use == cache_use::disk) recall::before_use(settings.folder);
+/// Compiles or links.
+inline result<> make_program(const cache_request& request, kept_program& made, text* unstorable) {
+  GPU_TRY(request.make(made, unstorable));
+  made.conditions.compiler = request.used_compiler();
+  return {};
+}
+
+/// Finds a program in the folder, or makes and stores it. Sets `origin`, whose `kind` is what
+/// making it gives on entry.
+inline result<> find_or_make_in(const cache_folder& folder, program_cache& cache,
+                                std::uint64_t folder_limit, const digest& key,
+                                const cache_request& request, kept_program& made,
+                                program_origin& origin) {
+  const program_disk disk(folder, key, cache.events());
+  if (disk.find(request, made, origin.reason)) {
+    request.write_toolkit_notes(folder);
+    origin = {origin_kind::disk, {}, {}};
+    return {};
   }
-
-  result<compiled_program> run() {
-    const settled_cache settings = cache.settled();
-    if (settings.use == cache_use::off) {
-      kept_program made;
-      GPU_TRY(work.make(made, nullptr));
-      compiled_program_access::origin(made.program) = {Work::origin, text("the cache is off"), {}};
-      count_one(cache.counters_.compiled);
-      return detail::move(made.program);
-    }
-    const digest key = work.key();
-    digest_builder request;
-    request << key;
-    for (const text& folder : work.folders()) request << string_ref(folder);
-    const digest request_key = request.finish();
-    for (;;) {
-      bool mine = false, waited = false;
-      program_memory::entry* entry = cache.memory_.acquire(request_key, mine, waited);
-      if (entry == nullptr) continue;  // the thread that was waited for failed: try it here
-      if (mine) {
-        const claim held{cache.memory_, entry};
-        return fill(settings, key, entry);
-      }
-      const user held{cache.memory_, entry};
-      if (still_holds(entry)) {
-        count_one(cache.counters_.from_memory);
-        if (waited) count_one(cache.counters_.waited);
-        compiled_program found = entry->kept.program;
-        if (said != nullptr) cache.memory_.add_quick(entry, *said);
-        compiled_program_access::origin(found) = {origin_kind::memory, {}, {}};
-        return found;
-      }
-      cache.memory_.drop(entry);
-    }
+  const cache_lock lock(folder, key);
+  if (lock.waited() && disk.find(request, made, origin.reason)) {
+    cache.events().add(cache_event::waited);
+    origin = {origin_kind::disk, {}, {}};
+    return {};
   }
-
- private:
-  using recall = library_recall<typename Work::library>;
-
-  /// Gives an entry back; one that was not filled goes.
-  struct claim {
-    program_memory& memory;
-    program_memory::entry* entry;
-    ~claim() {
-      if (!entry->ready) memory.drop(entry);
-      memory.release(entry);
-    }
-  };
-  struct user {
-    program_memory& memory;
-    program_memory::entry* entry;
-    ~user() { memory.release(entry); }
-  };
-
-  bool still_holds(program_memory::entry* entry) {
-    const cache_conditions& conditions = entry->kept.conditions;
-    const text compiler = work.compiler();
-    if (!(compiler == entry->kept.asked_of || compiler == conditions.compiler)) return false;
-    if (!conditions.in_working_folder()) return false;
-    if (!conditions.on_files()) return true;
-    if (same_files(conditions, cache.memory_.seen(entry), work.installed_folders())) return true;
-    sequence<file_identity> seen;
-    text reason;
-    if (!files_meet(conditions, false, seen, reason)) return false;
-    cache.memory_.refresh(entry, detail::move(seen));
-    return true;
+  const request_summary summary = request.summary();
+  const summary_notes notes(folder);
+  if (origin.reason.empty()) origin.reason = notes.explain(summary);
+  if (origin.reason.empty()) {
+    text_builder out;
+    out << "it was not " << request.in_words.participle << " before";
+    origin.reason = out.finish();
   }
+  made = {};
+  GPU_TRY(make_program(request, made, &origin.not_stored));
+  if (!made.storable) return {};
+  request.write_toolkit_notes(folder);
+  const std::uint64_t size = disk.store(made, request.name, folder_limit, origin.not_stored);
+  if (size != 0) disk.account(size + notes.add(summary), folder_limit);
+  return {};
+}
 
-  /// Fills an entry of the memory from the folder or by doing the work.
-  result<compiled_program> fill(const settled_cache& settings, const digest& key,
-                                program_memory::entry* entry) {
-    program_origin origin{Work::origin, {}, {}};
-    kept_program made;
-    if (settings.use == cache_use::disk) {
-      GPU_TRY(through_folder(settings, key, made, origin));
-    } else {
-      GPU_TRY(make(made, nullptr));
-      origin.reason = in_words("this process did not ", Work::verb, " it before");
-      origin.not_stored =
-          settings.trouble.empty() ? text("the cache is set to memory alone") : settings.trouble;
-    }
-    count_one(origin.kind == origin_kind::disk ? cache.counters_.from_disk
-                                               : cache.counters_.compiled);
-    compiled_program program = made.program;
-    made.asked_of = work.compiler();
-    if (made.storable) cache.memory_.publish(entry, detail::move(made), settings.memory_limit);
-    compiled_program_access::origin(program) = detail::move(origin);
-    return program;
+/// Finds a program in the folder of the settings, or makes it.
+inline result<> find_or_make(program_cache& cache, const resolved_cache_settings& settings,
+                             const digest& key, const cache_request& request, kept_program& made,
+                             program_origin& origin) {
+  if (!settings.on_disk) {
+    text_builder out;
+    out << "this process did not " << request.in_words.verb << " it before";
+    origin.reason = out.finish();
+    origin.not_stored =
+        settings.trouble.empty() ? text("the cache is set to memory only") : settings.trouble;
+    return make_program(request, made, nullptr);
   }
+  const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
+  if (!folder) {
+    origin.reason = origin.not_stored;
+    return make_program(request, made, nullptr);
+  }
+  return find_or_make_in(folder, cache, settings.folder_limit, key, request, made, origin);
+}
 
-  /// Does the work without the folder where that and its lock took descriptors that the work needs.
-  result<> through_folder(const settled_cache& settings, const digest& key, kept_program& made,
-                          program_origin& origin) {
-    result<> done = use_folder(settings, key, made, origin);
-    if (done.has_value() || !lacks_descriptors(done.error().message())) return done;
+/// Fills an entry of the memory.
+inline result<compiled_program> fill_entry(program_cache& cache,
+                                           const resolved_cache_settings& settings,
+                                           const digest& key, const cache_request& request,
+                                           program_memory::entry* entry) {
+  program_origin origin{request.in_words.origin, {}, {}};
+  kept_program made;
+  result<> done = find_or_make(cache, settings, key, request, made, origin);
+  if (!done.has_value()) {
+    if (!settings.on_disk || !lacks_descriptors(done.error().message())) {
+      return fail(detail::move(done).error());
+    }
+    // The folder and its lock took file descriptors that the compiler needs.
     made = {};
     origin.not_stored = text(
         "the process has no file descriptors left for the cache. Close some, or raise their limit "
         "(ulimit -n)");
-    return make(made, nullptr);
+    GPU_TRY(make_program(request, made, nullptr));
   }
+  cache.events().add(origin.kind == origin_kind::disk ? cache_event::from_disk
+                                                      : cache_event::compiled);
+  compiled_program program = made.program;
+  made.requested_compiler = request.compiler;
+  if (made.storable) cache.memory().publish(entry, detail::move(made), settings.memory_limit);
+  compiled_program_access::origin(program) = detail::move(origin);
+  return program;
+}
 
-  result<> use_folder(const settled_cache& settings, const digest& key, kept_program& made,
-                      program_origin& origin) {
-    const cache_folder folder = cache_folder::open(settings.folder, true, origin.not_stored);
-    if (!folder) {
-      origin.reason = origin.not_stored;
-      return make(made, nullptr);
-    }
-    const program_disk disk(folder, key, cache.counters_);
-    if (disk.find(work, made, origin.reason)) {
-      recall::after_use(folder, &Work::get_facts);
-      origin = {origin_kind::disk, {}, {}};
-      return {};
-    }
-    const cache_lock lock(folder, key);
-    if (lock.waited() && disk.find(work, made, origin.reason)) {
-      count_one(cache.counters_.waited);
-      origin = {origin_kind::disk, {}, {}};
-      return {};
-    }
-    const request_summary summary = work.summary();
-    const summary_notes notes(folder);
-    if (origin.reason.empty()) origin.reason = notes.explain(summary);
-    if (origin.reason.empty()) origin.reason = in_words("it was not ", Work::done, " before");
-    made = {};
-    GPU_TRY(make(made, &origin.not_stored));
-    if (!made.storable) return {};
-    recall::after_use(folder, &Work::get_facts);
-    const std::uint64_t limit = settings.folder_limit;
-    const std::uint64_t stored = disk.store(made, work.name(), limit, origin.not_stored);
-    if (stored != 0) disk.account(stored + notes.add(summary), limit);
-    return {};
+/// Returns whether a program in memory still meets its conditions.
+inline bool still_holds(program_memory& memory, program_memory::entry* entry,
+                        const cache_request& request) {
+  const kept_program& kept = entry->kept;
+  const cache_conditions& conditions = kept.conditions;
+  if (!(request.compiler == kept.requested_compiler || request.compiler == conditions.compiler)) {
+    return false;
   }
+  if (!conditions.in_working_folder()) return false;
+  if (!conditions.on_files()) return true;
+  if (same_files(conditions, memory.seen(entry), request.installed_folders)) return true;
+  sequence<file_identity> seen;
+  text reason;
+  if (!files_meet(conditions, false, seen, reason)) return false;
+  memory.refresh(entry, detail::move(seen));
+  return true;
+}
 
-  result<> make(kept_program& made, text* unstorable) {
-    GPU_TRY(work.make(made, unstorable));
-    made.conditions.compiler = work.used_compiler();
-    return {};
-  }
+/// Releases an entry at the end of a scope; one that is not filled by then is dropped.
+struct entry_release {
+  program_memory& memory;
+  program_memory::entry* entry;
+  bool mine;
 
-  static text in_words(const auto&... pieces) {
-    text_builder out;
-    (out << ... << pieces);
-    return out.finish();
+  ~entry_release() {
+    if (mine && !entry->ready) memory.drop(entry);
+    memory.release(entry);
   }
 };
 
-/// Does `work` through `cache`. `said` is what the caller said, where that says all.
-template <class Work>
-result<compiled_program> through_cache(compile_cache& cache, const Work& work,
-                                       const recent_request* said = nullptr) {
-  return cached_work<Work>{cache, work, said}.run();
+/// Returns the program of a request: from memory, from the folder, or made now. If `words` is not
+/// null, the cache finds the program by it from now on. No lock is held while anything is read or
+/// made, except the advisory one between processes for this one program.
+inline result<compiled_program> through_cache(program_cache& cache, const cache_request& request,
+                                              const request_key* words = nullptr) {
+  const resolved_cache_settings settings = cache.settings();
+  if (!settings.in_memory) {
+    kept_program made;
+    GPU_TRY(make_program(request, made, nullptr));
+    compiled_program_access::origin(made.program) = {
+        request.in_words.origin, text("the cache is off"), {}};
+    cache.events().add(cache_event::compiled);
+    return detail::move(made.program);
+  }
+  const digest key = request.key();
+  digest_builder key_in_memory;
+  key_in_memory << key;
+  for (const text& folder : request.folders) key_in_memory << string_ref(folder);
+  const digest memory_key = key_in_memory.finish();
+  for (;;) {
+    bool mine = false, waited = false;
+    program_memory::entry* const entry = cache.memory().acquire(memory_key, mine, waited);
+    if (entry == nullptr) continue;  // the thread that was waited for failed: try it here
+    const entry_release held{cache.memory(), entry, mine};
+    if (mine) return fill_entry(cache, settings, key, request, entry);
+    if (still_holds(cache.memory(), entry, request)) {
+      cache.events().add(cache_event::from_memory);
+      if (waited) cache.events().add(cache_event::waited);
+      compiled_program found = entry->kept.program;
+      if (words != nullptr) cache.memory().add(entry, *words);
+      compiled_program_access::origin(found) = {origin_kind::memory, {}, {}};
+      return found;
+    }
+    cache.memory().drop(entry);
+  }
 }
 
 }  // namespace gpu::inline v0::detail

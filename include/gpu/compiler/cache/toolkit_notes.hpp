@@ -1,9 +1,9 @@
 #pragma once
 /// \file
-/// Lets a process know which NVRTC or nvJitLink it would open without opening it: an earlier
-/// process left a note in the cache's folder, and nothing that the search depends on has changed
-/// since.
+/// `toolkit_notes`: notes in the cache's folder about NVRTC and nvJitLink, so that a process knows
+/// which one it would open without opening it, if nothing that the search depends on has changed.
 
+#include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/cache/entry.hpp>
 #include <gpu/compiler/toolkit/library_facts.hpp>
 #include <gpu/compiler/toolkit/toolkit_library.hpp>
@@ -13,7 +13,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Takes the state of a folder or file into a digest.
+/// Adds the state of a folder or file to a digest.
 inline void add_state(digest_builder& state, const char* path) noexcept {
   struct stat about{};
   state << string_ref(path);
@@ -25,8 +25,8 @@ inline void add_state(digest_builder& state, const char* path) noexcept {
   state << identity.device << identity.inode << identity.modified << identity.changed;
 }
 
-/// Takes in the folders where the system's loader looks for a library that this code opens by name.
-/// False where it does not tell.
+/// Adds the folders where the system's loader looks for a library that this code opens by name.
+/// Returns false if they are not known.
 inline bool add_search_path(digest_builder& state) noexcept {
 #if defined(__GLIBC__)
   Dl_info info{};
@@ -49,9 +49,9 @@ inline bool add_search_path(digest_builder& state) noexcept {
 #endif
 }
 
-/// Sets `made` to a digest of all that decides which file is opened: variables of the environment,
-/// and the folders that are searched, each with the time of its last change. False where it cannot
-/// be known, or where such a library is open already.
+/// Sets `made` to a digest of everything that decides which file is opened: variables of the
+/// environment, and the folders that are searched, each with the time of its last change. Returns
+/// false if that cannot be known, or if such a library is open already.
 inline bool library_search_state(const toolkit_library& files, digest& made) noexcept {
   for (const char* name : files.file_names) {
     if (void* open = ::dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
@@ -84,25 +84,25 @@ inline bool library_search_state(const toolkit_library& files, digest& made) noe
   return known;
 }
 
-/// The notes about a library in a cache's folder.
-template <class Library> class library_recall {
+/// The notes about a library in a cache's folder. A template because the library's table and its
+/// search are known by its type.
+template <class Library> class toolkit_notes {
  public:
-  /// Before the library is opened: looks for a note, once a process.
-  static void before_use(const text& path) {
+  /// Reads the note in the folder `path`, once per process and only before the library is opened.
+  static void read_before_use(const text& path) {
     if (library_table_in_force<Library>() != nullptr) return;
-    const state* const done = made_once(search_of_process(), [&] { return look(path); });
-    if (done == nullptr || done->facts == nullptr) return;
-    __atomic_store_n(&recalled_facts<Library>(), done->facts, __ATOMIC_RELEASE);
+    const state* const search = made_once(search_of_process(), [&] { return look(path); });
+    if (search == nullptr || search->facts == nullptr) return;
+    __atomic_store_n(&recalled_facts<Library>(), search->facts, __ATOMIC_RELEASE);
   }
 
-  /// After it was opened: leaves a note, where one was looked for before and not found.
-  /// `get_facts(facts)` fills in the facts.
-  template <class GetFacts> static void after_use(const cache_folder& folder, GetFacts get_facts) {
-    state* const done = __atomic_load_n(&search_of_process(), __ATOMIC_ACQUIRE);
-    if (done == nullptr || !done->known || library_table_in_force<Library>() == nullptr) return;
-    if (__atomic_exchange_n(&done->written, true, __ATOMIC_ACQ_REL)) return;
-    library_facts facts;
-    get_facts(facts);
+  /// Writes a note after the library was opened, if none was found before. `get_facts()` returns
+  /// the facts.
+  static void write_after_use(const cache_folder& folder, library_facts (*get_facts)()) {
+    state* const search = __atomic_load_n(&search_of_process(), __ATOMIC_ACQUIRE);
+    if (search == nullptr || !search->known || library_table_in_force<Library>() == nullptr) return;
+    if (__atomic_exchange_n(&search->written, true, __ATOMIC_ACQ_REL)) return;
+    const library_facts facts = get_facts();
     struct stat about{};
     if (!facts.present() || ::stat(facts.library.c_str(), &about) != 0) return;
     byte_writer out;
@@ -113,19 +113,20 @@ template <class Library> class library_recall {
         << std::uint64_t{facts.architectures.size()};
     for (const int number : facts.architectures) out << static_cast<std::uint64_t>(number);
     text trouble;
-    const entry_name name(done->search, 't');
-    const text sealed = seal(entry_kind::toolchain, done->search, out.finish());
+    const entry_name name(search->key, 't');
+    const text sealed = seal(entry_kind::toolchain, search->key, out.finish());
     if (!sealed.lost()) folder.write(name.characters, sealed, trouble);
   }
 
  private:
+  /// The result of the search for a note.
   struct state {
     state() noexcept = default;
     state(const state&) = delete;
     state& operator=(const state&) = delete;
     ~state() { delete facts; }
 
-    digest search = {};
+    digest key = {};
     bool known = false, written = false;
     library_facts* facts = nullptr;
   };
@@ -140,14 +141,14 @@ template <class Library> class library_recall {
     return made;
   }
   static void look(const text& path, state& now) {
-    now.known = library_search_state(Library::files, now.search);
+    now.known = library_search_state(Library::files, now.key);
     text trouble, sealed;
     const cache_folder folder = cache_folder::open(path, false, trouble);
     if (!now.known || !folder) return;
-    const entry_name name(now.search, 't');
+    const entry_name name(now.key, 't');
     string_ref contents;
     if (folder.read(name.characters, sealed) != cache_folder::reading::done ||
-        !unseal(sealed, entry_kind::toolchain, now.search, contents)) {
+        !unseal(sealed, entry_kind::toolchain, now.key, contents)) {
       return;
     }
     library_facts found;

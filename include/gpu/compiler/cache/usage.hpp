@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Keeps the cache's folder below its limit: a file that adds up what was stored, and a sweep that
-/// takes away what was not used for longest.
+/// Keeps the cache's folder below its limit: a file records how much was stored, and a sweep
+/// removes the least recently used files.
 
 #include <gpu/compiler/cache/folder.hpp>
 
@@ -9,14 +9,14 @@
 
 namespace gpu::inline v0::detail {
 
-/// One file of the cache.
+/// A file of the cache.
 struct cached_file {
   char name[72] = {};
   std::uint64_t size = 0;
   std::int64_t last_use = 0;  // seconds since 1970
 };
 
-/// The files of the cache. Takes away what killed processes left half written.
+/// Lists the files of the cache. Removes half-written files of processes that were killed.
 inline sequence<cached_file> files_of(const cache_folder& folder) {
   sequence<cached_file> files;
   const std::int64_t now = ::time(nullptr);
@@ -27,7 +27,7 @@ inline sequence<cached_file> files_of(const cache_folder& folder) {
     if (::fstatat(folder.native(), name, &about, AT_SYMLINK_NOFOLLOW) != 0) return true;
     const std::int64_t age = now - about.st_mtim.tv_sec;
     if (temporary) {
-      // No one writes for an hour; a time in the future is from before the clock was set back.
+      // Nobody writes for an hour; a time in the future is from before the clock was set back.
       if (age > 3600 || age < -3600) folder.remove(name);
       return true;
     }
@@ -42,7 +42,7 @@ inline sequence<cached_file> files_of(const cache_folder& folder) {
   return files;
 }
 
-/// Starts the sum of what is stored anew.
+/// Sets the record of what is stored to one total.
 inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcept {
   text trouble;
   char bytes[sizeof total];
@@ -50,8 +50,9 @@ inline void write_usage(const cache_folder& folder, std::uint64_t total) noexcep
   folder.write(cache_usage_name, {bytes, sizeof bytes}, trouble);
 }
 
-/// Where there are more than `limit` bytes, takes files away, the least lately used first, until an
-/// eighth is free. A process that has one of them open reads it to its end. Returns how many.
+/// If there are more than `limit` bytes, removes the least recently used files until an eighth of
+/// the limit is free. A process that has one of them open can still read it. Returns how many files
+/// were removed.
 inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   sequence<cached_file> files = files_of(folder);
   std::uint64_t total = 0, removed = 0;
@@ -73,11 +74,11 @@ inline std::uint64_t sweep(const cache_folder& folder, std::uint64_t limit) {
   return removed;
 }
 
-/// Adds to the sum what was stored just now, and sweeps where it passes the limit or where nobody
-/// knows it. Two processes that do so at once may lose count a little, until the next sweep.
-/// Returns how many files were taken away.
-inline std::uint64_t note_stored(const cache_folder& folder, std::uint64_t bytes,
-                                 std::uint64_t limit) {
+/// Records that `bytes` were stored, and sweeps if the total exceeds the limit or is not known. If
+/// two processes do so at once, the total may be off until the next sweep. Returns how many files
+/// were removed.
+inline std::uint64_t record_stored(const cache_folder& folder, std::uint64_t bytes,
+                                   std::uint64_t limit) {
   constexpr std::uint64_t most_records = 4096;
   std::uint64_t total = 0, records = 0;
   {

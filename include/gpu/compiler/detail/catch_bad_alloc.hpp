@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Turns the lack of memory that containers throw into an error that is returned.
+/// `catch_bad_alloc`: returns an error in place of a `std::bad_alloc` of a container.
 
 #include <gpu/core/result.hpp>
 
@@ -8,7 +8,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// Does work that allocates as containers do, and returns what it returns.
+/// Calls `work`, which allocates, and returns its result.
 /// **Errors**: `errc::out_of_host_memory` in place of a `std::bad_alloc`.
 template <class Work>
 auto catch_bad_alloc(const char* function, source_location where, Work work) -> decltype(work()) {

@@ -1,39 +1,38 @@
 #pragma once
 /// \file
-/// Everything that one compilation made, in the form that copies of a `compiled_program` share and
-/// that the cache keeps.
+/// `compiled_state`: all products of one compilation, which copies of a `compiled_program` share
+/// and the cache stores.
 
 #include <gpu/compiler/architecture.hpp>
-#include <gpu/core/string_ref.hpp>
-
 #include <gpu/core/sequence.hpp>
+#include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A name that the program asked for, and what it is called in the module.
+/// A name that the program requested, and its name in the module.
 struct name_pair {
   text written;
   text lowered;
 };
 
-/// What a compilation made; nobody changes it any more once it is in a `compiled_program`. All of
-/// it is texts and numbers, so that it can be written to a file: what is structured, such as
-/// diagnostics and resource figures, is read from the texts when it is asked for.
+/// The products of a compilation, which do not change once they are in a `compiled_program`. All
+/// are texts and numbers, so that they can be written to a file: diagnostics and resource figures
+/// are read from the texts on request.
 struct compiled_state {
-  text ptx;        ///< without a terminator in its size; empty where LTO-IR was made
-  text cubin;      ///< empty where the architecture is a virtual one
-  text lto_ir;     ///< empty without link-time optimisation
-  text log;        ///< what NVRTC had to say, without `ptxas_log`
+  text ptx;        ///< without a terminator in its size; empty if LTO-IR was made
+  text cubin;      ///< empty for a virtual architecture
+  text lto_ir;     ///< empty without link-time optimization
+  text log;        ///< NVRTC's messages, without `ptxas_log`
   text ptxas_log;  ///< the resource figures of each kernel, as the assembler prints them
   gpu::architecture architecture = {};
   sequence<name_pair> names = {};
-  /// The options as NVRTC got them, include folders last; without those that the library adds to
-  /// learn about the compilation.
+  /// The options as NVRTC got them, include folders last; without those that the library adds for
+  /// its own use.
   sequence<text> options = {};
-  /// The files that the compilation opened, as NVRTC names them, each once, in the order of their
-  /// first opening. Headers given as text are among them by their names; the source is not.
+  /// The files that the compilation opened, as NVRTC names them, each once, in the order of first
+  /// opening. Includes headers given as text, by their names, but not the source.
   sequence<text> headers = {};
-  /// Whether `headers` is certain to be all of them: this NVRTC may be unable to tell.
+  /// Whether `headers` is certain to be complete.
   bool headers_complete = false;
 
   std::uint32_t owners = 1;

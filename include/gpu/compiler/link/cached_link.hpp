@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// A link as the cache sees it.
+/// `cached_link`: a link as a request to the cache.
 
-#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/toolkit_notes.hpp>
 #include <gpu/compiler/link/driver_link.hpp>
 #include <gpu/compiler/link/duplicate_symbols.hpp>
 #include <gpu/compiler/link/nvjitlink_link.hpp>
@@ -11,37 +12,36 @@
 
 namespace gpu::inline v0::detail {
 
-/// Refuses what only nvJitLink does, where there is none.
+/// Fails if there is no nvJitLink and the link needs it.
 inline result<> require_nvjitlink(const link_plan& plan, source_location where) {
   const bool extra = !plan.options.extra.empty();
   if (nvjitlink::is_available() || (!plan.link_time_optimization && !extra)) return {};
   const cuda_error missing = library_error<nvjitlink::detail::library>("nvJitLinkCreate", where);
   text_builder out;
-  out << "the driver's own linker " << (extra ? "knows no further options" : "takes no LTO-IR")
+  out << "the driver's own linker does not take " << (extra ? "link_options::extra" : "LTO-IR")
       << ", and " << missing.details() << " Or "
       << (extra ? "leave the options out." : "compile with relocatable = true.");
   return fail(link_refusal(static_cast<errc>(missing.code()), out, where));
 }
 
-/// Sets `facts` to what is so of the nvJitLink in use; they are not present where there is none.
-template <class Facts> inline void get_nvjitlink_facts(Facts& facts) {
+/// Returns what is known of nvJitLink; nothing if there is none.
+inline library_facts nvjitlink_facts() {
   using library = nvjitlink::detail::library;
-  if (const auto* recalled = recalled_library<library>()) {
-    facts = *recalled;
-    return;
-  }
+  if (const library_facts* recalled = recalled_library<library>()) return *recalled;
+  library_facts facts;
   const result<version> found = nvjitlink_version(source_location{});
-  if (!found.has_value()) return;
+  if (!found.has_value()) return facts;
   facts.major = found->major;
   facts.minor = found->minor;
   identify_library<library>(
       facts, reinterpret_cast<const void*>(nvjitlink::current_entry_points().create));
+  return facts;
 }
 
-/// The linker in use by version and build; empty where there is neither nvJitLink nor a driver.
+/// Returns version and build of the linker in use; empty if there is neither nvJitLink nor a
+/// driver.
 inline text linker_identity() {
-  library_facts facts;
-  get_nvjitlink_facts(facts);
+  const library_facts facts = nvjitlink_facts();
   if (facts.present()) return facts.identity;
   const auto function = driver::current_entry_points().link_complete;
   const result<version> found = driver_version(source_location{});
@@ -50,90 +50,91 @@ inline text linker_identity() {
                           reinterpret_cast<const void*>(function));
 }
 
-/// One link, for `cached_work`.
-template <class Builder = text_builder> struct cached_link {
-  const link_plan& plan;
-  source_location where;
-  sequence<text> options = nvjitlink_options(plan, as_ptx());
-  text label = name_of_inputs();
-  sequence<text> variables = library_variables<nvjitlink::detail::library>();
+/// A link as a request to the cache. Refers to the plan.
+class cached_link final : public cache_request {
+ public:
+  cached_link(const link_plan& plan, source_location where)
+      : cache_request({origin_kind::linked, "link", "linked"}),
+        plan_{plan},
+        where_{where},
+        as_ptx_{plan.architecture.kind() == architecture::kind_type::virtual_},
+        options_{nvjitlink_options(plan, as_ptx_)},
+        variables_{library_variables<library>()} {
+    text_builder inputs;
+    const char* separator = "link of ";
+    for (const link_piece& piece : plan.pieces) {
+      inputs << separator << piece.name;
+      separator = ", ";
+    }
+    name = required(inputs.finish());
+    compiler = linker_identity();
+  }
 
-  static constexpr origin_kind origin = origin_kind::linked;
-  static constexpr const char* verb = "link";
-  static constexpr const char* done = "linked";
-
-  digest key() const noexcept {
+  digest key() const override {
     digest_builder key;
     key << cache_format << string_ref("link");
-    for (const sequence<text>* list : {&options, &variables}) {
+    for (const sequence<text>* list : {&options_, &variables_}) {
       key << std::uint64_t{list->size()};
       for (const text& word : *list) key << string_ref(word);
     }
-    for (const link_piece& piece : plan.pieces) {
+    for (const link_piece& piece : plan_.pieces) {
       key << static_cast<std::uint64_t>(piece.kind) << string_ref(piece.name)
           << string_ref(piece.bytes);
     }
     return key.finish();
   }
-  sequence<text> folders() const { return {}; }
-  sequence<text> installed_folders() const { return {}; }
-  text compiler() const { return linker_identity(); }
-  text used_compiler() const { return compiler(); }
-  const text& name() const noexcept { return label; }
 
-  using library = nvjitlink::detail::library;
-  static void get_facts(library_facts& facts) { get_nvjitlink_facts(facts); }
-
-  /// On a machine without nvJitLink, what any of them linked will do.
-  bool compiler_will_do(const cache_conditions& conditions, text& reason) const {
-    const text mine = compiler();
-    const bool shipped =
-        !starts_with(mine, library::name) && starts_with(conditions.compiler, library::name);
-    return shipped || compiler_meets(conditions, mine, {}, reason);
-  }
-  const char* missing_product(const compiled_state& state) const noexcept {
-    if (as_ptx()) return state.ptx.empty() ? "PTX" : nullptr;
-    return state.cubin.empty() ? "machine code" : nullptr;
-  }
-
-  request_summary summary() const {
-    request_summary made{label, plan.architecture, digest_of(label), options, {}, {}};
-    for (const link_piece& piece : plan.pieces) {
+  request_summary summary() const override {
+    request_summary made{name, plan_.architecture, digest_of(name), options_, {}, {}};
+    for (const link_piece& piece : plan_.pieces) {
       made.inputs.push_back({piece.name, digest_of(piece.bytes)});
     }
-    for (const text& variable : variables) made.inputs.push_back({variable, {}});
+    for (const text& variable : variables_) made.inputs.push_back({variable, {}});
     return made;
   }
 
-  result<> make(kept_program& made, text*) const {
-    GPU_TRY(check_symbols(plan, where));
-    GPU_TRY(require_nvjitlink(plan, where));
+  /// Without nvJitLink, a program that any nvJitLink linked is accepted.
+  bool accepts_compiler(const cache_conditions& conditions, text& reason) const override {
+    const bool shipped =
+        !starts_with(compiler, library::name) && starts_with(conditions.compiler, library::name);
+    return shipped || compiler_meets(conditions, compiler, {}, reason);
+  }
+
+  const char* missing_product(const compiled_state& state) const noexcept override {
+    if (as_ptx_) return state.ptx.empty() ? "PTX" : nullptr;
+    return state.cubin.empty() ? "machine code" : nullptr;
+  }
+
+  result<> make(kept_program& made, text*) const override {
+    GPU_TRY(check_symbols(plan_, where_));
+    GPU_TRY(require_nvjitlink(plan_, where_));
     auto* state = new (std::nothrow) compiled_state;
     if (state == nullptr) {
-      Builder out;
+      text_builder out;
       out << "the host had no memory left for the linked program. Free host memory.";
-      return fail(link_refusal(errc::out_of_host_memory, out, where, sizeof *state));
+      return fail(link_refusal(errc::out_of_host_memory, out, where_, sizeof *state));
     }
     made.program = compiled_program_access::adopt(state);
-    state->architecture = plan.architecture;
-    state->options = options;
-    if (!nvjitlink::is_available()) return driver_link(plan, state->cubin, state->log, where);
-    return nvjitlink_link(plan, as_ptx(), as_ptx() ? state->ptx : state->cubin, state->log, where);
+    state->architecture = plan_.architecture;
+    state->options = options_;
+    if (!nvjitlink::is_available()) return driver_link(plan_, state->cubin, state->log, where_);
+    return nvjitlink_link(plan_, as_ptx_, as_ptx_ ? state->ptx : state->cubin, state->log, where_);
+  }
+
+  text used_compiler() const override { return linker_identity(); }
+
+  void write_toolkit_notes(const cache_folder& folder) const override {
+    toolkit_notes<library>::write_after_use(folder, &nvjitlink_facts);
   }
 
  private:
-  bool as_ptx() const noexcept {
-    return plan.architecture.kind() == architecture::kind_type::virtual_;
-  }
-  text name_of_inputs() const {
-    Builder out;
-    const char* separator = "link of ";
-    for (const link_piece& piece : plan.pieces) {
-      out << separator << piece.name;
-      separator = ", ";
-    }
-    return required(out.finish());
-  }
+  using library = nvjitlink::detail::library;
+
+  const link_plan& plan_;
+  source_location where_;
+  bool as_ptx_;
+  sequence<text> options_;
+  sequence<text> variables_;
 };
 
 }  // namespace gpu::inline v0::detail

@@ -1,15 +1,16 @@
 #pragma once
 /// \file
-/// The driver's own linker: for machines without nvJitLink, and for code that has to be made for
-/// the driver in use.
+/// `driver_link`: links with the driver, on machines without nvJitLink, and for code that has to be
+/// made for the driver in use.
 
+#include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/driver/detail/current_context.hpp>
 #include <gpu/kernel/jit_options.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The driver's name for a kind of input.
+/// Returns the driver's name for a kind of input.
 constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
   switch (kind) {
     case link_input_kind::cubin:
@@ -25,7 +26,7 @@ constexpr CUjitInputType driver_link_kind(link_input_kind kind) noexcept {
   }
 }
 
-/// The options of a link that the driver's compiler knows.
+/// Returns those options of a link that the driver's compiler has.
 inline jit_options driver_link_options(const link_options& options) noexcept {
   jit_options jit;
   jit.max_registers = static_cast<std::uint32_t>(options.max_registers);
@@ -37,7 +38,7 @@ inline jit_options driver_link_options(const link_options& options) noexcept {
   return jit;
 }
 
-/// A link of the driver, with the memory for its logs, which has to live as long.
+/// A link of the driver, with the memory for its logs, which has to outlive it.
 struct driver_link_state {
   CUlinkState native = nullptr;
   jit_log* log = nullptr;
@@ -51,7 +52,7 @@ struct driver_link_state {
   }
 };
 
-/// Adds the pieces and links them. To be called where a context is current.
+/// Adds the pieces and links them. A context must be current.
 inline result<> run_driver_link(driver_link_state& state, const link_plan& plan, text& product,
                                 source_location where) {
   using table = driver::entry_points;
@@ -59,7 +60,7 @@ inline result<> run_driver_link(driver_link_state& state, const link_plan& plan,
   GPU_TRY(driver::call<&table::link_create>(where, arguments.count, &arguments.names[0],
                                             &arguments.values[0], &state.native));
   for (const link_piece& piece : plan.pieces) {
-    // PTX has its terminator behind it, which the driver likes to have counted.
+    // For PTX, the driver expects the size to include the terminator.
     const bool is_ptx = piece.kind == link_input_kind::ptx;
     GPU_TRY(driver::call<&table::link_add_data>(
         where, state.native, driver_link_kind(piece.kind),
@@ -69,10 +70,11 @@ inline result<> run_driver_link(driver_link_state& state, const link_plan& plan,
   void* image = nullptr;
   std::size_t size = 0;
   GPU_TRY(driver::call<&table::link_complete>(where, state.native, &image, &size));
-  product = text(static_cast<const char*>(image), size);  // the driver's goes with the link
+  product =
+      text(static_cast<const char*>(image), size);  // the driver's copy is freed with the link
   if (!product.lost()) return require_linked_code(product, "the driver's linker", where);
   text_builder out;
-  out << "the host had no " << size << " bytes left for what was linked. Free host memory.";
+  out << "the host had no " << size << " bytes left for the linked program. Free host memory.";
   return fail(link_refusal(errc::out_of_host_memory, out, where, size));
 }
 
@@ -106,7 +108,7 @@ inline result<> driver_link(const link_plan& plan, text& product, text& log,
     return {};
   }
   const cuda_error& error = done.error();
-  return error.domain() == error_domain::driver ? fail(link_error(&error, log, where))
+  return error.domain() == error_domain::driver ? fail(explain_link_error(&error, log, where))
                                                 : result<>(fail(error));
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 /// \file
-/// Finds names that inputs cannot share, before a linker is asked.
+/// Finds names that inputs cannot share, before a linker is called.
 
 #include <gpu/compiler/detail/text_set.hpp>
+#include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
 #include <gpu/compiler/link/symbols.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The names that the inputs share, by name.
+/// A hash table of the names that the inputs share.
 class shared_link_symbols {
  public:
   struct entry {
@@ -16,7 +17,7 @@ class shared_link_symbols {
     std::size_t piece;
   };
 
-  /// The entry of that name, or a new one.
+  /// Returns the entry of that name; creates it and sets `fresh` if there is none.
   entry& find(const link_symbol& symbol, std::size_t piece, bool& fresh) {
     if ((entries_.size() + 1) * 2 > slots_.size()) grow();
     std::size_t at = slot_of(symbol.name);
@@ -47,11 +48,10 @@ class shared_link_symbols {
   sequence<std::size_t> slots_;  // 1 and up; 0 is free
 };
 
-/// Whether something keeps two inputs from sharing a name; writes what.
-template <class Builder>
-inline bool write_conflict(Builder& out, const link_plan& plan,
-                           const shared_link_symbols::entry& first, const link_symbol& second,
-                           std::size_t piece) {
+/// Returns whether two inputs cannot share a name, and writes why.
+inline bool explain_conflict(text_builder& out, const link_plan& plan,
+                             const shared_link_symbols::entry& first, const link_symbol& second,
+                             std::size_t piece) {
   using role = link_symbol::role;
   const link_symbol& a = first.symbol;
   const auto both = [&](const char* what) {
@@ -64,20 +64,20 @@ inline bool write_conflict(Builder& out, const link_plan& plan,
     both(" is defined in ");
     out << ". Keep one of the two, or make it static.\n";
   } else if (a.space != 0 && second.space != 0 && a.space != second.space) {
-    both(" is not in the same memory space in ");
+    both(" is in different memory spaces in ");
     out << ". Declare it __device__ or __constant__ in both.\n";
   } else if (sizes_known && a.shape != second.shape && a.as != role::replaceable &&
              second.as != role::replaceable) {
-    both(a.is_function ? " has other parameters or another result in "
-                       : " has not the same size in ");
-    out << ". Declare it alike in both.\n";
+    both(a.is_function ? " has different parameters or results in " : " has different sizes in ");
+    out << ". Declare it identically in both.\n";
   } else {
     return false;
   }
   return true;
 }
 
-/// Refuses names that two inputs define, or disagree about, as far as the inputs can be read.
+/// Fails if two inputs define a name or declare it differently, as far as their symbols can be
+/// read.
 inline result<> check_symbols(const link_plan& plan, source_location where) {
   shared_link_symbols known;
   text_builder out;
@@ -87,7 +87,7 @@ inline result<> check_symbols(const link_plan& plan, source_location where) {
     bool fresh = false;
     shared_link_symbols::entry& entry = known.find(symbol, piece, fresh);
     if (fresh) return;
-    if (write_conflict(out, plan, entry, symbol, piece)) conflict = true;
+    if (explain_conflict(out, plan, entry, symbol, piece)) conflict = true;
     const bool more =
         symbol.as == link_symbol::role::defined || entry.symbol.as == link_symbol::role::declared;
     if (more && entry.symbol.as != link_symbol::role::defined) entry = {symbol, piece};

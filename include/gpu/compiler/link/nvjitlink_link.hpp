@@ -1,18 +1,19 @@
 #pragma once
 /// \file
-/// The one place that drives nvJitLink: from a plan to machine code or PTX.
+/// `nvjitlink_link`: links with nvJitLink, to machine code or PTX.
 
+#include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link/plan.hpp>
-#include <gpu/compiler/toolkit_version.hpp>
 #include <gpu/compiler/toolkit/library_calls.hpp>
 #include <gpu/compiler/toolkit/nvjitlink_entry_points.hpp>
+#include <gpu/compiler/toolkit_version.hpp>
 
 namespace gpu::inline v0::detail {
 
 using unique_link =
     unique_handle<nvjitlink::nvjitlink_handle, library_destroy<&nvjitlink::entry_points::destroy>>;
 
-/// The options of a link as nvJitLink takes them.
+/// Returns the options of a link as nvJitLink takes them.
 inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   const link_options& o = plan.options;
   sequence<text> list;
@@ -43,7 +44,7 @@ inline sequence<text> nvjitlink_options(const link_plan& plan, bool as_ptx) {
   return list;
 }
 
-/// nvJitLink's number for a kind of input.
+/// Returns nvJitLink's number for a kind of input.
 constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
   switch (kind) {
     case link_input_kind::cubin:
@@ -65,8 +66,8 @@ constexpr int nvjitlink_kind(link_input_kind kind) noexcept {
   return 0;
 }
 
-/// Sets `log` to the text of both logs, as far as nvJitLink gives them.
-/// **Errors**: `errc::out_of_host_memory` alone.
+/// Sets `log` to the text of both logs, as far as nvJitLink returns them.
+/// **Errors**: only `errc::out_of_host_memory`.
 inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
                                   source_location where) {
   using table = nvjitlink::entry_points;
@@ -78,7 +79,7 @@ inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
       library_text<&table::get_info_log_size, &table::get_info_log>(link, info, where);
   if (!got_info.has_value() && got_info.error() == errc::out_of_host_memory) return got_info;
   text_builder out;
-  // Some logs count a terminator, and some have no end of line.
+  // Some logs include a terminator, and some do not end with a line break.
   const std::size_t size = __builtin_strlen(errors.c_str());
   out << errors.c_str();
   if (size != 0 && errors.c_str()[size - 1] != '\n') out << '\n';
@@ -87,15 +88,15 @@ inline result<> get_nvjitlink_log(nvjitlink::nvjitlink_handle link, text& log,
   return {};
 }
 
-/// Whether nvJitLink looks into the cache of the driver, where there is one. What it finds there
-/// comes without what the assembler said.
+/// Returns whether nvJitLink uses the driver's cache, if there is one. Programs from there come
+/// without the assembler's messages.
 inline bool nvjitlink_has_cache(source_location where) noexcept {
   const result<version> known = nvjitlink_version(where);
   return known.has_value() && *known >= version{12, 9};
 }
 
-/// Hands everything over and links. `raw` is set even where no link could be created, and knows the
-/// reason then.
+/// Adds the pieces and links them. `raw` is set even if the link could not be created: it has the
+/// log then.
 inline result<> run_nvjitlink(const link_plan& plan, const sequence<text>& options,
                               nvjitlink::nvjitlink_handle& raw, bool& created,
                               source_location where) {
@@ -122,11 +123,11 @@ inline result<> nvjitlink_link(const link_plan& plan, bool as_ptx, text& product
   nvjitlink::nvjitlink_handle raw = nullptr;
   bool created = false;
   const result<> done = run_nvjitlink(plan, nvjitlink_options(plan, as_ptx), raw, created, where);
-  // nvJitLink 12 may end the process where a link is destroyed that could not be created.
+  // nvJitLink 12 may end the process if a link is destroyed that could not be created.
   const unique_link owner(created ? raw : nullptr);
   if (raw != nullptr) GPU_TRY(get_nvjitlink_log(raw, log, where));
-  if (!done.has_value()) return fail(link_error(&done.error(), log, where));
-  if (tells_of_error(log)) return fail(link_error(nullptr, log, where));
+  if (!done.has_value()) return fail(explain_link_error(&done.error(), log, where));
+  if (has_error(log)) return fail(explain_link_error(nullptr, log, where));
   if (as_ptx) {
     GPU_TRY(
         (library_text<&table::get_linked_ptx_size, &table::get_linked_ptx>(raw, product, where)));

@@ -1,11 +1,10 @@
 #pragma once
 /// \file
-/// Settles what a linker gets: which form of each input, for which architecture.
+/// `link_plan`: the form of each input that a linker gets, and the architecture.
 
-#include <gpu/compiler/compile.hpp>  // get_compute_capability
-#include <gpu/compiler/link/link_error.hpp>
 #include <gpu/compiler/link_input.hpp>
 #include <gpu/compiler/link_options.hpp>
+#include <gpu/compiler/options/resolve_request.hpp>  // get_compute_capability
 
 namespace gpu::inline v0::detail {
 
@@ -16,6 +15,7 @@ struct link_piece {
   text name;
 };
 
+/// A link whose choices are all resolved.
 struct link_plan {
   const link_options& options;
   gpu::architecture architecture = {};
@@ -28,7 +28,7 @@ inline cuda_error link_refusal(errc code, text_builder& out, source_location whe
   return refusal(code, "gpu::link", out.finish(), where, asked, limit);
 }
 
-/// Refuses 0 bytes that a linker returned for a success.
+/// Fails if a linker reported success and returned 0 bytes.
 inline result<> require_linked_code(const text& product, const char* linker,
                                     source_location where) noexcept {
   if (!product.empty()) return {};
@@ -37,13 +37,13 @@ inline result<> require_linked_code(const text& product, const char* linker,
   return fail(link_refusal(errc::link_failed, out, where));
 }
 
-/// Whether a cubin can still be linked: what was linked, or compiled on its own, cannot.
+/// Returns whether a cubin can be linked: one that was linked, or compiled on its own, cannot.
 inline bool is_relocatable(bytes_ref cubin) noexcept {
   constexpr std::uint16_t relocatable = 1;
   return cubin.size() >= 64 && read_at<std::uint16_t>(cubin, 16) == relocatable;
 }
 
-/// Chooses the form of a program that goes into a link.
+/// Chooses the form of a program for a link.
 inline result<> choose_form(const compiled_program& program, gpu::architecture target,
                             link_piece& piece, source_location where) {
   const gpu::architecture made_for = program.architecture();
@@ -66,7 +66,8 @@ inline result<> choose_form(const compiled_program& program, gpu::architecture t
         << "program that has the code now.";
     return fail(link_refusal(errc::empty_handle, out, where));
   }
-  // Code for features of one architecture alone runs on no other; other code on newer ones too.
+  // Code with architecture-specific features runs on that architecture only; other code also on
+  // newer ones.
   const bool fits = made_for.number() == target.number() ||
                     (made_for.number() < target.number() && made_for.variant() == '\0');
   if (fits) return {};
@@ -80,13 +81,14 @@ inline result<> choose_form(const compiled_program& program, gpu::architecture t
                            static_cast<std::uint64_t>(target.number())));
 }
 
-/// Refuses bytes that a linker would misread or, in the case of an executable, leave out silently.
+/// Rejects bytes that a linker would misread or, if they are an executable, ignore silently.
 inline result<> check_piece(const link_piece& piece, source_location where) {
   text_builder out;
   if (piece.kind == link_input_kind::unknown) {
     out << piece.name << ", of " << piece.bytes.size()
-        << " bytes, begins like no PTX, cubin, fatbin, LTO-IR, host object or archive. Pass one of "
-           "these, whole and unmodified.";
+        << " bytes, does not begin like PTX, a cubin, a fatbin, LTO-IR, a host object or an "
+           "archive. "
+           "Pass one of these, whole and unmodified.";
     return fail(link_refusal(errc::invalid_image, out, where, piece.bytes.size()));
   }
   const bool is_image = piece.kind == link_input_kind::ptx ||
@@ -99,7 +101,7 @@ inline result<> check_piece(const link_piece& piece, source_location where) {
   }
   if (piece.kind == link_input_kind::cubin && !is_relocatable(piece.bytes)) {
     out << piece.name
-        << " is machine code that was linked already. Compile it with relocatable = true.";
+        << " is machine code that cannot be linked again. Compile it with relocatable = true.";
     return fail(link_refusal(errc::link_failed, out, where));
   }
   return {};
@@ -110,7 +112,7 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
                           source_location where) {
   text_builder out;
   if (inputs.empty()) {
-    out << "there is nothing to link: the list of inputs has 0 elements. Pass at least 1.";
+    out << "there is nothing to link: the list of inputs is empty. Pass at least one.";
     return fail(link_refusal(errc::invalid_argument, out, where, 0, 1));
   }
   const link_options& o = plan.options;
@@ -120,7 +122,7 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
   }
   if (o.compiler_threads < 0) {
     out << "link_options::compiler_threads is " << o.compiler_threads
-        << ". Give a number of threads, or 0 for as many as the machine has cores.";
+        << ". Set it to a number of threads, or to 0 for as many as the machine has cores.";
     return fail(link_refusal(errc::invalid_argument, out, where,
                              static_cast<std::uint64_t>(o.compiler_threads)));
   }
@@ -149,14 +151,15 @@ inline result<> make_plan(const sequence<link_input>& inputs, link_plan& plan,
   if (plan.architecture.kind() == architecture::kind_type::virtual_) {
     out << "PTX for ";
     write_architecture(out, plan.architecture);
-    out << " is made by link-time optimisation alone, and no input is LTO-IR. Compile with "
+    out << " can only be made by link-time optimization, but no input is LTO-IR. Compile with "
            "link_time_optimization = true, or link for a real architecture.";
     return fail(link_refusal(errc::not_supported, out, where));
   }
   if (o.fast_math || !o.fused_multiply_add || o.flush_denormals || !o.precise_division ||
       !o.precise_square_root) {
-    out << "how arithmetic is done is settled when PTX or machine code is made, and no input is "
-           "LTO-IR. Set it in compile_options, or compile with link_time_optimization = true.";
+    out << "link_options can change floating-point arithmetic only in LTO-IR, but no input is "
+           "LTO-IR. "
+           "Set it in compile_options, or compile with link_time_optimization = true.";
     return fail(link_refusal(errc::invalid_argument, out, where));
   }
   return {};

@@ -1,8 +1,8 @@
 #pragma once
 /// \file
-/// The names that a piece of compiled code shares with others, read from PTX and from machine code.
-/// nvJitLink 13.0 may end the process where two inputs define one name, or disagree about it, so
-/// that is looked for before it is asked.
+/// Reads the names that a piece of compiled code shares with others, from PTX and machine code.
+/// nvJitLink 13.0 may end the process if two inputs define one name or declare it differently, so
+/// the names are compared before it is called.
 
 #include <gpu/core/string_ref.hpp>
 #include <gpu/kernel/detail/image.hpp>
@@ -11,23 +11,23 @@
 
 namespace gpu::inline v0::detail {
 
-/// A name that is not the unit's own.
+/// A name that is visible to other inputs.
 struct link_symbol {
   enum class role : unsigned char { declared, defined, replaceable };
 
   string_ref name;
   role as = role::declared;
   bool is_function = false;
-  char space = 0;           ///< of a variable in PTX: 'g', 'c' or 's'; 0 where that is not known
+  char space = 0;           ///< of a variable in PTX: 'g', 'c' or 's'; 0 if not known
   std::uint64_t shape = 0;  ///< bytes of a variable, digest of a function's parameters; 0: unknown
 };
 
-/// The words of PTX, one after the other: names and directives, numbers, single punctuation.
+/// Splits PTX into words: names and directives, numbers, single punctuation characters.
 class ptx_words {
  public:
   explicit ptx_words(string_ref ptx) noexcept : rest_{ptx} {}
 
-  /// The next word, or an empty one at the end.
+  /// Returns the next word, or an empty one at the end.
   string_ref next() noexcept {
     skip_blanks();
     std::size_t size = 0;
@@ -73,7 +73,7 @@ class ptx_words {
   string_ref rest_;
 };
 
-/// The bytes of one element of a type such as `.u32`, or 0 for a word that names no type.
+/// Returns the size in bytes of a type such as `.u32`, or 0 for any other word.
 inline std::uint64_t bytes_of_ptx_type(string_ref word) noexcept {
   if (word.size() < 3 || word[0] != '.') return 0;
   const char kind = word[1];
@@ -95,15 +95,15 @@ inline std::uint64_t decimal(string_ref word) noexcept {
   return value;
 }
 
-/// Reads one declaration up to its end, from behind the word that gave its linkage.
+/// Reads one declaration, from the word after its linkage up to its end.
 class ptx_declaration {
  public:
   explicit ptx_declaration(link_symbol::role as) noexcept { symbol.as = as; }
 
   link_symbol symbol;
 
-  /// Takes a word; false when the declaration is complete, and `has_body` tells whether a body or
-  /// an initialiser follows.
+  /// Takes a word. Returns false when the declaration is complete; `has_body` is then whether a
+  /// body follows.
   bool take(string_ref word) noexcept {
     const char c = word.size() == 1 ? word[0] : '\0';
     if (c == ';' || c == '{' || c == '=') {
@@ -129,7 +129,7 @@ class ptx_declaration {
     } else if (word[0] >= '0' && word[0] <= '9') {
       if (in_brackets_) extent_ = decimal(word);
     } else if (c == '\0' || is_name(c)) {
-      // The name is the first that is in no parentheses; those of parameters do not matter.
+      // The name is the first one outside of parentheses, which enclose those of parameters.
       if (parentheses_ == 0 && symbol.name.empty() && !in_brackets_) symbol.name = word;
     }
     if (c == '[') extent_ = 0;
@@ -162,7 +162,7 @@ class ptx_declaration {
   std::uint64_t digest_ = 0xcbf2'9ce4'8422'2325u;
 };
 
-/// Calls `visit` with each name that PTX shares.
+/// Calls `visit` with each shared name in PTX.
 template <class Visit> void for_each_ptx_symbol(string_ref ptx, Visit visit) {
   ptx_words words(ptx);
   int depth = 0;
@@ -180,13 +180,13 @@ template <class Visit> void for_each_ptx_symbol(string_ref ptx, Visit visit) {
     while (!word.empty() && declaration.take(word));
     if (word == "{") depth = declaration.has_body ? 1 : 0;
     link_symbol& symbol = declaration.symbol;
-    // A visible function without a body is announced; its definition follows.
+    // A visible function without a body is only declared; its definition follows.
     if (symbol.is_function && !declaration.has_body) symbol.as = role::declared;
     if (symbol.space != 's') visit(symbol);
   }
 }
 
-/// Calls `visit` with each name that a relocatable cubin shares.
+/// Calls `visit` with each shared name in a relocatable cubin.
 template <class Visit> void for_each_cubin_symbol(bytes_ref image, Visit visit) {
   constexpr std::uint32_t symbol_table = 2;
   constexpr std::size_t header_size = 64, symbol_size = 24;

@@ -1,90 +1,101 @@
 #pragma once
 /// \file
-/// A compilation as the cache sees it.
+/// `cached_compile`: a compilation as a request to the cache.
 
-#include <gpu/compiler/cache/through_cache.hpp>
+#include <gpu/compiler/cache/cache_request.hpp>
+#include <gpu/compiler/cache/toolkit_notes.hpp>
+#include <gpu/compiler/nvrtc/compile_once.hpp>
 #include <gpu/compiler/nvrtc/dependencies.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// One compilation, for `cached_work`.
-template <class Builder = text_builder> struct cached_compilation {
-  const compile_request& request;
-  source_location where;
+/// Returns what is known of NVRTC; nothing if there is none.
+inline library_facts nvrtc_facts() {
+  library_facts facts;
+  if (!get_nvrtc_facts(facts, {}).has_value()) facts = {};
+  return facts;
+}
 
-  static constexpr origin_kind origin = origin_kind::compiled;
-  static constexpr const char* verb = "compile";
-  static constexpr const char* done = "compiled";
-
-  /// Finds what was compiled in this process for the very same words.
-  static bool find_quick(compile_cache& cache, const recent_request& said, compiled_program& found) {
-    if (!cache.memory_.find_quick(said, found)) return false;
-    compiled_program_access::origin(found) = {origin_kind::memory, {}, {}};
-    count_one(cache.counters_.from_memory);
-    return true;
+/// A compilation as a request to the cache. Refers to the resolved request.
+class cached_compile final : public cache_request {
+ public:
+  cached_compile(const compile_request& request, source_location where)
+      : cache_request({origin_kind::compiled, "compile", "compiled"}),
+        request_{request},
+        where_{where} {
+    name = request.source.name();
+    compiler = request.compiler;
+    folders = request.folders;
+    for (const text& folder : request.found_folders) folders.push_back(folder);
+    installed_folders = request.found_folders;
   }
 
-  digest key() const { return key_of(request); }
-  sequence<text> folders() const { return folders_of(request); }
-  const sequence<text>& installed_folders() const noexcept { return request.found_folders; }
-  const text& compiler() const noexcept { return request.compiler; }
-  text used_compiler() const {
-    library_facts facts;
-    get_facts(facts);
-    return facts.identity;
-  }
-  const text& name() const noexcept { return request.source.name(); }
-
-  using library = nvrtc::detail::library;
-  static void get_facts(library_facts& facts) {
-    if (!get_nvrtc_facts(facts, {}).has_value()) facts = {};
-  }
-
-  /// Without a compiler, what was shipped is taken as it is.
-  bool compiler_will_do(const cache_conditions& conditions, text& reason) const {
-    return compiler().empty() || compiler_meets(conditions, compiler(), folders(), reason);
-  }
-  const char* missing_product(const compiled_state& state) const noexcept {
-    return detail::missing_product(request, state);
-  }
-
-  request_summary summary() const {
-    const program& p = request.source;
-    request_summary made{p.name(), request.architecture, digest_of(p.source()), request.options, {},
-                         {}};
+  /// Takes in everything that the caller and the environment say. The compiler and files are
+  /// conditions instead.
+  digest key() const override {
+    const program& p = request_.source;
+    const architecture& target = request_.architecture;
+    digest_builder key;
+    key << cache_format << static_cast<std::uint64_t>(target.kind())
+        << static_cast<std::uint64_t>(target.number())
+        << static_cast<std::uint64_t>(target.variant()) << string_ref(p.name())
+        << string_ref(p.source());
+    key << mark_of_library_headers() << std::uint64_t{p.headers().size()};
     for (const program_header& header : p.headers()) {
-      Builder words;
-      words << "header " << header.name;
-      made.inputs.push_back({required(words.finish()), digest_of(header.source)});
+      key << string_ref(header.name) << string_ref(header.source);
     }
-    for (const text& variable : request.variables) made.inputs.push_back({variable, {}});
+    key << std::uint64_t{p.instances().size()};
+    for (const option_text& instance : p.instances()) key << string_ref(instance);
+    for (const sequence<text>* list : {&request_.options, &request_.variables}) {
+      key << std::uint64_t{list->size()};
+      for (const text& word : *list) key << string_ref(word);
+    }
+    return key.finish();
+  }
+
+  request_summary summary() const override {
+    const program& p = request_.source;
+    request_summary made{
+        p.name(), request_.architecture, digest_of(p.source()), request_.options, {}, {}};
+    for (const program_header& header : p.headers()) {
+      text_builder input;
+      input << "header " << header.name;
+      made.inputs.push_back({required(input.finish()), digest_of(header.source)});
+    }
+    for (const text& variable : request_.variables) made.inputs.push_back({variable, {}});
     for (const option_text& instance : p.instances()) made.instances.push_back(instance);
     return made;
   }
 
-  /// Asks NVRTC, and gathers on what the program depends. Where that cannot be known, `unstorable`
-  /// says why.
-  result<> make(kept_program& made, text* unstorable) const {
+  /// Without a compiler, a shipped program is accepted from any.
+  bool accepts_compiler(const cache_conditions& conditions, text& reason) const override {
+    return compiler.empty() || compiler_meets(conditions, compiler, folders, reason);
+  }
+
+  const char* missing_product(const compiled_state& state) const noexcept override {
+    return detail::missing_product(request_, state);
+  }
+
+  result<> make(kept_program& made, text* unstorable) const override {
     auto* state = new (std::nothrow) compiled_state;
     if (state == nullptr) {
       return fail(
           refusal(errc::out_of_host_memory, "gpu::compile",
                   text("the host had no memory left for the compiled program. Free host memory."),
-                  where, sizeof *state));
+                  where_, sizeof *state));
     }
     made.program = compiled_program_access::adopt(state);
-    const sequence<text> searched = folders();
-    const places_before before =
-        condition_gatherer::look_before(request.source, searched, request.found_folders.size());
-    GPU_TRY(nvrtc_compile(request, *state, where));
-    condition_gatherer gatherer(request.source, searched, before);
+    const header_states before =
+        dependency_finder::look_before(request_.source, folders, installed_folders.size());
+    GPU_TRY(nvrtc_compile(request_, *state, where_));
+    dependency_finder finder(request_.source, folders, before);
     text why;
     made.storable = !has_option_with_files(why);
     if (made.storable) {
-      why = gatherer.gather(state->headers, state->headers_complete, made.conditions);
-      made.storable = gatherer.known();
+      why = finder.find(state->headers, state->headers_complete, made.conditions);
+      made.storable = finder.known();
     }
-    if (has_option(request, "--device-debug") || has_option(request, "--generate-line-info")) {
+    if (has_option(request_, "--device-debug") || has_option(request_, "--generate-line-info")) {
       made.conditions.working_folder = current_working_folder();
       if (made.storable && made.conditions.working_folder.empty()) {
         made.storable = false;
@@ -92,25 +103,32 @@ template <class Builder = text_builder> struct cached_compilation {
       }
     }
     const file_clock now = file_clock::now();
-    for (const file_identity& identity : gatherer.seen_files()) {
+    for (const file_identity& identity : finder.seen_files()) {
       made.seen.push_back(certain(identity, now));
     }
     if (unstorable != nullptr) *unstorable = detail::move(why);
     return {};
   }
 
+  text used_compiler() const override { return nvrtc_facts().identity; }
+
+  void write_toolkit_notes(const cache_folder& folder) const override {
+    toolkit_notes<nvrtc::detail::library>::write_after_use(folder, &nvrtc_facts);
+  }
+
  private:
-  /// Whether an option has the compilation read or write a file of its own, and what it says then.
+  /// Returns whether an option makes the compiler read or write files that the cache does not
+  /// check; if so, sets `why`.
   bool has_option_with_files(text& why) const {
-    for (const text& option : request.options) {
-      string_ref name = option;
-      while (!name.empty() && name[0] == '-') name = name.substring(1, name.size() - 1);
-      for (const string_ref with_files :
-           {string_ref("pch"), string_ref("create-pch"), string_ref("use-pch"), string_ref("time"),
-            string_ref("fdevice-time-trace"), string_ref("options-file"), string_ref("optf"),
-            string_ref("pre-include")}) {
-        if (!starts_with(name, with_files)) continue;
-        Builder out;
+    for (const text& option : request_.options) {
+      string_ref option_name = option;
+      while (!option_name.empty() && option_name[0] == '-') {
+        option_name = without_front(option_name, 1);
+      }
+      for (const char* with_files : {"pch", "create-pch", "use-pch", "time", "fdevice-time-trace",
+                                     "options-file", "optf", "pre-include"}) {
+        if (!starts_with(option_name, with_files)) continue;
+        text_builder out;
         out << "option " << option << " reads or writes files of its own";
         why = out.finish();
         return true;
@@ -118,6 +136,9 @@ template <class Builder = text_builder> struct cached_compilation {
     }
     return false;
   }
+
+  const compile_request& request_;
+  source_location where_;
 };
 
 }  // namespace gpu::inline v0::detail

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// Makes an error of a compiler's log: the first mistake with its source line up front, what may
-/// have led to it, and then the whole.
+/// Turns a compiler's log into an error: the first mistake with its source line, what may have
+/// caused it, and then the whole log.
 
 #include <gpu/compiler/nvrtc/missing_header.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// A line of a source, counted from 1; empty where there is none.
+/// Returns a line of a source, counted from 1; empty if there is no such line.
 inline string_ref line_of(string_ref source, std::size_t number) noexcept {
   string_ref line;
   for (std::size_t i = 0; i < number; ++i) {
@@ -17,7 +17,7 @@ inline string_ref line_of(string_ref source, std::size_t number) noexcept {
   return line;
 }
 
-/// A line of one of the program's files, as far as the program has it as text.
+/// Returns a line of one of the program's files; empty if the program does not have it as text.
 inline string_ref line_of(const program& p, string_ref file, std::size_t number) noexcept {
   for (const source_part& part : p.parts()) {
     if (file != string_ref(part.name) || number < part.first_line) continue;
@@ -35,12 +35,11 @@ inline bool continues_character(char c) noexcept {  // of UTF-8
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-/// Writes a source line with its number, and beneath it a caret at the column. Of a long line, what
-/// is around the column.
-template <class Builder>
-inline void show_line(Builder& out, std::size_t number, string_ref line, std::size_t column) {
+/// Writes a source line with its number, and beneath it a caret at the column. Shortens a long line
+/// to the part around the column.
+inline void show_line(text_builder& out, std::size_t number, string_ref line, std::size_t column) {
   constexpr std::size_t longest = 200, before = 120;
-  Builder margin;
+  text_builder margin;
   margin << "  " << number;
   const std::size_t width = margin.size();
   if (column > line.size() + 1) column = 0;
@@ -69,7 +68,7 @@ inline void show_line(Builder& out, std::size_t number, string_ref line, std::si
   out << "^\n";
 }
 
-/// The first message of a log that says why there is no program, or an empty one.
+/// Returns the first error of a log, or an empty message.
 inline logged_message first_mistake(string_ref log) noexcept {
   logged_message found;
   while (next_message(log, found)) {
@@ -78,11 +77,9 @@ inline logged_message first_mistake(string_ref log) noexcept {
   return {};
 }
 
-/// `errc::compile_failed`; the values are the line of the first mistake and nothing.
-[[gnu::cold, gnu::noinline]] inline cuda_error compile_error(const compile_request& request,
-                                                             const sequence<text>& options,
-                                                             const text& log,
-                                                             source_location where) {
+/// Returns `errc::compile_failed`, whose first value is the line of the first mistake.
+inline cuda_error compile_error(const compile_request& request, const sequence<text>& options,
+                                const text& log, source_location where) {
   const logged_message mistake = first_mistake(log);
   text_builder out;
   if (!mistake.message.empty()) {
@@ -103,8 +100,8 @@ inline logged_message first_mistake(string_ref log) noexcept {
   return refusal(errc::compile_failed, "gpu::compile", out.finish(), where, mistake.line);
 }
 
-/// The one of `options` that an NVRTC without it names in its log, or null. The log may leave out
-/// the value, and one option may begin as another does.
+/// Returns the option that NVRTC's log calls unrecognized, or null. The log may leave out the
+/// value, and one option may be the beginning of another.
 inline const text* unrecognized_option(const sequence<text>& options, string_ref log) noexcept {
   const text* named = nullptr;
   std::size_t most = 0;
@@ -119,13 +116,11 @@ inline const text* unrecognized_option(const sequence<text>& options, string_ref
   return named;
 }
 
-/// A mistake in the source is `errc::compile_failed`; an option that this NVRTC is too old for is
-/// `errc::not_supported`; what else NVRTC refuses keeps its code.
-[[gnu::cold, gnu::noinline]] inline cuda_error compilation_error(const cuda_error& error,
-                                                                 const compile_request& request,
-                                                                 const sequence<text>& options,
-                                                                 const text& log,
-                                                                 source_location where) {
+/// Explains a failed compilation: `errc::compile_failed` for a mistake in the source,
+/// `errc::not_supported` for an option that this NVRTC does not have, else NVRTC's own error.
+inline cuda_error explain_compilation_error(const cuda_error& error, const compile_request& request,
+                                            const sequence<text>& options, const text& log,
+                                            source_location where) {
   constexpr int compilation = 6, invalid_option = 5, bad_name_expression = 10;
   if (error.domain() != error_domain::nvrtc) return error;
   if (error.code() == compilation || error.code() == bad_name_expression) {
@@ -140,12 +135,12 @@ inline const text* unrecognized_option(const sequence<text>& options, string_ref
       out << " has no option " << *option << ". Leave it out, or install a newer CUDA toolkit.";
       return refusal(errc::not_supported, "gpu::compile", out.finish(), where);
     }
-    out << " refuses one of the options";
+    out << " rejects one of the options";
     for (const text& option : options) out << ' ' << option;
     out << ".\n";
   }
   out << log;
-  return noted_error(cuda_error(error).with_details(out.finish()));
+  return record_error(cuda_error(error).with_details(out.finish()));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -1,34 +1,27 @@
 #pragma once
 /// \file
-/// The one place that drives NVRTC: from a settled request to all that it makes of it.
+/// `nvrtc_compile`: compiles a resolved request with NVRTC and reads all products.
 
+#include <gpu/compiler/cache/folder.hpp>  // lacks_descriptors
 #include <gpu/compiler/compiled_program.hpp>
 #include <gpu/compiler/nvrtc/compile_error.hpp>
 #include <gpu/compiler/nvrtc/given_headers.hpp>
 #include <gpu/compiler/nvrtc/header_trace.hpp>
 #include <gpu/compiler/toolkit_version.hpp>
 
+#include <gpu/core/unique_handle.hpp>
 #include <gpu/system/file_size_signal.hpp>
-
-#include <cerrno>
-#include <cstring>
 
 namespace gpu::inline v0::detail {
 
 using unique_program =
     unique_handle<nvrtc::nvrtc_program, library_destroy<&nvrtc::entry_points::destroy_program>>;
 
-/// A text of NVRTC without the zero, or in logs the several, that end it.
+/// Returns a text of NVRTC without the zeros that end it; logs may have several.
 inline text without_terminator(const text& t) {
   std::size_t size = t.size();
   while (size > 0 && t.data()[size - 1] == '\0') --size;
   return size == t.size() ? t : required(text(t.data(), size));
-}
-
-/// Whether an error or a log says that no more files can be opened: too many are, in this process
-/// or on this machine.
-inline bool lacks_descriptors(const text& words) noexcept {
-  return words.contains(std::strerror(EMFILE)) || words.contains(std::strerror(ENFILE));
 }
 
 inline bool uses_precompiled_header(const compile_request& request) noexcept {
@@ -40,7 +33,7 @@ inline bool uses_precompiled_header(const compile_request& request) noexcept {
   return false;
 }
 
-/// What NVRTC is given to learn about the compilation, besides the request.
+/// Options that are added to those of the request, to learn about the compilation.
 struct compile_extras {
   header_trace trace = {};
   bool ptxas_figures = false;
@@ -49,21 +42,14 @@ struct compile_extras {
   bool in_use() const noexcept { return trace.works() || ptxas_figures; }
 };
 
-/// Whether NVRTC looks into the cache of the driver, where there is one. What it finds there comes
-/// without the assembler's figures.
+/// Returns whether NVRTC uses the driver's cache, if there is one. Programs from there come without
+/// the assembler's resource figures.
 inline bool nvrtc_has_cache(source_location where) noexcept {
   const result<version> known = nvrtc_version(where);
   return known.has_value() && *known >= version{12, 9};
 }
 
-inline bool has_option(const compile_request& request, string_ref name) noexcept {
-  for (const text& option : request.options) {
-    if (string_ref(option) == name) return true;
-  }
-  return false;
-}
-
-/// The options and the include folders in one list, as NVRTC takes them.
+/// Returns the options and the include folders in one list, as NVRTC takes them.
 inline sequence<text> whole_option_list(const compile_request& request) {
   sequence<text> list = request.options;
   for (const auto* folders : {&request.folders, &request.found_folders}) {
@@ -76,7 +62,7 @@ inline sequence<text> whole_option_list(const compile_request& request) {
   return list;
 }
 
-/// The name of something that was asked for and has 0 bytes in `made`; null if nothing has.
+/// Returns the name of a product that was requested and has 0 bytes in `made`, or null.
 inline const char* missing_product(const compile_request& request,
                                    const compiled_state& made) noexcept {
   if (has_option(request, "--dlink-time-opt")) {
@@ -93,7 +79,7 @@ inline const char* missing_product(const compile_request& request,
   return nullptr;
 }
 
-/// Reads everything out of a program that was compiled.
+/// Reads all products of a compilation.
 inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& request,
                               compiled_state& made, source_location where) {
   using table = nvrtc::entry_points;
@@ -119,9 +105,8 @@ inline result<> read_products(nvrtc::nvrtc_program raw, const compile_request& r
   return fail(refusal(errc::compile_failed, "gpu::compile", out.finish(), where));
 }
 
-/// Compiles with the options of the request and the extras that are not null.
-inline result<> nvrtc_compile_once(const compile_request& request,
-                                   const given_headers<text_builder>& headers,
+/// Compiles once, with the options of the request and the extras that are in use.
+inline result<> nvrtc_compile_once(const compile_request& request, const given_headers& headers,
                                    compile_extras& extras, compiled_state& made,
                                    source_location where) {
   using table = nvrtc::entry_points;
@@ -154,24 +139,24 @@ inline result<> nvrtc_compile_once(const compile_request& request,
   if (!logged.has_value() && logged.error() == errc::out_of_host_memory) return logged;
   split_log(without_terminator(log), made.log, made.ptxas_log);
   if (extras.trace.works()) {
-    // What comes from a precompiled header is not opened, and not in the list.
+    // Headers that come from a precompiled header are not opened, and not in the list.
     made.headers_complete = extras.trace.read(made.headers) && !uses_precompiled_header(request);
   }
   if (!done.has_value()) {
-    return fail(compilation_error(done.error(), request, made.options, made.log, where));
+    return fail(explain_compilation_error(done.error(), request, made.options, made.log, where));
   }
   if (!logged.has_value()) return logged;
   return read_products(raw, request, made, where);
 }
 
-/// Compiles what was asked for; `made` is a fresh state. Where the compilation fails, what is known
-/// by then (log, options, headers) is in `made` all the same.
+/// Compiles a request, into the fresh state `made`. If the compilation fails, `made` has log,
+/// options and headers.
 /// **Threads**: any number at once.
 inline result<> nvrtc_compile(const compile_request& request, compiled_state& made,
                               source_location where) {
   made.architecture = request.architecture;
   made.options = whole_option_list(request);
-  given_headers<text_builder> headers(request.source, request.folders);
+  given_headers headers(request.source, request.folders);
   compile_extras extras;
   extras.ptxas_figures = request.architecture.kind() == architecture::kind_type::real &&
                          !has_option(request, "--dlink-time-opt");
@@ -186,20 +171,20 @@ inline result<> nvrtc_compile(const compile_request& request, compiled_state& ma
     }
     const cuda_error& error = done.error();
     if (extras.trace.works() && lacks_descriptors(made.log)) {
-      extras.trace.close();  // takes two, which the headers may need
+      extras.trace.close();  // it takes two file descriptors, which the headers may need
       continue;
     }
     if (error == errc::compile_failed && headers.add_missing(made.log)) continue;
     if (!extras.in_use()) return done;
     if (error == errc::not_supported || error.domain() == error_domain::nvrtc) {
-      // An NVRTC may not know the options that are not in its manual: it has to do without them.
+      // This NVRTC may not know the extra options, which are not in its manual.
       constexpr int invalid_option = 5;
       if (error.domain() == error_domain::nvrtc && error.code() != invalid_option) return done;
       extras.trace.close();
       extras.ptxas_figures = false;
     } else if (error == errc::compile_failed && extras.ptxas_figures &&
                first_mistake(made.log).message.empty()) {
-      // Asked for figures, the assembler may not say why it failed.
+      // With the option for resource figures, the assembler may not say why it failed.
       extras.ptxas_figures = false;
     } else {
       return done;

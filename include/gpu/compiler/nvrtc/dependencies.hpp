@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// After a compilation: finds out on what it depended.
+/// `dependency_finder`: finds the files that a compilation depended on.
 
 #include <gpu/compiler/cache/conditions.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
@@ -10,66 +10,65 @@
 
 namespace gpu::inline v0::detail {
 
-/// What was at a place before a compilation.
-struct place_state {
-  place_kind kind = place_kind::nothing;
+/// The state of one path before a compilation.
+struct header_state {
+  location_kind kind = location_kind::nothing;
   file_identity identity = {};
-  text contents = {};  // of a plain file
+  text contents = {};  // of a regular file
 };
 
-/// The places where a compilation would look for the user's headers, as they were before it. What
-/// is not as it was cannot be told from what the compiler saw.
-template <class Builder = text_builder> struct basic_places_before {
-  file_clock started = {};  // the clock of the file system, which may be another machine's
+/// The states, before a compilation, of the paths where it would look for the user's headers. If
+/// one has changed afterwards, it is not known what the compiler saw.
+struct header_states {
+  file_clock started = {};
   text_set paths = {};
-  sequence<place_state> states = {};
+  sequence<header_state> states = {};
 
-  const place_state* find(const text& path) const noexcept {
+  const header_state* find(const text& path) const noexcept {
     const std::size_t position = paths.position(path);
     return position == 0 ? nullptr : &states[position - 1];
   }
 };
-using places_before = basic_places_before<>;
 
-/// Gathers the conditions under which a compiled program may be used again. What was opened is
-/// known; where the compiler looked before it found that is worked out from the directives in all
-/// of it, and it does no harm to name too many places. NVRTC looks for a name in quotes in the
-/// folder of the file with the directive, which for a text is that of its name; then, as for a name
-/// in <>, in the include folders. In each it tries a name without a dot with ".stdh", too.
-template <class Builder = text_builder> class basic_condition_gatherer {
+/// Finds the conditions under which a compiled program may be reused. The files that were opened
+/// are known. The paths where the compiler looked before it found them are derived from the
+/// directives in all files; too many such paths do no harm. NVRTC looks for a name in quotes in the
+/// folder of the file with the directive, which for a text is the folder of its name; then, as for
+/// a name in <>, in the include folders. In each it also tries a name without a dot with ".stdh".
+class dependency_finder {
  public:
-  /// `folders` are those with headers, in order.
-  basic_condition_gatherer(const program& source, const sequence<text>& folders,
-                           const places_before& before)
+  /// `folders` are the include folders, in order.
+  dependency_finder(const program& source, const sequence<text>& folders,
+                    const header_states& before)
       : source_{source}, folders_{folders}, before_{before} {
     for (const program_header& header : source.headers()) given_.insert(header.name);
   }
 
-  /// Looks at the user's headers, to be called right before the compilation. Waits, for some
-  /// milliseconds, where one was written so lately that its stamp could not be told from one given
-  /// during the compilation. Headers in the last `toolkit` folders are older than that.
-  static places_before look_before(const program& source, const sequence<text>& folders,
+  /// Records the states of the user's headers right before the compilation. Waits for some
+  /// milliseconds if one was written so recently that a write during the compilation could give it
+  /// the same time stamp. Headers in the last `toolkit` folders are assumed to be older.
+  static header_states look_before(const program& source, const sequence<text>& folders,
                                    std::size_t toolkit) {
-    places_before before;
-    basic_condition_gatherer all(source, folders, before);
+    header_states before;
+    dependency_finder all(source, folders, before);
     all.scan_given();
     std::uint64_t newest = 0;
     const auto see = [&](const text& path) {
-      if (const place_state* known = before.find(path)) return known->kind == place_kind::file;
+      if (const header_state* known = before.find(path)) return known->kind == location_kind::file;
       struct stat about{};
-      place_state state;
-      state.kind = kind_of_place(path.c_str(), about);
-      if (state.kind != place_kind::nothing) {
+      header_state state;
+      state.kind = kind_of_location(path.c_str(), about);
+      if (state.kind != location_kind::nothing) {
         state.identity = identity_of(about);
         if (state.identity.changed > newest) newest = state.identity.changed;
         if (read_header(path, state.contents, state.identity)) all.scan(state.contents, path);
       }
       before.paths.insert(path);
       before.states.push_back(state);
-      return state.kind == place_kind::file;
+      return state.kind == location_kind::file;
     };
     for (std::size_t i = 0; i < all.lookups_.size(); ++i) {
-      all.each_place(lookup(all.lookups_[i]), folders.size() - toolkit, see);
+      all.each_path(lookup(all.lookups_[i]), folders.size() - toolkit, see);
     }
     file_clock now = file_clock::now();
     constexpr timespec millisecond{0, 1'000'000};
@@ -81,10 +80,10 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     return before;
   }
 
-  /// Fills in all but the compiler. `opened` are the files that the compilation opened; where it
-  /// could not tell, `complete` is false, and all that it could have opened is taken. Returns why
-  /// the conditions cannot be known, or nothing.
-  text gather(const sequence<text>& opened, bool complete, cache_conditions& conditions) {
+  /// Sets all conditions except the compiler. `opened` are the files that the compilation opened;
+  /// if it is not `complete`, all files that it could have opened are added. Returns why the
+  /// conditions cannot be known, or an empty text.
+  text find(const sequence<text>& opened, bool complete, cache_conditions& conditions) {
     complete_ = complete;
     out_ = &conditions;
     conditions.folders = folders_;
@@ -94,30 +93,30 @@ template <class Builder = text_builder> class basic_condition_gatherer {
         if (given_.contains(path)) continue;
         const bool own = scan_own(path);
         if (own) opened_own_.insert(path);
-        // A file may have the name of a header of the library.
-        if (!own || kind_of_place(path.c_str()) == place_kind::file) open(path);
+        // A file may have the name of one of the library's headers.
+        if (!own || kind_of_location(path.c_str()) == location_kind::file) open(path);
       }
     }
-    // Where the compiler could not tell, looking finds more files, and these have more lookups.
+    // If the list is not complete, a lookup may find more files, and these have more directives.
     std::size_t looked = 0, folders_known = 0;
     do {
       if (folders_known != own_folders_.list().size()) looked = 0;
       folders_known = own_folders_.list().size();
       for (; looked < lookups_.size(); ++looked) {
-        each_place(lookup(lookups_[looked]), folders_.size(),
-                   [&](const text& path) { return place(path); });
+        each_path(lookup(lookups_[looked]), folders_.size(),
+                  [&](const text& path) { return look_at(path); });
       }
       look_for_unexplained();
     } while (looked < lookups_.size() || folders_known != own_folders_.list().size());
     if (known_ && conditions.on_files() && before_.started.was_set_until(file_clock::now())) {
-      because("the clock was set while the program was compiled");
+      give_up("the clock was set while the program was compiled");
     }
     return trouble_;
   }
 
-  /// Whether the conditions are known.
+  /// Returns whether the conditions are known.
   bool known() const noexcept { return known_; }
-  /// The identities of the files of the conditions.
+  /// Returns the identities of the files of the conditions.
   const sequence<file_identity>& seen_files() const noexcept { return seen_files_; }
 
  private:
@@ -125,10 +124,11 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     text name;
     text own_folder;  // of the file with the directive
     bool quoted;
-    bool goes_on;  // behind the first place that has it
+    bool all_folders;  // also those after the first that has it
   };
 
-  void because(const char* first, const text& path = {}, const char* last = "") {
+  /// Records why the conditions are not known.
+  void give_up(const char* first, const text& path = {}, const char* last = "") {
     known_ = false;
     if (!trouble_.empty()) return;
     text_builder out;
@@ -182,59 +182,60 @@ template <class Builder = text_builder> class basic_condition_gatherer {
       if (given_.contains(name)) return;  // headers given as text come before all folders
       if (!include.quoted || !complete_) scan_own(name);
       text_builder key;
-      key << (include.quoted ? '"' : '<') << (include.goes_on ? '+' : '1');
+      key << (include.quoted ? '"' : '<') << (include.all_folders ? '+' : '1');
       if (include.quoted) key << folder;
       key << '\n' << name;
       if (seen_.insert(required(key.finish()))) {
-        lookups_.push_back({name, folder, include.quoted, include.goes_on});
+        lookups_.push_back({name, folder, include.quoted, include.all_folders});
       }
     });
     const text name = path.to_text();
-    if (outcome.asks_by_macro) because("", name, " asks by a macro whether a header is there");
+    if (outcome.asks_by_macro) give_up("", name, " tests for a header by a macro");
     if (outcome.includes_by_macro) {
       macro_folders_.insert(folder);
-      if (!complete_) because("", name, " includes a header by a macro");
+      if (!complete_) give_up("", name, " includes a header by a macro");
     }
-    if (found.reads_clock()) because("", name, " has __DATE__, __TIME__ or __TIMESTAMP__");
+    if (found.reads_clock()) give_up("", name, " has __DATE__, __TIME__ or __TIMESTAMP__");
   }
 
-  /// Takes in a header of the library's own, of which nothing but the library's version decides.
-  /// Returns whether there is one of that name.
+  /// Scans the library's own header of that name, which depends on the library's version only.
+  /// Returns whether there is one.
   bool scan_own(const text& name) {
     const text source = library_header(name);
     if (!source.empty() && own_headers_.insert(name)) scan(source, name);
     return !source.empty();
   }
 
-  /// Takes in a file that was opened.
+  /// Adds a file that was opened.
   void open(const text& path) {
     if (!files_.insert(path)) return;
     text contents;
     file_identity identity;
     if (!read_header(path, contents, identity)) {
-      return because("header ", path, " went away while the program was compiled");
+      return give_up("header ", path, " went away while the program was compiled");
     }
-    const place_state* before = before_.find(path);
+    const header_state* before = before_.find(path);
     if (identity.changed >= before_.started.stamp ||
         (before != nullptr && !(before->identity == identity && before->contents == contents))) {
-      return because("header ", path, " was written while the program was compiled");
+      return give_up("header ", path, " was written while the program was compiled");
     }
     out_->files.push_back({path, digest_of(contents)});
     seen_files_.push_back(identity);
     scan(contents, path);
   }
 
-  /// Calls `visit(path)` for what a name may stand for in a folder, until one returns true.
+  /// Calls `visit(path)` for each path that a name may stand for in a folder, until one returns
+  /// true.
   template <class Visit> static bool is_in(const text& folder, const text& name, Visit visit) {
     const text path = join(folder, name);
     return visit(path) || (!has_suffix(path) && visit(with_suffix(path)));
   }
 
-  /// Calls `visit(path)` for all places where the compiler may look for a header, the first
-  /// `folders` of the include folders among them, in order, until one returns true.
-  template <class Visit> void each_place(const lookup& l, std::size_t folders, Visit visit) const {
+  /// Calls `visit(path)` for each path where the compiler may look for a header, in order, until
+  /// one returns true. Of the include folders, takes the first `folders`.
+  template <class Visit> void each_path(const lookup& l, std::size_t folders, Visit visit) const {
     const auto is_found_in = [&](const text& folder) {
-      return is_in(folder, l.name, visit) && !l.goes_on;
+      return is_in(folder, l.name, visit) && !l.all_folders;
     };
     if (is_absolute(l.name)) {
       is_found_in({});
@@ -242,7 +243,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     }
     if (l.quoted) {
       if (is_found_in(l.own_folder)) return;
-      // The directive may come of a macro, which another file uses.
+      // The directive may be in a macro that another file uses.
       for (std::size_t i = 0; i < own_folders_.list().size(); ++i) {
         is_found_in(text(own_folders_.list()[i]));
       }
@@ -252,34 +253,34 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     }
   }
 
-  /// Looks at one place. Returns whether the compiler opened what is there.
-  bool place(const text& path) {
+  /// Looks at one path. Returns whether the compiler opened the file there.
+  bool look_at(const text& path) {
     if (files_.contains(path)) {
       explained_.insert(path);
       return true;
     }
     struct stat about{};
     const bool below_nothing = is_in_absent(path);
-    const place_kind kind =
-        below_nothing ? place_kind::nothing : kind_of_place(path.c_str(), about);
-    const place_state* before = before_.find(path);
-    if (!complete_ && kind == place_kind::file) {
+    const location_kind kind =
+        below_nothing ? location_kind::nothing : kind_of_location(path.c_str(), about);
+    const header_state* before = before_.find(path);
+    if (!complete_ && kind == location_kind::file) {
       open(path);
       explained_.insert(path);
       return true;
     }
-    if (kind == place_kind::nothing) {
+    if (kind == location_kind::nothing) {
       if (before != nullptr && before->kind != kind) {
-        because("", path, " went away while the program was compiled");
+        give_up("", path, " went away while the program was compiled");
       }
-      if (!below_nothing) note_absent(path);
+      if (!below_nothing) record_absent(path);
       return false;
     }
     if (nanoseconds(about.st_ctim) >= before_.started.stamp ||
         (before != nullptr && before->kind != kind)) {
-      because("", path, " was written while the program was compiled");
+      give_up("", path, " was written while the program was compiled");
     }
-    if (present_.insert(path)) out_->places.push_back({path, kind});
+    if (present_.insert(path)) out_->locations.push_back({path, kind});
     return false;
   }
 
@@ -290,26 +291,27 @@ template <class Builder = text_builder> class basic_condition_gatherer {
     return absent_.contains(path);
   }
 
-  /// Notes the topmost folder that is not there, which stands for all in it.
-  void note_absent(const text& path) {
+  /// Records the topmost folder that does not exist, which stands for all paths in it.
+  void record_absent(const text& path) {
     text top = path;
     for (std::size_t size = path.size(); size-- > 1;) {
       if (path.data()[size] != '/') continue;
       const text above = required(text(path.data(), size));
-      if (kind_of_place(above.c_str()) != place_kind::nothing) break;
+      if (kind_of_location(above.c_str()) != location_kind::nothing) break;
       top = above;
     }
     absent_.insert(top);
-    out_->places.push_back({top, place_kind::nothing});
+    out_->locations.push_back({top, location_kind::nothing});
   }
 
-  /// A file that no directive explains was named by a macro: any part of its path may be the name.
-  /// Where a directive has a macro, it may as well name one that another directive explains.
+  /// Handles files that were named by macros: if no directive explains a file, any part of its path
+  /// may be the name. A directive with a macro may also name a file that another directive
+  /// explains.
   void look_for_unexplained() {
     const auto look_for = [&](const text& name, const sequence<text>& from) {
       for (const sequence<text>* folders : {&from, &folders_}) {
         for (const text& folder : *folders) {
-          is_in(folder, without_suffix(name), [&](const text& path) { return place(path); });
+          is_in(folder, without_suffix(name), [&](const text& path) { return look_at(path); });
         }
       }
     };
@@ -333,7 +335,7 @@ template <class Builder = text_builder> class basic_condition_gatherer {
 
   const program& source_;
   const sequence<text>& folders_;
-  const places_before& before_;
+  const header_states& before_;
   bool complete_ = true;
   cache_conditions* out_ = nullptr;
   bool known_ = true;
@@ -343,6 +345,5 @@ template <class Builder = text_builder> class basic_condition_gatherer {
   sequence<lookup> lookups_;
   sequence<file_identity> seen_files_;
 };
-using condition_gatherer = basic_condition_gatherer<>;
 
 }  // namespace gpu::inline v0::detail

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The header `<gpu/device.hpp>` of device code, as text: every program that is compiled at run
-/// time can include it, and no folder has to be named.
+/// The text of the header `<gpu/device.hpp>` of device code, which every program that is compiled
+/// at run time can include without an include folder.
 
 namespace gpu::inline v0::detail {
 
@@ -24,14 +24,14 @@ using difference_type = decltype(static_cast<char*>(nullptr) - static_cast<char*
 
 namespace detail {
 
-// Compilations for debugging (-G, --device-debug) look at each index.
+// Debug builds (-G, --device-debug) check each index.
 #if defined(__CUDACC_DEBUG__)
 constexpr bool checks_indices = true;
 #else
 constexpr bool checks_indices = false;
 #endif
 
-/// Ends the kernel, after saying what was out of range and where.
+/// Prints which index was out of range in which thread, and ends the kernel.
 __device__ inline void fail_range(const char* what, unsigned long long index,
                                   unsigned long long size) {
   printf("%s: index %llu is out of range for size %llu, in block (%u,%u,%u), thread (%u,%u,%u)\n",
@@ -44,7 +44,7 @@ __device__ inline void check_index(const char* what, size_type index, size_type 
   if (checks_indices && index >= size) fail_range(what, index, size);
 }
 
-/// Whether `count` elements from `offset` on are all inside of `size`.
+/// Checks that `count` elements from `offset` on are within `size`.
 __device__ inline void check_part(const char* what, size_type offset, size_type count,
                                   size_type size) {
   if (!checks_indices) return;
@@ -66,7 +66,7 @@ template <class T> class device_span {
 
   device_span() = default;
   __device__ device_span(T* data, size_type size) : data_(data), size_(size) {}
-  /// A span whose elements may be written is one whose elements may be read.
+  /// Converts a span of T to a span of const T.
   template <class U = T>
   __device__ device_span(device_span<typename detail::same_without_const<U>::type> other)
       : data_(other.data()), size_(other.size()) {}
@@ -106,7 +106,7 @@ template <class T> class device_span {
 };
 
 /// Elements of type `T` in `Rank` dimensions. `view(i, j)` is `stride(0) * i + stride(1) * j`
-/// elements behind `data()`; strides may be negative, and 0 where all indices mean one element.
+/// elements behind `data()`; strides may be negative, or 0 to repeat one element.
 template <class T, int Rank> class strided_span {
   static_assert(Rank > 0, "a strided_span has at least one dimension");
 
@@ -128,7 +128,7 @@ template <class T, int Rank> class strided_span {
   __device__ T* data() const { return data_; }
   __device__ size_type extent(int axis) const { return extents_[axis]; }
   __device__ difference_type stride(int axis) const { return strides_[axis]; }
-  /// How many elements there are in all dimensions together.
+  /// Returns the number of elements in all dimensions together.
   __device__ size_type size() const {
     size_type product = 1;
     for (int axis = 0; axis < Rank; ++axis) product *= extents_[axis];
@@ -153,25 +153,25 @@ template <class T, int Rank> class strided_span {
   difference_type strides_[Rank];
 };
 
-// The host lays them out so.
+// The same layout as on the host.
 static_assert(sizeof(device_span<char>) == 16 && alignof(device_span<char>) == 8,
               "a device_span is a pointer and a length of 64 bits each");
 static_assert(sizeof(strided_span<char, 3>) == 56 && alignof(strided_span<char, 3>) == 8,
               "a strided_span is a pointer, the extents and the strides, of 64 bits each");
 
-/// A place in the grid, or its size, in threads. 64 bits: a grid may have more than 2^32 threads.
+/// A position in the grid, or its size, in threads. 64 bits: a grid may have more than 2^32 threads.
 struct grid_place {
   size_type x, y, z;
 };
 
-/// Where the calling thread is among all threads of the grid.
+/// Returns the position of the calling thread in the grid.
 __device__ inline grid_place thread_in_grid() {
   return grid_place{size_type(blockIdx.x) * blockDim.x + threadIdx.x,
                     size_type(blockIdx.y) * blockDim.y + threadIdx.y,
                     size_type(blockIdx.z) * blockDim.z + threadIdx.z};
 }
 
-/// How many threads the grid has.
+/// Returns the size of the grid in threads.
 __device__ inline grid_place threads_in_grid() {
   return grid_place{size_type(gridDim.x) * blockDim.x, size_type(gridDim.y) * blockDim.y,
                     size_type(gridDim.z) * blockDim.z};
@@ -188,7 +188,7 @@ class index_range {
       index_ += step_;
       return *this;
     }
-    /// Whether there are more: the last step may lead past the end.
+    /// Returns whether there are more: the last step may go past the end.
     __device__ bool operator!=(const iterator& end) const { return index_ < end.index_; }
 
    private:
@@ -204,8 +204,8 @@ class index_range {
   size_type first_, last_, step_;
 };
 
-/// The calling thread's share of the indices below `count`, so that a grid of any size along x does
-/// all of them:
+/// Returns the calling thread's share of the indices below `count`, so that a grid of any size along
+/// x covers all of them:
 ///
 ///     for (auto i : gpu::grid_stride(y.size())) y[i] += a * x[i];
 __device__ inline index_range grid_stride(size_type count) {

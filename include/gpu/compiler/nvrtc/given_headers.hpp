@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The headers that every program can include without naming a folder: `<gpu/device.hpp>`, and
+/// The headers that every program can include without an include folder: `<gpu/device.hpp>`, and
 /// those of the C++ standard library.
 
 #include <gpu/compiler/nvrtc/device_header.hpp>
@@ -12,7 +12,7 @@
 
 namespace gpu::inline v0::detail {
 
-/// The text of the library's header `name`, or an empty text where there is none of that name.
+/// Returns the text of the library's header `name`, or an empty text if there is no such header.
 inline text library_header(string_ref name) {
   if (name == device_header_name) {
     return required(text(device_header, sizeof device_header - 1));
@@ -20,9 +20,9 @@ inline text library_header(string_ref name) {
   return standard_header(name);
 }
 
-/// Tells the library's headers from those of another version of the library.
+/// Returns a hash of the library's headers, which differs between versions of the library.
 inline std::uint64_t mark_of_library_headers() {
-  static std::uint64_t mark = 0;  // each thread that finds it so computes the same
+  static std::uint64_t mark = 0;  // each thread that finds 0 computes the same
   if (const std::uint64_t known = __atomic_load_n(&mark, __ATOMIC_RELAXED)) return known;
   std::uint64_t hash = 0xcbf2'9ce4'8422'2325;  // FNV-1a
   const auto add = [&](string_ref header) {
@@ -37,11 +37,11 @@ inline std::uint64_t mark_of_library_headers() {
   return hash;
 }
 
-/// The headers that one compilation is given as texts: the program's, and those of the library that
-/// it asks for. NVRTC prefers a header given as text to all others of its name, even to a neighbour
-/// in quotes; so the library gives no more than what was asked for in `<>` and is in none of the
-/// user's folders, or was not found without it.
-template <class Builder = text_builder> class given_headers {
+/// The headers that one compilation gets as texts: the program's, and those of the library that it
+/// includes. NVRTC prefers a header given as text to all others of its name, even to one beside the
+/// file that includes it in quotes. So a header of the library is added only if it is included with
+/// `<>` and is not in a folder of the user's, or if NVRTC did not find it.
+class given_headers {
  public:
   given_headers(const program& source, const sequence<text>& folders) : folders_{folders} {
     for (const program_header& header : source.headers()) add(header.name, header.source);
@@ -53,8 +53,8 @@ template <class Builder = text_builder> class given_headers {
   const char* const* names() const noexcept { return name_pointers_.data(); }
   const char* const* sources() const noexcept { return source_pointers_.data(); }
 
-  /// Adds the header of the library that a compilation did not find, by its log. Returns whether
-  /// there is such a header; then it is worth another try.
+  /// Adds the header of the library that a compilation did not find, according to its log. Returns
+  /// whether there is one; then the compilation should be tried again.
   bool add_missing(string_ref log) {
     // NVRTC 13: could not open source file "cstdint" (...); before: cannot open source file "...".
     constexpr string_ref words = "open source file \"";
@@ -75,8 +75,8 @@ template <class Builder = text_builder> class given_headers {
     source_pointers_.push_back(source.c_str());
   }
 
-  /// Adds the library's header of that name and those that it needs; false where there is none, or
-  /// one of its name is there.
+  /// Adds the library's header of that name and those that it includes. Returns false if there is
+  /// no such header, or if one of that name was added before.
   bool add_own(string_ref name) {
     for (const text& known : names_) {
       if (string_ref(known) == name) return false;
@@ -96,7 +96,7 @@ template <class Builder = text_builder> class given_headers {
 
   bool in_folders(string_ref name) const {
     for (const text& folder : folders_) {
-      Builder path;
+      text_builder path;
       path << folder << '/' << name;
       if (::access(required(path.finish()).c_str(), F_OK) == 0) return true;
     }

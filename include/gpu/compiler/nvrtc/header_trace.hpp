@@ -1,7 +1,8 @@
 #pragma once
 /// \file
-/// Learns from NVRTC which files a compilation opened.
+/// `header_trace`: has NVRTC list the files that a compilation opens.
 
+#include <gpu/core/sequence.hpp>
 #include <gpu/core/string_ref.hpp>
 #include <gpu/system/output.hpp>
 
@@ -9,15 +10,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <gpu/core/sequence.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Has NVRTC's front end list each header that it opens, into a file in memory. It is the one
-/// complete answer: a search of our own for `#include` would have to evaluate `#if`.
+/// Has NVRTC's front end list each header that it opens, into a file in memory. A scan of the
+/// source for `#include` would not do: it would have to evaluate `#if`.
 ///
-/// The two options are not in NVRTC's manual. So the list is believed only where it begins and ends
-/// as a whole one does, and a compilation whose list is not whole says so.
+/// The two options are not in NVRTC's manual. So the list is trusted only if it begins and ends as
+/// a complete one does.
 class header_trace {
  public:
   header_trace() noexcept : file_{::memfd_create("gpu-headers", MFD_CLOEXEC)} {
@@ -35,12 +35,12 @@ class header_trace {
     file_ = -1;
   }
 
-  /// The options that NVRTC has to be given.
+  /// Return the options to pass to NVRTC.
   const char* trace_option() const noexcept { return "-Xcudafe=--trace_includes"; }
   const char* output_option() const noexcept { return option_; }
 
-  /// Sets `headers` to what was opened, each once, in the order of first opening. Returns whether
-  /// that is certain to be all.
+  /// Sets `headers` to the files that were opened, each once, in the order of first opening.
+  /// Returns whether the list is certain to be complete.
   bool read(sequence<text>& headers) const {
     headers.clear();
     text_builder pieces;
@@ -54,8 +54,8 @@ class header_trace {
   }
 
   /// Reads a list: one line for each inclusion, indented by its depth, between two names of NVRTC's
-  /// own, of which the second is not there when the compilation failed.
-  template <class Text> static bool parse(string_ref list, sequence<Text>& headers) {
+  /// own. The second of these is missing if the compilation failed.
+  static bool parse(string_ref list, sequence<text>& headers) {
     std::size_t depth = 0, line = 0;
     bool begun = false, ended = false, consistent = true;
     while (!list.empty()) {
@@ -73,7 +73,7 @@ class header_trace {
         ended = true;
         continue;
       }
-      // A name that begins with spaces, or holds a line's end, cannot be told from the indentation.
+      // A name that begins with spaces or contains a line break would look like indentation.
       if (ended || name.empty() || indent > depth + 1 || (line == 2 && indent != 0)) {
         consistent = false;
       }
@@ -86,7 +86,7 @@ class header_trace {
  private:
   const char* path() const noexcept { return option_ + sizeof "-Xcudafe=--error_output=" - 1; }
 
-  template <class Text> static void add(string_ref name, sequence<Text>& headers) {
+  static void add(string_ref name, sequence<text>& headers) {
     for (const text& known : headers) {
       if (string_ref(known) == name) return;
     }

@@ -1,7 +1,6 @@
 #pragma once
 /// \file
-/// Finds the directives of a source that depend on files: what it could include, and what it asks
-/// for with `__has_include`.
+/// Finds the directives of a source that depend on files: `#include` and `__has_include`.
 
 #include <gpu/core/string_ref.hpp>
 
@@ -10,21 +9,22 @@
 
 namespace gpu::inline v0::detail {
 
-/// What a directive names: `<name>` or `"name"`.
+/// A header that a directive names: `<name>` or `"name"`.
 struct include_name {
   string_ref name;
   bool quoted;
-  bool goes_on;  ///< more places may matter than the first that has it: `include_next`, a question
+  bool all_folders;  ///< folders after the first that has it matter too: `include_next`,
+                     ///< `has_include`
 };
 
-/// What a source leaves to the preprocessor.
+/// The directives whose headers are known to the preprocessor only.
 struct scan_outcome {
   bool includes_by_macro = false;  ///< `#include MACRO`
   bool asks_by_macro = false;      ///< `__has_include(MACRO)`
 };
 
-/// Looks through a source without evaluating anything: it may find a directive that is in a comment
-/// or never reached, which costs the cache a look at a file, but it misses none.
+/// Scans a source without evaluating anything. It may find a directive that is in a comment or
+/// never reached, for which the cache checks a file in vain, but it misses none.
 class include_scan {
  public:
   explicit include_scan(string_ref source) noexcept : begin_{source.begin()}, end_{source.end()} {}
@@ -49,7 +49,7 @@ class include_scan {
     return outcome;
   }
 
-  /// Whether the source has one of the macros that are different in each compilation.
+  /// Returns whether the source has one of the macros that are different in each compilation.
   bool reads_clock() const noexcept {
     return find(begin_, "__DATE__", 8) != nullptr || find(begin_, "__TIME__", 8) != nullptr ||
            find(begin_, "__TIMESTAMP__", 13) != nullptr;
@@ -61,7 +61,7 @@ class include_scan {
         ::memmem(from, static_cast<std::size_t>(end_ - from), word, size));
   }
 
-  /// Past a line's end that a backslash takes away.
+  /// Skips line breaks after a backslash.
   const char* after_splice(const char* at) const noexcept {
     while (at < end_ && *at == '\\') {
       const char* next = at + 1;
@@ -72,7 +72,7 @@ class include_scan {
     return at;
   }
 
-  /// Past blanks and comments on the same logical line.
+  /// Skips blanks and comments on the same logical line.
   const char* after_blanks(const char* at) const noexcept {
     for (;;) {
       const char* next = after_splice(at);
@@ -87,7 +87,7 @@ class include_scan {
     }
   }
 
-  /// What follows a `#`; false where it includes a name that is not spelled out.
+  /// Reads what follows a `#`. Returns false if it includes a header by a macro.
   template <class Visit> bool directive(const char* at, Visit& visit) const {
     char word[16];
     std::size_t size = 0;
@@ -102,19 +102,19 @@ class include_scan {
     return !(name == "include_next") || named(at, true, visit);
   }
 
-  /// Reads `<name>` or `"name"`; false where something else stands there.
-  template <class Visit> bool named(const char* at, bool goes_on, Visit& visit) const {
+  /// Reads `<name>` or `"name"`. Returns false if something else is there.
+  template <class Visit> bool named(const char* at, bool all_folders, Visit& visit) const {
     at = after_blanks(at);
     if (at == end_ || (*at != '<' && *at != '"')) return false;
     const char close = *at == '<' ? '>' : '"';
     const char* first = ++at;
     while (at < end_ && *at != close && *at != '\n') ++at;
     if (at == end_ || *at != close || at == first) return false;
-    visit(include_name{{first, static_cast<std::size_t>(at - first)}, close == '"', goes_on});
+    visit(include_name{{first, static_cast<std::size_t>(at - first)}, close == '"', all_folders});
     return true;
   }
 
-  /// What follows a `has_include`; false where it asks for a name that is not spelled out.
+  /// Reads what follows a `has_include`. Returns false if it names a header by a macro.
   template <class Visit> bool question(const char* at, Visit& visit) const {
     const char* word = at;
     const auto in_name = [](char c) {

@@ -1,14 +1,17 @@
 #pragma once
 /// \file
-/// Answers why a header was not found: where it was looked for, and what was there.
+/// Explains why a header was not found: where it was searched, and what was there.
 
 #include <gpu/compiler/diagnostics.hpp>
-#include <gpu/compiler/options/resolve_request.hpp>
+#include <gpu/compiler/options/compile_request.hpp>
+#include <gpu/compiler/toolkit/header_search.hpp>
+#include <gpu/compiler/toolkit/nvrtc_facts.hpp>
 #include <gpu/kernel/detail/name_suggestions.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The header that a message says is missing, or nothing: `could not open source file "x.h" (...)`.
+/// Returns the missing header that a message such as `could not open source file "x.h" (...)`
+/// names, or an empty text.
 inline string_ref missing_header(string_ref message) noexcept {
   constexpr string_ref phrase("open source file \"");
   const std::size_t at = position_of(phrase, message);
@@ -20,10 +23,9 @@ inline string_ref missing_header(string_ref message) noexcept {
 }
 
 /// Writes where `#include` looked for `name`, and what to do.
-template <class Builder>
-[[gnu::cold]] inline void explain_missing_header(Builder& out, const compile_request& request,
-                                                 string_ref name) {
-  out << '"' << name << "\" was looked for\n";
+inline void explain_missing_header(text_builder& out, const compile_request& request,
+                                   string_ref name) {
+  out << '"' << name << "\" was searched for\n";
   if (!request.source.headers().empty()) {
     nearest_names<4> nearest;
     for (const program_header& header : request.source.headers()) {
@@ -35,13 +37,13 @@ template <class Builder>
     out << '\n';
   }
   const auto look = [&](const text& folder, const char* origin) {
-    Builder path;
+    text_builder path;
     path << folder << '/' << name;
     out << "  in " << folder << origin;
     if (kind_of_path(folder.c_str()) == path_kind::missing) {
-      out << ": there is no such folder";
+      out << ": the folder does not exist";
     } else if (kind_of_path(path.finish().c_str()) == path_kind::folder) {
-      out << ": it is a folder there";
+      out << ": it is a folder, not a file";
     }
     out << '\n';
   };
@@ -55,7 +57,8 @@ template <class Builder>
   const bool libcuxx = starts_with(name, "cuda/std/") || starts_with(name, "nv/") ||
                        starts_with(name, "cub/") || starts_with(name, "thrust/");
   if (!asked_toolkit && (found.has_toolkit() || found.has_libcuxx())) {
-    out << "The toolkit's own headers were left out by compile_options::toolkit_headers.\n";
+    out << "The toolkit's headers were not searched, because compile_options::toolkit_headers is "
+           "false.\n";
   } else if (!found.has_toolkit() || (libcuxx && !found.has_libcuxx())) {
     out << "The headers of " << (libcuxx ? "libcu++" : "the CUDA toolkit")
         << " were not found; looked in";
@@ -64,14 +67,13 @@ template <class Builder>
         << (libcuxx ? "nvidia-cuda-cccl" : "nvidia-cuda-runtime")
         << ", and set CUDA_PATH to its folder.\n";
   }
-  out << "Give the header as text with program::header, or its folder in "
+  out << "Add the header as text with program::header, or its folder to "
          "compile_options::include_folders.\n";
 }
 
-/// Says so where a mistake is in a header of another toolkit than NVRTC's.
-template <class Builder>
-[[gnu::cold]] inline void explain_foreign_header(Builder& out, const compile_request& request,
-                                                 string_ref file) {
+/// Writes a hint if a mistake is in a header of another toolkit than NVRTC's.
+inline void explain_foreign_header(text_builder& out, const compile_request& request,
+                                   string_ref file) {
   library_facts nvrtc;
   if (!get_nvrtc_facts(nvrtc, {}).has_value() || nvrtc.major == 0) return;
   for (const text& folder : request.found_folders) {
@@ -79,10 +81,9 @@ template <class Builder>
     for (const text& toolkit : request.found_folders) {
       const std::size_t version = version_of_headers(toolkit);
       if (version == 0 || version / 1000 == static_cast<std::size_t>(nvrtc.major)) continue;
-      out << "The headers that were found in " << toolkit << " are those of CUDA " << version / 1000
-          << '.' << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.'
-          << nvrtc.minor
-          << ". Install the headers that go with it beside it, or name their folder in "
+      out << "The headers in " << toolkit << " are those of CUDA " << version / 1000 << '.'
+          << version % 1000 / 10 << ", but this is NVRTC " << nvrtc.major << '.' << nvrtc.minor
+          << ". Install the headers of that version, or add their folder to "
              "compile_options::include_folders.\n";
       return;
     }

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// The headers of the C++ standard library, which NVRTC does not have, as texts: most lead to
-/// libcu++, the few that are constants alone are complete.
+/// The texts of C++ standard library headers, which NVRTC does not have: most include libcu++; a
+/// few that have only constants are complete.
 
 #include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Those of which libcu++ has a counterpart for device code, in `cuda/std/`.
+/// The headers with a counterpart for device code in libcu++, in `cuda/std/`.
 inline constexpr const char* libcuxx_headers[] = {"algorithm",
                                                   "array",
                                                   "atomic",
@@ -50,7 +50,7 @@ inline constexpr const char* libcuxx_headers[] = {"algorithm",
                                                   "stddef.h",
                                                   "source_location"};
 
-/// A header that is complete as it stands here.
+/// A header whose text is complete.
 struct plain_header {
   const char* name;
   const char* source;
@@ -87,7 +87,7 @@ inline constexpr char float_header[] = R"(#pragma once
 #define DBL_EPSILON 2.2204460492503130808e-16
 )";
 
-/// The functions are known to NVRTC.
+/// Has no functions, because NVRTC has them built in.
 inline constexpr char math_header[] = R"(#pragma once
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
@@ -117,7 +117,8 @@ inline constexpr plain_header plain_headers[] = {
     {"stdlib.h", empty_header}, {"cstdio", "#pragma once\nnamespace std { using ::printf; }\n"},
     {"string.h", empty_header}, {"time.h", empty_header}};
 
-/// Says that libcu++ provides `name` and what to do where it is not there.
+/// Returns a header that includes the counterpart of `name` in libcu++, or fails with what to do if
+/// there is none.
 inline text libcuxx_header(string_ref name) {
   const bool of_c = name == "stdint.h" || name == "limits.h" || name == "stddef.h";
   text_builder counterpart;
@@ -126,26 +127,26 @@ inline text libcuxx_header(string_ref name) {
   const text there = required(counterpart.finish());
   text_builder out;
   out << "#pragma once\n";
-  if (there == "cmath") out << "#undef INFINITY\n#undef NAN\n";  // it has its own
+  if (there == "cmath") out << "#undef INFINITY\n#undef NAN\n";  // libcu++ has its own
   out << "#if __has_include(<cuda/std/" << there << ">)\n#include <cuda/std/" << there
       << ">\n#elif __has_include(<cuda/std/__" << there << "_>)\n#include <cuda/std/__" << there
       << "_>\n"
          "#else\n#error <"
       << name << "> is taken from libcu++, and neither <cuda/std/" << there
-      << "> nor the like was found. Install the headers of CCCL, which come with the CUDA toolkit, "
-         "or name their folder among the include folders.\n"
+      << "> nor a similar header was found. Install the headers of CCCL, which come with the CUDA "
+         "toolkit, or add their folder to the include folders.\n"
          "#endif\n"
          "namespace cuda { namespace std {} }\n"
          "namespace std { using namespace cuda::std; }\n";
   if (there == "cstddef") {
-    out << "#undef offsetof\n"  // that of libcu++ is no constant
+    out << "#undef offsetof\n"  // that of libcu++ is not a constant
            "#define offsetof(type, member) __INTADDR__(&(static_cast<type*>(nullptr)->member))\n";
   }
   if (there == "cmath") out << "#include <math.h>\n";
   return required(out.finish());
 }
 
-/// The text of the standard header `name`, or an empty text where there is none of that name.
+/// Returns the text of the standard header `name`, or an empty text if there is none.
 inline text standard_header(string_ref name) {
   for (const char* known : libcuxx_headers) {
     if (name == known) return libcuxx_header(name);

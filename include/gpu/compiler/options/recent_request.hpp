@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// `recent_request`: the arguments of a call of `compile`, to be compared with those of recent
-/// calls, so that a request that was resolved before needs not be resolved again.
+/// `recent_request`: the arguments of a call of `compile`. A later call with the same arguments
+/// finds its program without being resolved.
 
+#include <gpu/compiler/detail/request_key.hpp>
 #include <gpu/compiler/detail/text_set.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/nvrtc_entry_points.hpp>
@@ -34,9 +35,9 @@ inline bool same_programs(const program& a, const program& b) noexcept {
   return true;
 }
 
-/// Returns whether two structures of options are equal.
+/// Returns whether two sets of options are the same.
 inline bool same_options(const compile_options& x, const compile_options& y) noexcept {
-  // Names all members, so that a new member is an error here and not a wrong answer.
+  // Names all members, so that a new one is an error here and not a wrong result.
   const auto& [arch, standard, defines, folders, toolkit, default_device, fast, fused, flush,
                division, root, registers, lines, debug, optimized, relocatable, lto, extra, cache] =
       x;
@@ -60,70 +61,83 @@ inline bool same_options(const compile_options& x, const compile_options& y) noe
   return true;
 }
 
-/// Everything that resolving a request depends on and that can change within a process.
-struct recent_request {
-  const program& source;
-  const compile_options& options;
-  string_ref more_options = {};                // of the environment
-  const nvrtc::entry_points* nvrtc = nullptr;  // the table in force, null before its first use
-  std::uint64_t driver_generation = 0;         // of the driver's table
-  int device = -1;                             // whose architecture is used, if none is named
+/// All that resolving a request depends on and that can change in a process.
+class recent_request : public request_key {
+ public:
+  /// Refers to its arguments.
+  recent_request(const program& source, const compile_options& options) noexcept
+      : source_{source}, options_{options} {}
 
-  /// Fills in the members that the caller does not pass. Returns false if the request has to be
-  /// resolved: if the driver cannot name the device, or NVRTC obeys the environment.
+  /// Adds what is not the caller's. Returns false if the request has to be resolved each time: the
+  /// driver cannot say which device it is for, or NVRTC obeys a variable of the environment.
   bool complete() noexcept {
     if (environment_variable(generator_variable) != nullptr) return false;
-    more_options = environment_variable("GPU_COMPILE_OPTIONS");
-    nvrtc = nvrtc::entry_points_in_force();
-    if (options.architecture.kind() != architecture::kind_type::of_device) return true;
-    driver_generation = driver::entry_points_generation();
-    device = options.architecture.number();
-    if (device >= 0) return true;
+    more_options_ = environment_variable("GPU_COMPILE_OPTIONS");
+    nvrtc_ = nvrtc::entry_points_in_force();
+    if (options_.architecture.kind() != architecture::kind_type::of_device) return true;
+    driver_generation_ = driver::entry_points_generation();
+    device_ = options_.architecture.number();
+    if (device_ >= 0) return true;
     using table = driver::entry_points;
     CUcontext current = nullptr;
     if (!driver::call<&table::ctx_get_current>(source_location{}, &current).has_value())
       return false;
-    device = 0;
+    device_ = 0;
     if (current == nullptr) return true;
-    return driver::call<&table::ctx_get_device>(source_location{}, &device).has_value();
+    return driver::call<&table::ctx_get_device>(source_location{}, &device_).has_value();
   }
 
-  std::uint64_t hash() const noexcept {
-    std::uint64_t hash = static_cast<std::uint64_t>(options.architecture.number()) +
-                         static_cast<std::uint64_t>(device);
-    hash = quick_hash(source.source(), hash);
-    for (const option_text& instance : source.instances()) hash = quick_hash(instance, hash);
-    for (const macro_definition& macro : options.defines) {
+  std::uint64_t hash() const noexcept override {
+    std::uint64_t hash = static_cast<std::uint64_t>(options_.architecture.number()) +
+                         static_cast<std::uint64_t>(device_);
+    hash = quick_hash(source_.source(), hash);
+    for (const option_text& instance : source_.instances()) hash = quick_hash(instance, hash);
+    for (const macro_definition& macro : options_.defines) {
       hash = quick_hash(macro.value, quick_hash(macro.name, hash));
     }
     return hash;
   }
+
+  bool equals(const request_key& other) const noexcept override {
+    const auto& r = static_cast<const recent_request&>(other);
+    return nvrtc_ == r.nvrtc_ && device_ == r.device_ &&
+           driver_generation_ == r.driver_generation_ && more_options_ == r.more_options_ &&
+           same_programs(source_, r.source_) && same_options(options_, r.options_);
+  }
+
+  request_key* copy() const override;
+
+ private:
+  class owning;
+
+  const program& source_;
+  const compile_options& options_;
+  string_ref more_options_ = {};                // the environment's
+  const nvrtc::entry_points* nvrtc_ = nullptr;  // the table in force; null before its first use
+  std::uint64_t driver_generation_ = 0;         // of the driver's table
+  int device_ = -1;                             // for its architecture, if none is named
 };
 
-/// A copy of a `recent_request` that owns its parts, made after the compilation.
-class remembered_request {
+/// A request that owns what it refers to.
+class recent_request::owning final : public recent_request {
  public:
-  explicit remembered_request(const recent_request& r)
-      : source_{r.source},
-        options_{r.options},
-        more_options_{required(r.more_options.to_text())},
-        nvrtc_{r.nvrtc},
-        driver_generation_{r.driver_generation},
-        device_{r.device} {}
-
-  bool is(const recent_request& r) const noexcept {
-    return nvrtc_ == r.nvrtc && device_ == r.device && driver_generation_ == r.driver_generation &&
-           string_ref(more_options_) == r.more_options && same_programs(source_, r.source) &&
-           same_options(options_, r.options);
+  explicit owning(const recent_request& r)
+      : recent_request(own_source_, own_options_),
+        own_source_{r.source_},
+        own_options_{r.options_},
+        own_more_options_{required(r.more_options_.to_text())} {
+    more_options_ = own_more_options_;
+    nvrtc_ = r.nvrtc_;
+    driver_generation_ = r.driver_generation_;
+    device_ = r.device_;
   }
 
  private:
-  program source_;
-  compile_options options_;
-  text more_options_;
-  const nvrtc::entry_points* nvrtc_;
-  std::uint64_t driver_generation_;
-  int device_;
+  program own_source_;
+  compile_options own_options_;
+  text own_more_options_;
 };
+
+inline request_key* recent_request::copy() const { return new owning(*this); }
 
 }  // namespace gpu::inline v0::detail

@@ -3,6 +3,7 @@
 /// `resolve_request`: turns a program and its options into a request that no longer depends on the
 /// device or the environment.
 
+#include <gpu/compiler/options/compile_request.hpp>
 #include <gpu/compiler/options/member_options.hpp>
 #include <gpu/compiler/program.hpp>
 #include <gpu/compiler/toolkit/header_search.hpp>
@@ -10,17 +11,6 @@
 #include <gpu/driver/calls.hpp>
 
 namespace gpu::inline v0::detail {
-
-/// A compilation whose choices are all resolved.
-struct compile_request {
-  const program& source;
-  gpu::architecture architecture;     ///< real or virtual
-  sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
-  sequence<text> folders = {};        ///< the user's include folders, in their order
-  sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
-  text compiler = {};                 ///< NVRTC's version and build; empty if there is none
-  sequence<text> variables = {};      ///< the environment variables that change NVRTC's output
-};
 
 /// Sets `number` to the compute capability of a device, 90 for 9.0. If `device` is negative, uses
 /// that of the current context, or else the first.

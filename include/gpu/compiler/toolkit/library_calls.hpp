@@ -67,7 +67,7 @@ result<> library_call(source_location where, Arguments... arguments) noexcept {
   const char* name = library_function_name<Member>();
   if (function == nullptr) return fail(library_error<Library>(name, where));
   const int code = function(arguments...);
-  if (code != 0) return fail(noted_error(cuda_error(Library::domain, code, name, where)));
+  if (code != 0) return fail(record_error(cuda_error(Library::domain, code, name, where)));
   return {};
 }
 

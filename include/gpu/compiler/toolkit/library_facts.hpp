@@ -9,25 +9,43 @@
 #include <gpu/core/string_ref.hpp>
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <sys/stat.h>
 
 namespace gpu::inline v0::detail {
 
-/// Returns the build identifier in the notes of an ELF file between two addresses, as hexadecimal
-/// digits; empty if there is none.
+// The parts of a 64-bit ELF file that are needed here; <elf.h> would define hundreds of macros.
+struct elf_header {
+  unsigned char identity[16];
+  std::uint16_t type, machine;
+  std::uint32_t version;
+  std::uint64_t entry, segments, sections;
+  std::uint32_t flags;
+  std::uint16_t header_size, segment_size, segment_count;
+};
+struct elf_segment {
+  std::uint32_t kind, flags;
+  std::uint64_t offset, address, physical_address, file_size, memory_size, alignment;
+};
+struct elf_note {
+  std::uint32_t name_size, content_size, type;
+};
+
+/// Returns the build identifier in the notes between two addresses, as hexadecimal digits; empty if
+/// they do not contain one.
 inline text build_identifier(std::uintptr_t first, std::uintptr_t last) {
-  while (last - first >= sizeof(Elf64_Nhdr) + sizeof ELF_NOTE_GNU) {
-    const auto aligned = [](std::size_t size) { return (size + 3) / 4 * 4; };
-    const auto* note = reinterpret_cast<const Elf64_Nhdr*>(first);
-    const auto* name = reinterpret_cast<const char*>(note + 1);
-    const auto* content = reinterpret_cast<const unsigned char*>(name + aligned(note->n_namesz));
-    const std::size_t size = sizeof *note + aligned(note->n_namesz) + aligned(note->n_descsz);
+  constexpr std::uint32_t gnu_build_identifier = 3;
+  constexpr char gnu[] = "GNU";
+  const auto aligned = [](std::size_t size) { return (size + 3) / 4 * 4; };
+  while (last - first >= sizeof(elf_note) + sizeof gnu) {
+    const auto& note = *reinterpret_cast<const elf_note*>(first);
+    const auto* name = reinterpret_cast<const char*>(&note + 1);
+    const auto* content = reinterpret_cast<const unsigned char*>(name + aligned(note.name_size));
+    const std::size_t size = sizeof note + aligned(note.name_size) + aligned(note.content_size);
     if (size > last - first) return {};
-    if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == sizeof ELF_NOTE_GNU &&
-        std::memcmp(name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
+    if (note.type == gnu_build_identifier && note.name_size == sizeof gnu &&
+        std::memcmp(name, gnu, sizeof gnu) == 0) {
       text_builder digits;
-      for (std::size_t i = 0; i < note->n_descsz && i < 8; ++i) {
+      for (std::size_t i = 0; i < note.content_size && i < 8; ++i) {
         digits << "0123456789abcdef"[content[i] >> 4] << "0123456789abcdef"[content[i] & 15];
       }
       return required(digits.finish());
@@ -39,20 +57,20 @@ inline text build_identifier(std::uintptr_t first, std::uintptr_t last) {
 
 /// Returns the build identifier of the library that contains `function`; empty if it has none.
 inline text build_of_library(const void* function) {
+  constexpr char elf_of_64_bits[] = "\177ELF\2";
+  constexpr std::uint16_t fixed_address = 2;  // the type of an executable without relocations
+  constexpr std::uint32_t notes_segment = 4;
   Dl_info info{};
   if (::dladdr(function, &info) == 0 || info.dli_fbase == nullptr) return {};
-  const auto* header = static_cast<const Elf64_Ehdr*>(info.dli_fbase);
-  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64) {
-    return {};
-  }
+  const auto& header = *static_cast<const elf_header*>(info.dli_fbase);
+  if (std::memcmp(header.identity, elf_of_64_bits, sizeof elf_of_64_bits - 1) != 0) return {};
   const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-  const std::uintptr_t load_offset = header->e_type == ET_EXEC ? 0 : base;
-  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header->e_phoff);
-  for (unsigned i = 0; i < header->e_phnum; ++i) {
-    if (segments[i].p_type != PT_NOTE) continue;
-    const std::uintptr_t notes = load_offset + segments[i].p_vaddr;
-    text found = build_identifier(notes, notes + segments[i].p_memsz);
+  const std::uintptr_t load_offset = header.type == fixed_address ? 0 : base;
+  const auto* segments = reinterpret_cast<const elf_segment*>(base + header.segments);
+  for (unsigned i = 0; i < header.segment_count; ++i) {
+    if (segments[i].kind != notes_segment) continue;
+    const std::uintptr_t notes = load_offset + segments[i].address;
+    text found = build_identifier(notes, notes + segments[i].memory_size);
     if (!found.empty()) return found;
   }
   return {};

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// What a mangled name says: the kernel as the source declares it.
+/// Demangles names: the kernel as the source declares it.
 
 #include <gpu/core/string_ref.hpp>
 
@@ -9,7 +9,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// `void axpy<float>(float, float*)` for `_Z4axpyIfEvT_PS0_`; empty for a name that is not mangled.
+/// Returns `void axpy<float>(float, float*)` for `_Z4axpyIfEvT_PS0_`, or an empty text if the name
+/// is not mangled.
 inline text demangled(const char* name) noexcept {
   if (name[0] != '_' || name[1] != 'Z') return {};
   int status = 0;

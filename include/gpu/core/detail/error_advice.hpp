@@ -1,201 +1,213 @@
 #pragma once
 /// \file
-/// What to do about an error of the driver, NVRTC or nvJitLink: one sentence a code. The refusals
-/// of `gpu` itself need no table, because they are written with their values where they are found.
+/// Advice on errors of the driver, NVRTC and nvJitLink: one text for each code. Errors of `gpu`
+/// itself are not listed: their text is composed with its values where they occur.
 
+#include <gpu/core/detail/known_codes.hpp>
 #include <gpu/core/error_code.hpp>
 
 namespace gpu::inline v0::detail {
 
-template <class Code> const char* driver_advice(Code code) noexcept {
-  switch (code) {
-    case 1:
-      return "One of the values passed is outside what the driver accepts here.";
-    case 2:
+inline const char* driver_advice(int code) noexcept {
+  switch (static_cast<driver_code>(code)) {
+    case driver_code::invalid_value:
+      return "The driver rejects one of the arguments; check their ranges in the documentation of "
+             "the call.";
+    case driver_code::out_of_memory:
       return "Free buffers that are no longer needed, trim pools, or process the data in parts.";
-    case 3:
-      return "Call the driver through gpu, which initialises it, or call cuInit(0) first.";
-    case 4:
-      return "The process is ending; release GPU objects before main returns.";
-    case 34:
-      return "A stub libcuda was loaded; put the driver's own library first on the path.";
-    case 36:
+    case driver_code::not_initialized:
+      return "Call the driver through gpu, which initializes it, or call cuInit(0) first.";
+    case driver_code::deinitialized:
+      return "The process is exiting; release GPU objects before main returns.";
+    case driver_code::stub_library:
+      return "The stub libcuda of the toolkit was loaded; put the driver's own library first in "
+             "the library path.";
+    case driver_code::call_requires_newer_driver:
       return "Update the NVIDIA driver.";
-    case 46:
-      return "Another process holds the device exclusively; wait for it or choose another.";
-    case 100:
+    case driver_code::device_unavailable:
+      return "Another process uses the device in exclusive mode; wait for it to end, or use "
+             "another device.";
+    case driver_code::no_device:
       return "Check that nvidia-smi lists a device and that CUDA_VISIBLE_DEVICES is not empty.";
-    case 101:
-      return "Choose an index below gpu::device::count().";
-    case 200:
-      return "Pass a cubin, a fatbin or zero-terminated PTX, whole and unmodified.";
-    case 201:
-      return "Make a context current, or use the calls that take a stream or a context.";
-    case 209:
-      return "Compile for this device's architecture, or keep PTX in the image.";
-    case 214:
-      return "The device's memory is damaged beyond correction; stop using the device.";
-    case 217:
-      return "The two devices cannot reach each other's memory; copy through the host.";
-    case 218:
-      return "The PTX is malformed; the log names the line.";
-    case 221:
-      return "Install libnvidia-ptxjitcompiler, which is part of the driver.";
-    case 222:
-      return "The PTX is newer than the driver; update the driver, or compile with an older "
-             "toolkit or straight to a cubin.";
-    case 226:
-      return "An invalid access to a peer's memory, or a fault of the hardware, was contained to "
-             "this process, which cannot use CUDA any more; see dmesg and start it anew.";
-    case 301:
-      return "Check the path.";
-    case 304:
-      return "The operating system refused; check its limits (locked memory, file handles).";
-    case 400:
-      return "The handle was destroyed already or belongs to another context, or the event was "
-             "never recorded: record it first.";
-    case 401:
-      return "The object is not in the state that this call needs.";
-    case 500:
-      return "There is nothing of that name, or at that address. Kernels need extern \"C\", or to "
-             "be asked for by their mangled name.";
-    case 600:
-      return "The work has not finished; query again or synchronize.";
-    case 700:
+    case driver_code::invalid_device:
+      return "Pass a device index below gpu::device::count().";
+    case driver_code::invalid_image:
+      return "Pass a complete, unmodified cubin or fatbin, or null-terminated PTX.";
+    case driver_code::invalid_context:
+      return "Make a context current, or use a function that takes a stream or a context.";
+    case driver_code::no_binary_for_gpu:
+      return "Compile for the architecture of this device, or include PTX in the image.";
+    case driver_code::ecc_uncorrectable:
+      return "The device found an uncorrectable ECC error; restart the process, and stop using the "
+             "device if the error returns.";
+    case driver_code::peer_access_unsupported:
+      return "The two devices cannot access each other's memory; copy through host memory.";
+    case driver_code::invalid_ptx:
+      return "The PTX has an error; the log names the line.";
+    case driver_code::jit_compiler_not_found:
+      return "Install libnvidia-ptxjitcompiler, a part of the driver.";
+    case driver_code::unsupported_ptx_version:
+      return "The PTX version is newer than the driver; update the driver, compile with an older "
+             "toolkit, or compile to a cubin.";
+    case driver_code::contained:
+      return "An invalid access to peer memory or a hardware fault was contained to this process, "
+             "which can no longer use CUDA; see dmesg, and restart the process.";
+    case driver_code::file_not_found:
+      return "The file does not exist; check the path.";
+    case driver_code::operating_system:
+      return "An operating system call failed; check its limits (locked memory, open files).";
+    case driver_code::invalid_handle:
+      return "The handle was destroyed or belongs to another context, or the event was never "
+             "recorded.";
+    case driver_code::illegal_state:
+      return "The object is not in a state that this call accepts.";
+    case driver_code::not_found:
+      return "There is no object with this name or at this address. Declare kernels extern \"C\", "
+             "or use their mangled names.";
+    case driver_code::not_ready:
+      return "The work is not finished; query again, or synchronize.";
+    case driver_code::illegal_address:
       return "A kernel accessed memory that is not allocated. The context is lost; run under "
-             "compute-sanitizer, or on the CPU driver, to see the access.";
-    case 701:
-      return "Use fewer threads, registers or shared memory in a block, or pass the arguments "
-             "that the kernel expects.";
-    case 702:
-      return "A kernel ran longer than the watchdog allows. The context is lost; split the work.";
-    case 704:
-      return "Peer access is on already; nothing needs to be done.";
-    case 705:
-      return "Enable peer access first.";
-    case 708:
-      return "Set the flags before the primary context is in use.";
-    case 709:
-      return "The context was destroyed; make a new one.";
-    case 710:
-      return "A device-side assert failed. The context is lost; its message is on stderr.";
-    case 712:
-      return "The memory is page-locked already.";
-    case 713:
-      return "Register the memory first.";
-    case 714:
-      return "The device's call stack is damaged or overflowed. The context is lost; raise the "
-             "stack size limit.";
-    case 715:
-      return "A kernel executed an illegal instruction or a trap. The context is lost.";
-    case 716:
-      return "A kernel accessed memory at an address that is not a multiple of the access size. "
-             "The context is lost.";
-    case 717:
-      return "A kernel used an address in the wrong memory space. The context is lost.";
-    case 718:
-      return "A kernel jumped to an address that holds no code. The context is lost.";
-    case 719:
-      return "A kernel failed. The context is lost; run under compute-sanitizer, or on the CPU "
-             "driver, to see why.";
-    case 720:
-      return "A cooperative grid has to fit on the device all at once; launch fewer blocks.";
-    case 721:
-      return "A kernel ended without giving its tensor memory back (tcgen05.dealloc). The context "
-             "is lost.";
-    case 800:
-      return "The operation is not permitted here.";
-    case 801:
-      return "The device or the system does not support this.";
-    case 802:
-      return "The devices of this machine are still being set up: start nvidia-fabricmanager where "
-             "they have NVSwitch, or wait, and see nvidia-smi -q.";
-    case 803:
-      return "The loaded libcuda and the kernel module are of different versions; reboot or "
-             "reinstall the driver.";
-    case 804:
-      return "This device cannot use a libcuda newer than its kernel module; take the forward "
-             "compatibility package off the library path, or update the driver.";
-    case 805:
+             "compute-sanitizer or on the CPU driver to find the access.";
+    case driver_code::launch_out_of_resources:
+      return "Use fewer threads, registers or less shared memory in each block, or pass the "
+             "arguments that the kernel expects.";
+    case driver_code::launch_timeout:
+      return "A kernel exceeded the time limit of the display watchdog. The context is lost; split "
+             "the work into shorter kernels.";
+    case driver_code::peer_access_already_enabled:
+      return "Peer access is already enabled; ignore this error.";
+    case driver_code::peer_access_not_enabled:
+      return "Enable peer access between the devices first.";
+    case driver_code::primary_context_active:
+      return "Set the flags before the primary context becomes active.";
+    case driver_code::context_is_destroyed:
+      return "The context was destroyed; create a new one.";
+    case driver_code::assertion:
+      return "An assert in a kernel failed. The context is lost; the message is on stderr.";
+    case driver_code::host_memory_already_registered:
+      return "The memory is already page-locked; do not register it twice.";
+    case driver_code::host_memory_not_registered:
+      return "Register the host memory first.";
+    case driver_code::hardware_stack_error:
+      return "The call stack of a kernel is corrupt or has overflowed. The context is lost; raise "
+             "the stack size limit.";
+    case driver_code::illegal_instruction:
+      return "A kernel executed an illegal instruction or a trap. The context is lost; compile for "
+             "the architecture of this device.";
+    case driver_code::misaligned_address:
+      return "A kernel accessed an address that is not a multiple of the access size. The context "
+             "is lost; check the alignment of vector types and casts.";
+    case driver_code::invalid_address_space:
+      return "A kernel used an address outside the memory space of the instruction. The context is "
+             "lost.";
+    case driver_code::invalid_pc:
+      return "A kernel jumped to an address without code. The context is lost; check function "
+             "pointers.";
+    case driver_code::launch_failed:
+      return "A kernel failed. The context is lost; run under compute-sanitizer or on the CPU "
+             "driver to find the cause.";
+    case driver_code::cooperative_launch_too_large:
+      return "All blocks of a cooperative launch must be resident on the device at once; launch "
+             "fewer blocks.";
+    case driver_code::tensor_memory_leak:
+      return "A kernel ended without freeing its tensor memory (tcgen05.dealloc). The context is "
+             "lost.";
+    case driver_code::not_permitted:
+      return "The process is not permitted to do this; check its privileges and those of its "
+             "container.";
+    case driver_code::not_supported:
+      return "The device, the driver or the system does not support this.";
+    case driver_code::system_not_ready:
+      return "The devices are not ready: on a machine with NVSwitch start nvidia-fabricmanager; "
+             "otherwise wait, and see nvidia-smi -q.";
+    case driver_code::system_driver_mismatch:
+      return "libcuda and the NVIDIA kernel module have different versions; reboot, or reinstall "
+             "the driver.";
+    case driver_code::compat_not_supported_on_device:
+      return "This device does not support a libcuda newer than the kernel module; remove the "
+             "forward compatibility package from the library path, or update the driver.";
+    case driver_code::mps_connection_failed:
       return "Start the MPS control daemon (nvidia-cuda-mps-control -d), or unset "
              "CUDA_MPS_PIPE_DIRECTORY.";
-    case 900:
+    case driver_code::stream_capture_unsupported:
       return "Move this call out of the capture.";
-    case 901:
-      return "An earlier error spoiled the capture; end it and capture again.";
-    case 902:
-    case 903:
-      return "Another capture has this stream: end each on the stream where it was begun, and wait "
-             "for no event of another.";
-    case 904:
-      return "Join the streams that were forked off: record an event on each when its work is "
-             "queued, and have the stream where the capture began wait for it.";
-    case 905:
+    case driver_code::stream_capture_invalidated:
+      return "An earlier error invalidated the capture; end it, and capture again.";
+    case driver_code::stream_capture_merge:
+    case driver_code::stream_capture_unmatched:
+      return "The stream belongs to another capture. End each capture on the stream that began it, "
+             "and do not wait for events of another capture.";
+    case driver_code::stream_capture_unjoined:
+      return "A forked stream was not joined: after its last work, record an event on it, and make "
+             "the stream that began the capture wait for that event.";
+    case driver_code::stream_capture_isolation:
       return "Captured work depends on work outside of the capture: wait only for events that were "
-             "recorded inside, or use gpu::wait_external.";
-    case 906:
-      return "The legacy default stream cannot take part in a capture; use an explicit stream.";
-    case 907:
-      return "The event was recorded in a capture, and is no event of a stream's: synchronise "
-             "with, ask or time one that was recorded outside.";
-    case 908:
-      return "End the capture in the thread that began it.";
-    case 912:
-      return "Use smaller clusters, whose extents divide the grid's and are those that the kernel "
-             "states, if it does.";
-    case 999:
-      return "The driver does not say why; look into dmesg, and reload its kernel modules or "
-             "reboot where no program can use it.";
+             "recorded in the capture, or use gpu::wait_external.";
+    case driver_code::stream_capture_implicit:
+      return "The legacy default stream cannot be captured; use another stream.";
+    case driver_code::captured_event:
+      return "The event was recorded in a capture; only an event recorded outside of a capture can "
+             "be synchronized, queried or timed.";
+    case driver_code::stream_capture_wrong_thread:
+      return "End the capture on the thread that began it.";
+    case driver_code::invalid_cluster_size:
+      return "Use a smaller cluster; its dimensions must divide those of the grid, and match those "
+             "that the kernel was compiled with, if any.";
+    case driver_code::unknown:
+      return "The driver gives no reason; see dmesg. If all programs fail, reload the NVIDIA "
+             "kernel modules or reboot.";
     default:
       return nullptr;
   }
 }
 
-template <class Code> const char* nvrtc_advice(Code code) noexcept {
-  switch (code) {
-    case 1:
+inline const char* nvrtc_advice(int code) noexcept {
+  switch (static_cast<nvrtc_code>(code)) {
+    case nvrtc_code::out_of_memory:
       return "The host ran out of memory while compiling.";
-    case 5:
-      return "NVRTC does not know one of the options; the log names it.";
-    case 6:
-      return "The log above says where the source is wrong.";
-    case 7:
-      return "libnvrtc-builtins was not found beside libnvrtc; install both.";
-    case 10:
+    case nvrtc_code::invalid_option:
+      return "NVRTC does not support one of the options; the log names it.";
+    case nvrtc_code::compilation:
+      return "See the log above.";
+    case nvrtc_code::builtin_operation_failure:
+      return "libnvrtc-builtins was not found in the folder of libnvrtc; install both.";
+    case nvrtc_code::name_expression_not_valid:
       return "The name expression does not name a function or variable of the program.";
-    case 11:
-      return "NVRTC failed internally; try a newer version.";
+    case nvrtc_code::internal_error:
+      return "NVRTC had an internal error; try a newer version.";
     default:
       return nullptr;
   }
 }
 
-template <class Code> const char* nvjitlink_advice(Code code) noexcept {
-  switch (code) {
-    case 1:
-      return "nvJitLink does not know one of the options; the log names it.";
-    case 3:
-    case 8:
-    case 12:
-      return "Pass a cubin, a fatbin, PTX, LTO-IR or a host object, whole and unmodified.";
-    case 6:
-      return "nvJitLink failed internally; try a newer version.";
-    case 13:
-      return "Compile the inputs for the architecture that is linked for, or an older one.";
-    case 18:
+inline const char* nvjitlink_advice(int code) noexcept {
+  switch (static_cast<nvjitlink_code>(code)) {
+    case nvjitlink_code::unrecognized_option:
+      return "nvJitLink does not support one of the options; the log names it.";
+    case nvjitlink_code::invalid_input:
+    case nvjitlink_code::unrecognized_input:
+    case nvjitlink_code::incorrect_input_type:
+      return "Pass a complete, unmodified cubin, fatbin, PTX, LTO-IR or host object.";
+    case nvjitlink_code::internal:
+      return "nvJitLink had an internal error; try a newer version.";
+    case nvjitlink_code::arch_mismatch:
+      return "Compile the inputs for the architecture of the link, or for an older one.";
+    case nvjitlink_code::lto_not_enabled:
       return "Set link_time_optimization in the link_options.";
-    case 14:
-      return "The LTO-IR is of a newer toolkit; use an nvJitLink at least as new as NVRTC.";
-    case 16:
-    case 17:
-      return "This nvJitLink does not know the architecture; install one of a newer toolkit.";
+    case nvjitlink_code::outdated_library:
+      return "The LTO-IR comes from a newer toolkit; use an nvJitLink that is at least as new as "
+             "NVRTC.";
+    case nvjitlink_code::unrecognized_arch:
+    case nvjitlink_code::unsupported_arch:
+      return "This nvJitLink does not support the architecture; install a newer toolkit.";
     default:
       return nullptr;
   }
 }
 
-/// A sentence that says what to do, or null where the code's name says all there is.
-template <class Code> const char* error_advice(error_domain domain, Code code) noexcept {
+/// Returns what to do about an error, or null if there is no advice for its code.
+inline const char* error_advice(error_domain domain, int code) noexcept {
   switch (domain) {
     case error_domain::driver:
       return driver_advice(code);

@@ -1,14 +1,13 @@
 #pragma once
 /// \file
-/// The names of all error codes, known without a driver to ask.
+/// The names of all error codes. They do not depend on a driver.
 
 #include <gpu/core/error_code.hpp>
 
 namespace gpu::inline v0::detail {
 
-// Each list is one string, code and name by turns, since an array with an element for each costs a
-// compiler ten times as much. Plain numbers rather than the enumerators: a name has to be known too
-// where the headers are older than the driver, and this header needs no `cuda.h`.
+// Each list is one string of codes and names. (An array of structures costs the compiler ten times
+// as much.) The lists do not use the enumerators of `cuda.h`, which may be older than the driver.
 
 inline constexpr char driver_code_names[] =
     "0 CUDA_SUCCESS\0"
@@ -181,10 +180,10 @@ inline constexpr char gpu_code_names[] =
     "24 link_failed\0"
     "25 callback_threw\0";
 
-/// What follows the number `code` in a list like those above, or null.
-template <class Code> const char* find_name(const char* list, Code code) noexcept {
+/// Returns the name that follows `code` in a list, or null.
+inline const char* find_name(const char* list, int code) noexcept {
   while (*list != '\0') {
-    Code listed = 0;
+    int listed = 0;
     for (; *list != ' '; ++list) listed = listed * 10 + (*list - '0');
     ++list;
     if (listed == code) return list;
@@ -194,8 +193,8 @@ template <class Code> const char* find_name(const char* list, Code code) noexcep
   return nullptr;
 }
 
-/// The enumerator's name, or null for a code that no list knows.
-template <class Code> const char* error_code_name(error_domain domain, Code code) noexcept {
+/// Returns the name of the enumerator, or null if the code is unknown.
+inline const char* error_code_name(error_domain domain, int code) noexcept {
   switch (domain) {
     case error_domain::gpu:
       return find_name(gpu_code_names, code);

@@ -1,12 +1,12 @@
 #pragma once
 /// \file
-/// `last_error_mark`: for functions that try something, and go another way where it fails.
+/// `last_error_mark`: for functions that try something and have an alternative if it fails.
 
 #include <gpu/core/error.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// The last error as it was, to go back to where there is another way than what failed.
+/// Saves the last error of the thread, to restore it if an alternative succeeds.
 class last_error_mark {
  public:
   last_error_mark() noexcept {

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// `name_writer`: puts the names of types and values together at compile time, and gives what
-/// compilers print one form.
+/// `name_writer`: builds the names of types and values at compile time, and normalizes the names
+/// that compilers print.
 
 #include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Why a type or a value has no name that device code could use.
+/// The reasons why device code cannot use a type or a value by name.
 enum class name_fault : unsigned char {
   none,
   lambda,
@@ -18,12 +18,12 @@ enum class name_fault : unsigned char {
   value,
 };
 
-/// Counts characters, or writes them where there is room for them: a name is written twice, first
-/// to learn its length.
+/// Counts characters, or writes them if it has a buffer: each name is written twice, first to find
+/// its length.
 struct name_writer {
   char* out = nullptr;
   std::size_t size = 0;
-  bool for_device = false;  ///< whether device code will read it, or a person
+  bool for_device = false;  ///< true for device code, false for messages
   name_fault fault = name_fault::none;
 
   constexpr void put(char c) noexcept {
@@ -54,7 +54,7 @@ constexpr bool occurs_at(string_ref text, std::size_t at, string_ref part) noexc
          text.substring(at, part.size()) == part;
 }
 
-/// The place behind the word, number or quoted character that begins at `first`.
+/// Returns the position after the word, number or quoted character that begins at `first`.
 constexpr std::size_t end_of_word(string_ref text, std::size_t first) noexcept {
   std::size_t last = first;
   if (text[first] == '\'' || text[first] == '"') {
@@ -74,7 +74,7 @@ constexpr std::size_t end_of_word(string_ref text, std::size_t first) noexcept {
   return last;
 }
 
-/// The words of an integer type, which may stand in any order.
+/// The words of an integer type, which can come in any order.
 struct integer_words {
   bool is_unsigned = false, is_signed = false, is_char = false, is_short = false;
   int longs = 0, count = 0;
@@ -104,9 +104,8 @@ struct integer_words {
   }
 };
 
-/// Writes what a compiler printed in the one form that is used here: GCC's `long unsigned int` and
-/// `a<b> >`, Clang's `const float *` and the inline namespaces of standard libraries and of this
-/// library do not show.
+/// Writes a compiler's name in normalized form: without GCC's `long unsigned int` and `a<b> >`,
+/// Clang's `const float *`, and the inline namespaces of standard libraries and of this library.
 template <class Writer> constexpr void write_canonical(Writer& out, string_ref printed) noexcept {
   char last = '\0';
   bool in_std = false, in_gpu = false;
@@ -152,8 +151,8 @@ template <class Writer> constexpr void write_canonical(Writer& out, string_ref p
   }
 }
 
-/// Where the template arguments of a type begin that a compiler printed: at its last `<` that is
-/// not inside of others. The length where it has none.
+/// Returns the position of the template arguments in a compiler's type name: its last `<` at the
+/// outermost level, or the length if there is none.
 template <class Printed> constexpr std::size_t start_of_arguments(const Printed& printed) noexcept {
   std::size_t found = printed.size();
   int depth = 0;
@@ -171,9 +170,9 @@ template <class Printed> constexpr std::size_t start_of_arguments(const Printed&
   return found;
 }
 
-/// What keeps a type that a compiler printed so from having a name in other code.
+/// Returns why other code cannot use a type by this name of the compiler.
 template <class Printed> constexpr name_fault fault_in(const Printed& printed) noexcept {
-  name_fault found = name_fault::none;  // what comes later may be the better reason
+  name_fault found = name_fault::none;  // a later reason may be better
   for (std::size_t i = 0; i < printed.size(); ++i) {
     const char c = printed[i];
     if (c == '\'' || c == '"') {

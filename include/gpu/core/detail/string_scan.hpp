@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// What it takes to read logs and options: lines, beginnings, digits.
+/// Functions that read logs and options: lines, prefixes, digits.
 
 #include <gpu/core/detail/name_writer.hpp>
 #include <gpu/core/string_ref.hpp>
 
 namespace gpu::inline v0::detail {
 
-/// Takes the next line off the front of `rest`.
+/// Removes the first line of `rest` and returns it.
 inline string_ref next_line(string_ref& rest) noexcept {
   const void* end = __builtin_memchr(rest.data(), '\n', rest.size());
   const std::size_t size =
@@ -19,7 +19,7 @@ inline string_ref next_line(string_ref& rest) noexcept {
   return line;
 }
 
-/// Where `part` begins in `whole`, or `whole.size()`.
+/// Returns the position of `part` in `whole`, or `whole.size()`.
 inline std::size_t position_of(string_ref part, string_ref whole) noexcept {
   for (std::size_t i = 0; i + part.size() <= whole.size(); ++i) {
     if (whole.substring(i, part.size()) == part) return i;

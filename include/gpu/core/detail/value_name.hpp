@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// How a value that is a template argument is written in C++, with the type that it has.
+/// Writes a value that is a template argument as a C++ expression of its type.
 
 #include <gpu/core/detail/name_writer.hpp>
 
@@ -12,7 +12,7 @@ constexpr void write_hexadecimal(name_writer& out, std::uint64_t value, int digi
   while (digits-- > 0) out.put("0123456789abcdef"[value >> (4 * digits) & 15]);
 }
 
-/// A floating-point value, exactly; those that have no literal by their bits.
+/// Writes a floating-point value exactly; a value without a literal by its bits.
 template <class F> constexpr void write_floating(name_writer& out, F value) noexcept {
   constexpr bool single = sizeof(F) == sizeof(float);
   const auto bits = __builtin_bit_cast(std::uint64_t, static_cast<double>(value));
@@ -39,7 +39,7 @@ template <class F> constexpr void write_floating(name_writer& out, F value) noex
   if (single) out.put('f');
 }
 
-/// The suffix of literals of type `T`; null where it has none.
+/// Returns the suffix of literals of type `T`, or null if there is none.
 template <class T> constexpr const char* literal_suffix() noexcept {
   if (same<T, int>) return "";
   if (same<T, unsigned>) return "u";
@@ -50,8 +50,8 @@ template <class T> constexpr const char* literal_suffix() noexcept {
   return nullptr;
 }
 
-/// An integer. The lowest of its type is a difference: `-` would be applied to a literal that the
-/// type does not hold.
+/// Writes an integer. The lowest value of a type is written as a difference, because its absolute
+/// value does not fit in the type.
 template <class T>
 constexpr void write_integer(name_writer& out, T value, const char* suffix) noexcept {
   constexpr auto sign_bit = std::uint64_t{1} << (8 * sizeof(T) - 1);

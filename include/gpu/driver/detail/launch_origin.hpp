@@ -187,8 +187,8 @@ template <class Builder, class History>
 [[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
                                                                    CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
-    return noted_error(detail::move(error));
-  return noted_error(detail::move(error).with_details(launch_origins(stream)));
+    return record_error(detail::move(error));
+  return record_error(detail::move(error).with_details(launch_origins(stream)));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -22,27 +22,27 @@ namespace gpu::inline v0::detail {
                  static_cast<std::uint64_t>(count));
 }
 
-/// What a call told that makes or retains a context of `device`: where there is no such device,
-/// that with its index and the number of devices.
-[[gnu::cold, gnu::noinline]] inline result<> told_of_device(result<> told, CUdevice device,
+/// Replaces the error of a call that makes or retains a context of `device`, if there is no such
+/// device, by one with the index and the number of devices.
+[[gnu::cold, gnu::noinline]] inline result<> explain_device(result<> failed, CUdevice device,
                                                             source_location where) noexcept {
-  const cuda_error& error = told.error();
+  const cuda_error& error = failed.error();
   int count = 0;
   if (error.domain() != error_domain::driver || error.code() != CUDA_ERROR_INVALID_DEVICE ||
       !driver::call<&driver::entry_points::device_get_count>(where, &count).has_value() ||
       (device >= 0 && device < count)) {
-    return told;
+    return failed;
   }
   return fail(device_out_of_range(error.call(), device, count, where));
 }
 
-/// What is remembered of one device. A driver table that is replaced makes it stale.
+/// The primary context of one device. It is stale once the driver table has been replaced.
 struct primary_context_slot {
   std::uint64_t generation;  // of the driver table, plus one; 0 is an empty slot
   CUcontext context;
 };
 
-/// Doubled where several shared libraries have their own: each then holds its own reference.
+/// Each shared library has its own, and holds its own references.
 struct primary_context_cache {
   static constexpr int capacity = 128;
   mutex lock;
@@ -61,12 +61,11 @@ template <class Context>
 result<> find_primary_context(CUdevice device, Context& context, source_location where) noexcept {
   const bool unavailable = driver::current_entry_points().device_primary_ctx_retain == nullptr;
   if (unavailable || device < 0 || device >= primary_context_cache::capacity) {
-    // Without a driver this says why; in a forked child it also stays away from the lock, which
-    // another thread of the parent may have held.
+    // Fails with the reason if there is no driver.
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
     if (!retained) [[unlikely]]
-      return told_of_device(detail::move(retained), device, where);
+      return explain_device(detail::move(retained), device, where);
     return retained;
   }
   primary_context_cache& cache = primary_contexts();
@@ -77,7 +76,7 @@ result<> find_primary_context(CUdevice device, Context& context, source_location
     auto retained =
         driver::call<&driver::entry_points::device_primary_ctx_retain>(where, &context, device);
     if (!retained) [[unlikely]]
-      return told_of_device(detail::move(retained), device, where);
+      return explain_device(detail::move(retained), device, where);
     slot = {generation, context};
   }
   context = slot.context;

@@ -14,7 +14,7 @@ namespace gpu::inline v0::detail {
                                                           source_location where,
                                                           CUstream stream) noexcept {
   forget_launch(launches(), ticket);
-  return driver::detail::failed<result<>>(code, index, where, stream);
+  return fail(driver::error_of(code, index, where, stream));
 }
 
 /// Calls a function of the driver that queues on `stream` what may fault later: the fault then

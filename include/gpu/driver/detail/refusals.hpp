@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The refusals that many functions share: an empty handle, handles that do not go together, and
-/// values that are none of an enumeration.
+/// The errors that many functions share: an empty handle, handles of different contexts, and values
+/// that are not enumerators.
 
 #include <gpu/core/result.hpp>
 
@@ -9,7 +9,8 @@
 
 namespace gpu::inline v0::detail {
 
-/// `what` ("stream", say) was moved from, released or never filled.
+/// Returns the error for a handle that was moved from, released or never filled; `what` names it
+/// ("stream").
 [[gnu::cold, gnu::noinline]] inline cuda_error empty_handle_error(const char* function,
                                                                   const char* what,
                                                                   source_location where) noexcept {
@@ -20,14 +21,14 @@ namespace gpu::inline v0::detail {
   return refusal(errc::empty_handle, function, out.finish(), where);
 }
 
-/// The same as a whole result: one call, so that what asks for a handle can be inlined.
+/// Returns the same error as a result: one call, so that the check of a handle can be inlined.
 [[gnu::cold, gnu::noinline]] inline result<> refuse_empty_handle(const char* function,
                                                                  const char* what,
                                                                  source_location where) noexcept {
   return fail(empty_handle_error(function, what, where));
 }
 
-/// `first` and `second` belong to different contexts. The values are the two devices.
+/// Returns the error for objects of different contexts. The values are the two devices.
 [[gnu::cold, gnu::noinline]] inline cuda_error wrong_context_error(
     const char* function, const char* first, CUdevice first_device, const char* second,
     CUdevice second_device, source_location where) noexcept {
@@ -40,7 +41,7 @@ namespace gpu::inline v0::detail {
                  static_cast<std::uint64_t>(second_device));
 }
 
-/// The library's own records found no room.
+/// Returns the error for an allocation of host memory that failed.
 [[gnu::cold, gnu::noinline]] inline cuda_error out_of_host_memory_error(
     const char* function, std::size_t bytes, source_location where) noexcept {
   text_builder out;
@@ -48,7 +49,7 @@ namespace gpu::inline v0::detail {
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
 }
 
-/// A text of these characters.
+/// Copies characters into a text.
 /// **Errors**: `errc::out_of_host_memory`.
 template <class Text>
 result<Text> copied_text(const char* characters, std::size_t size, const char* function,
@@ -58,20 +59,21 @@ result<Text> copied_text(const char* characters, std::size_t size, const char* f
   return made;
 }
 
-/// `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, as its name tells.
+/// Fails with `errc::invalid_argument` unless `value` is an enumerator of `gpu::type`, which is so
+/// if `name_of` knows it.
 template <class Enum>
 result<> require_enumerator(Enum value, const char* type, const char* function,
                             source_location where) noexcept {
   if (name_of(value) != nullptr) [[likely]]
     return {};
   text_builder out;
-  out << static_cast<std::int64_t>(value) << " is no gpu::" << type
-      << ". Use one of its enumerators.";
+  out << static_cast<std::int64_t>(value) << " is not a valid gpu::" << type
+      << "; pass one of its enumerators.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where,
                       static_cast<std::uint64_t>(value)));
 }
 
-/// The same for bits that are to be among the `known` ones of a set of flags.
+/// Fails with `errc::invalid_argument` if flags have bits that are not among the `known` ones.
 template <class Flags>
 result<> require_flags(Flags flags, unsigned known, const char* type, const char* function,
                        source_location where) noexcept {
@@ -79,7 +81,7 @@ result<> require_flags(Flags flags, unsigned known, const char* type, const char
   if ((bits & ~known) == 0) [[likely]]
     return {};
   text_builder out;
-  out << bits << " has bits that are no gpu::" << type << ". Combine its enumerators.";
+  out << bits << " has bits outside of gpu::" << type << "; combine its enumerators.";
   return fail(refusal(errc::invalid_argument, function, out.finish(), where, bits, known));
 }
 

@@ -60,10 +60,10 @@ inline cuda_error explain_dependencies(cuda_error error, CUgraph graph, const de
     } else {
       continue;
     }
-    return noted_error(
+    return record_error(
         detail::move(error).with_details(out.finish()).with_values(at, after.size()));
   }
-  return noted_error(detail::move(error));
+  return record_error(detail::move(error));
 }
 
 /// Says of an edge that could not be added or removed which end is not in the graph, or that the
@@ -73,7 +73,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
   if (!is_invalid_value(error)) return error;
   const result<graph_node_list> own =
       list_nodes<&driver::entry_points::graph_get_nodes>(graph, first.context(), error.where());
-  if (!own.has_value()) return noted_error(detail::move(error));
+  if (!own.has_value()) return record_error(detail::move(error));
   text_builder out;
   if (const bool has_first = own->contains(first); !has_first || !own->contains(second)) {
     out << "the " << (has_first ? "second" : "first") << " node is not one of the " << own->size()
@@ -82,7 +82,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
   } else {
     const result<graph_node_list> before =
         list_neighbors<&driver::entry_points::graph_node_get_dependencies>(second, error.where());
-    if (!before.has_value()) return noted_error(detail::move(error));
+    if (!before.has_value()) return record_error(detail::move(error));
     if (before->contains(first)) {
       out << "there is an edge from the first node to the second already; disconnect them first, "
              "or omit this call.";
@@ -91,7 +91,7 @@ inline cuda_error explain_edge(cuda_error error, CUgraph graph, graph_node first
              "which they run: gpu::dependencies_of lists the edges to a node.";
     }
   }
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 /// Adds a node. (cuGraphAddNode)
@@ -118,7 +118,7 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
 /// Adds a sentence about the kind of a node, and two kinds as the values of the error.
 inline cuda_error with_kinds(cuda_error error, text sentence, graph_node_kind first,
                              graph_node_kind second) noexcept {
-  return noted_error(
+  return record_error(
       detail::move(error)
           .with_details(detail::move(sentence))
           .with_values(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(second)));
@@ -130,7 +130,7 @@ inline cuda_error explain_description(cuda_error error, graph_node node,
                                       graph_node_kind described) noexcept {
   if (!is_driver_error(error, CUDA_ERROR_NOT_SUPPORTED) && !is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value()) return noted_error(detail::move(error));
+  if (!kind.has_value()) return record_error(detail::move(error));
   text_builder out;
   if (*kind != described) {
     out << "the node is of kind " << name_of(*kind) << ", but the description is of kind "
@@ -142,7 +142,7 @@ inline cuda_error explain_description(cuda_error error, graph_node node,
     out << "the parameters of a node of kind " << name_of(described)
         << " cannot change; create another graph with the new node.";
   } else {
-    return noted_error(detail::move(error));
+    return record_error(detail::move(error));
   }
   return with_kinds(detail::move(error), out.finish(), described, *kind);
 }
@@ -152,7 +152,7 @@ inline cuda_error explain_kind(cuda_error error, graph_node node,
                                graph_node_kind expected) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value() || *kind == expected) return noted_error(detail::move(error));
+  if (!kind.has_value() || *kind == expected) return record_error(detail::move(error));
   text_builder out;
   out << "the node is of kind " << name_of(*kind) << ", not " << name_of(expected)
       << "; pass a node of that kind.";
@@ -165,7 +165,7 @@ inline result<> find_copy(CUgraphNode& found, graph_node original, CUgraph clone
   result<> done = driver::call<&driver::entry_points::graph_node_find_in_clone>(
       where, &found, original.native(), clone);
   if (done.has_value() || !is_invalid_value(done.error())) return done;
-  return fail(noted_error(detail::move(done).error().with_details(
+  return fail(record_error(detail::move(done).error().with_details(
       text("no node of this graph is a copy of that node; pass a node that was in the original "
            "graph when this graph was cloned from it, and that was not removed since."))));
 }
@@ -184,7 +184,7 @@ inline result<> describe_node(graph_node node, CUgraphNodeParams& description,
 inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcept {
   if (!is_invalid_value(error)) return error;
   const result<graph_node_kind> kind = kind_of(node, error.where());
-  if (!kind.has_value()) return noted_error(detail::move(error));
+  if (!kind.has_value()) return record_error(detail::move(error));
   text_builder out;
   if (*kind == graph_node_kind::kernel || *kind == graph_node_kind::copy ||
       *kind == graph_node_kind::fill) {
@@ -196,7 +196,7 @@ inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcep
         << " cannot be enabled or disabled, only a kernel, copy or fill node; instantiate a graph "
            "without it.";
   }
-  return noted_error(detail::move(error)
+  return record_error(detail::move(error)
                          .with_details(out.finish())
                          .with_values(static_cast<std::uint64_t>(*kind), 0));
 }
@@ -211,10 +211,10 @@ inline cuda_error explain_capture(cuda_error error, const stream_ref& stream,
                                                                     &status);
   });
   if (!queried.has_value() || status == CU_STREAM_CAPTURE_STATUS_NONE)
-    return noted_error(detail::move(error));
+    return record_error(detail::move(error));
   text_builder out;
   out << "the stream is being captured" << cure;
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 }  // namespace gpu::inline v0::detail

@@ -35,7 +35,7 @@ inline constinit const kernel_limits no_limits{{}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0
 inline constexpr std::size_t most_launch_attributes = 31;
 
 /// Returns whether every extent is at least 1 and at most that of `largest`.
-inline bool is_within(const dims& extents, const dims& largest) noexcept {
+[[gnu::always_inline]] inline bool is_within(const dims& extents, const dims& largest) noexcept {
   return extents.x - 1 < largest.x && extents.y - 1 < largest.y && extents.z - 1 < largest.z;
 }
 
@@ -48,7 +48,19 @@ inline bool is_within(const dims& extents, const dims& largest) noexcept {
          config.shared_bytes <= limits.dynamic_shared && config.cluster == dims{};
 }
 
-/// Returns whether a launch can be submitted at once: it fits, and it has no attributes.
+/// Returns whether there are attributes, of which none depends on the shape.
+inline bool are_independent_of_shape(const launch_attributes_ref& attributes) noexcept {
+  if (attributes.native() == nullptr || attributes.size() == 0 ||
+      attributes.size() > most_launch_attributes) {
+    return false;
+  }
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    if (attributes.native()[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) return false;
+  }
+  return true;
+}
+
+/// Returns whether a launch is within the limits and has no attributes.
 [[gnu::always_inline]] inline bool is_fast_path(const launch_config& config,
                                                 const kernel_limits& limits) noexcept {
   return fits(config, limits) && config.attributes.size() == 0;

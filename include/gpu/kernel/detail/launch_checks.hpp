@@ -217,8 +217,8 @@ inline result<const kernel_limits*> prepare_kernel(const prepared_launch& launch
   return limits;
 }
 
-/// Checks a launch in full, prepares the kernel and submits it. If a default stream is meant, its
-/// context is made current.
+/// Checks a launch in full, prepares the kernel and submits it, with its context current if it is
+/// on a default stream.
 inline result<> launch_checked(const prepared_launch& launch) noexcept {
   if (launch.kernel == &no_kernel)
     return fail(empty_handle_error("gpu::launch", "kernel", launch.where));
@@ -228,6 +228,16 @@ inline result<> launch_checked(const prepared_launch& launch) noexcept {
   const kernel_limits& limits = *GPU_TRY(prepare_kernel(launch, "gpu::launch"));
   GPU_TRY(check_attributes_and_shape(launch, "gpu::launch", limits));
   return on_stream(launch.stream, launch.where, [&] { return submit_any(launch, limits); });
+}
+
+/// Submits a launch whose only reason to be here is its attributes; checks all others.
+inline result<> check_and_submit(const prepared_launch& launch) noexcept {
+  const launch_attributes_ref& attributes = launch.config.attributes;
+  const kernel_limits& limits = limits_of(launch.kernel, launch.stream);
+  if (launch.owner_count == 0 && fits(launch.config, limits) &&
+      are_independent_of_shape(attributes))
+    return submit_with_attributes(launch, limits, attributes.native(), attributes.size());
+  return launch_checked(launch);
 }
 
 }  // namespace gpu::inline v0::detail

@@ -2,7 +2,7 @@
 /// \file
 /// The errors of a launch that the driver rejected.
 
-#include <gpu/driver/attribute_limits.hpp>
+#include <gpu/driver/detail/device_refusals.hpp>
 #include <gpu/system/environment.hpp>
 
 namespace gpu::inline v0::detail {
@@ -42,14 +42,14 @@ inline result<> explain_launch_failure(CUresult code, std::uint64_t ticket,
     text_builder out;
     out << "The fault comes from kernel " << label.kernel << ", which this launch ran to its end.";
     const cuda_error error(error_domain::driver, code, driver::entry_point_list[call].name, where);
-    return fail(noted_error(cuda_error(error).with_details(out.finish())));
+    return fail(record_error(cuda_error(error).with_details(out.finish())));
   }
   cuda_error error = driver::error_of(code, call, where, recorded_stream(stream));
   const unsigned count = extended != nullptr ? extended->numAttrs : 0;
   for (unsigned i = 0; i < count; ++i) {
     const CUlaunchAttribute& each = extended->attrs[i];
     error =
-        with_excess(detail::move(error), each.id, each.value, device::from_native(label.device));
+        explain_excess(detail::move(error), each.id, each.value, device::from_native(label.device));
   }
   return fail(detail::move(error));
 }

@@ -96,7 +96,7 @@ inline cuda_error explain_ptx_error(cuda_error error, const void* ptx) noexcept 
   if (log[0] == '\0') return error;
   text_builder out;
   out << "the driver's log:\n" << static_cast<const char*>(log) << '\n';
-  return noted_error(detail::move(error).with_details(out.finish()));
+  return record_error(detail::move(error).with_details(out.finish()));
 }
 
 /// Loads an image as a library and makes the driver read it now: by default it reads most images at

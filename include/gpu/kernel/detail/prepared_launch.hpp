@@ -22,7 +22,7 @@ struct prepared_launch {
   kernel_record* kernel;
   void** arguments;  ///< one pointer for each parameter, as the driver wants them
   source_location where;
-  const argument_owner* owners = nullptr;  ///< needed by the checks only
+  const argument_owner* owners = nullptr;  ///< those to check; none if all belong to the context
   std::size_t owner_count = 0;
 };
 

@@ -96,7 +96,7 @@ inline result<> load_library_with_options(bytes_ref image, const jit_options& op
   if (done.has_value() || report.errors.empty()) return done;
   text_builder out;
   out << "the driver's log:\n" << report.errors << '\n';
-  return fail(noted_error(cuda_error(done.error()).with_details(out.finish())));
+  return fail(record_error(cuda_error(done.error()).with_details(out.finish())));
 }
 
 }  // namespace gpu::inline v0::detail

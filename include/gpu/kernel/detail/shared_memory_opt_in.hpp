@@ -26,7 +26,7 @@ inline result<const kernel_limits*> find_limits(const kernel_on_device& target) 
       return read_limits(target.function, kernel.native, kernel.name, target.device, target.where);
     });
   };
-  const std::size_t index = limits_place(target.device);
+  const std::size_t index = limits_slot(target.device);
   if (index == 0) {
     const scoped_lock lock(kernel_lock());
     return read();
@@ -62,7 +62,7 @@ inline result<> raise_dynamic_shared(const kernel_on_device& target,
   const kernel_limits* kept = keep_limits(raised, target.kernel->name, target.device);
   if (kept == nullptr)
     return fail(out_of_host_memory_error(target.function, sizeof(kernel_limits), target.where));
-  if (const std::size_t index = limits_place(target.device); index != 0)
+  if (const std::size_t index = limits_slot(target.device); index != 0)
     __atomic_store_n(&target.kernel->limits[index], kept, __ATOMIC_RELEASE);
   return {};
 }

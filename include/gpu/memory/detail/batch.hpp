@@ -3,8 +3,9 @@
 /// What all batches of work share: temporary arrays for the driver to read, and the check of the
 /// stream.
 
-#include <gpu/driver/detail/host_call.hpp>
 #include <gpu/driver/stream.hpp>
+
+#include <new>
 
 namespace gpu::inline v0::detail {
 

@@ -9,7 +9,7 @@ namespace gpu::inline v0::detail {
 /// Adds `sentence` to an error of the driver with this code; returns every other error unchanged.
 inline cuda_error explain_code(cuda_error error, CUresult code, const char* sentence) noexcept {
   if (error.domain() != error_domain::driver || error.code() != code) return error;
-  return noted_error(detail::move(error).with_details(text(sentence)));
+  return record_error(detail::move(error).with_details(text(sentence)));
 }
 
 /// Adds to an out-of-memory error how much was requested and how much the device has.
@@ -27,7 +27,7 @@ inline cuda_error explain_out_of_memory(cuda_error error, context_ref context,
           .has_value()) {
     out << "; " << free << " of " << total << " are free on device " << context.device().native();
   }
-  return noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
+  return record_error(detail::move(error).with_details(out.finish()).with_values(bytes, free));
 }
 
 }  // namespace gpu::inline v0::detail

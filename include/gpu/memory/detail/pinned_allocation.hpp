@@ -51,7 +51,7 @@ inline result<> allocate_pinned(context_ref context, std::size_t bytes, pinned_f
     text_builder out;
     out << "asked for " << bytes
         << " bytes of page-locked host memory, which the system has to keep in RAM";
-    error = noted_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
+    error = record_error(detail::move(error).with_details(out.finish()).with_values(bytes, 0));
   }
   return fail(detail::move(error));
 }

@@ -1,100 +1,81 @@
 #pragma once
 /// \file
 /// The stand-in for C++23's `std::expected`, for standard libraries without it. Include
-/// gpu/core/expected.hpp, which picks.
+/// gpu/core/expected.hpp, which selects.
+///
+/// It differs from the standard in constant evaluation: only an `expected` of types that are copied
+/// as bytes can be copied, assigned or swapped there. (For other types that needs
+/// `std::construct_at`, and `<memory>` costs eleven times what cuda.h does.)
 
+#include <gpu/core/detail/expected/members.hpp>
 #include <gpu/core/detail/expected/monadic.hpp>
-#include <gpu/core/detail/expected/special_members.hpp>
-#include <gpu/core/detail/expected/unexpected.hpp>
 
-#if !defined(__cpp_exceptions)
-#  include <cstdio>
-#endif
+#include <cstddef>
 #include <initializer_list>
+#include <utility>
 
 namespace gpu::inline v0::fallback::inline abi {
 
-// Units with and without exceptions can meet in one program, so what depends on them is inlined
-// into the caller, down to a function whose name tells the two apart.
-#if defined(__cpp_exceptions)
-template <class E, class G>
-[[noreturn, gnu::cold, gnu::noinline]] constexpr void throw_bad_access(G&& error) {
-  throw bad_expected_access<E>(static_cast<G&&>(error));
-}
-template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&& error) {
-  throw_bad_access<E>(static_cast<G&&>(error));
-}
-#else
-template <class E>
-[[noreturn, gnu::cold, gnu::noinline]] inline void end_on_bad_access(const E& e) {
-  const char* refusal =
-      "gpu::expected::value(): the object holds an error, and without exceptions "
-      "nothing can carry it further";
-  if constexpr (requires { e.message().c_str(); }) {
-    std::fprintf(stderr, "%s: %s\n", refusal, e.message().c_str());
-  } else {
-    std::fprintf(stderr, "%s, in %s\n", refusal, __PRETTY_FUNCTION__);
-  }
-  __builtin_trap();
-}
-template <class E, class G> [[gnu::always_inline]] inline constexpr void refuse_access(G&& error) {
-  end_on_bad_access<E>(error);
-}
-#endif
+/// Whether an `expected` can hold a `T` as its value.
+template <class> inline constexpr bool is_value_type = true;
+template <class T> inline constexpr bool is_value_type<T&> = false;
+template <class T> inline constexpr bool is_value_type<T&&> = false;
+template <class T> inline constexpr bool is_value_type<T[]> = false;
+template <class T, std::size_t N> inline constexpr bool is_value_type<T[N]> = false;
+template <class E> inline constexpr bool is_value_type<unexpected<E>> = false;
+template <> inline constexpr bool is_value_type<std::in_place_t> = false;
+template <> inline constexpr bool is_value_type<unexpect_t> = false;
 
-/// Whether `T` could be made from an `expected` `X` itself, not from its value.
+/// Whether `T` can be made from an `expected` `X` itself instead of from its value.
 template <class T, class X>
-concept constructs_from_any_cvref = constructible<T, X&> || constructible<T, X> ||
-                                    constructible<T, const X&> || constructible<T, const X>;
+concept constructs_from_expected = constructible<T, X&> || constructible<T, X> ||
+                                   constructible<T, const X&> || constructible<T, const X>;
 template <class T, class X>
-concept converts_from_any_cvref =
-    constructs_from_any_cvref<T, X> || convertible<X&, T> || convertible<X, T> ||
+concept converts_from_expected =
+    constructs_from_expected<T, X> || convertible<X&, T> || convertible<X, T> ||
     convertible<const X&, T> || convertible<const X, T>;
 
 template <class T> inline constexpr bool is_bool = same<remove_cv_t<T>, bool>;
-template <class T, class X>
-concept unrelated_value = is_bool<T> || !converts_from_any_cvref<T, X>;
-template <class E, class X>
-concept unrelated_error = !constructs_from_any_cvref<unexpected<E>, X>;
 
-/// Whether the alternatives of `expected<U, G>`, seen as `UF` and `GF`, can become `T` and `E`.
+/// Whether an `expected<U, G>`, whose members are seen as `UF` and `GF`, converts to `expected<T,
+/// E>`.
 template <class UF, class GF, class T, class E, class U, class G>
-concept converts_alternatives =
-    constructible<T, UF> && constructible<E, GF> && unrelated_value<T, expected<U, G>> &&
-    unrelated_error<E, expected<U, G>>;
+concept converts_members =
+    !(same<U, T> && same<G, E>) && constructible<T, UF> && constructible<E, GF> &&
+    (is_bool<T> || !converts_from_expected<T, expected<U, G>>) &&
+    !constructs_from_expected<unexpected<E>, expected<U, G>>;
 
-/// What `expected<T, E>` makes its value from. The two forms of most returns come first and decide.
+/// Whether `expected<T, E>` makes its value from a `U`. Most returns pass a `T`.
 template <class U, class T, class E>
-concept value_source = !is_unexpected<remove_cvref_t<U>> &&
-                       (same<U, T> || (!same<remove_cvref_t<U>, std::in_place_t> &&
-                                       !same<remove_cvref_t<U>, unexpect_t> &&
-                                       !same<remove_cvref_t<U>, expected<T, E>> &&
-                                       (!is_bool<T> || !is_expected<remove_cvref_t<U>>))) &&
-                       constructible<T, U>;
+concept value_source =
+    same<U, T> ||
+    (!is_unexpected<remove_cvref_t<U>> && !same<remove_cvref_t<U>, std::in_place_t> &&
+     !same<remove_cvref_t<U>, unexpect_t> && !same<remove_cvref_t<U>, expected<T, E>> &&
+     (!is_bool<T> || !is_expected<remove_cvref_t<U>>) && constructible<T, U>);
 
-/// Whether a `T` made from an `X` can replace an `E` such that the `E` is kept if that throws.
-template <class X, class T, class E>
-concept replaces_strongly =
-    nothrow_constructible<T, X> || nothrow_constructible<T, T> || nothrow_constructible<E, E>;
-
+/// Whether a `New` made from an `X` can replace an `Old` such that the `Old` is kept if that
+/// throws.
+template <class X, class New, class Old>
+concept replaces_strongly = nothrow_constructible<New, X> || nothrow_constructible<New, New> ||
+                            nothrow_constructible<Old, Old>;
 template <class U, class T, class E>
 concept assigns_value =
     !same<remove_cvref_t<U>, expected<T, E>> && !is_unexpected<remove_cvref_t<U>> &&
     constructible<T, U> && assignable<T&, U> && replaces_strongly<U, T, E>;
 template <class G, class T, class E>
-concept assigns_error_to = constructible<E, G> && assignable<E&, G> && replaces_strongly<G, E, T>;
+concept assigns_error = constructible<E, G> && assignable<E&, G> && replaces_strongly<G, E, T>;
+
+template <class T, class E>
+concept one_moves_without_throwing = nothrow_constructible<T, T> || nothrow_constructible<E, E>;
 
 /// A value of type `T`, or the error that explains why there is none.
-template <class T, class E>
-class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T, E>, T, E> {
-  static_assert(is_object<T> && !is_array<T> && !same<remove_cv_t<T>, std::in_place_t> &&
-                    !same<remove_cv_t<T>, unexpect_t> && !is_unexpected<remove_cv_t<T>>,
-                "the value is an object type or void: no reference, no array, no tag, no "
+template <class T, class E> class [[nodiscard]] expected {
+  static_assert(is_value_type<T>,
+                "the value must be void or an object type: not a reference, an array, a tag, or an "
                 "unexpected");
   static_assert(is_error_type<E>,
-                "the error is an object type: no reference, array, const or "
-                "volatile type, and no unexpected");
-  using base = storage<T, E>;
+                "the error must be an object type: not a reference, an array, a const or volatile "
+                "type, or an unexpected");
 
  public:
   using value_type = T;
@@ -102,190 +83,396 @@ class [[nodiscard]] expected : private storage<T, E>, public monadic<expected<T,
   using unexpected_type = unexpected<E>;
   template <class U> using rebind = expected<U, error_type>;
 
-  /// Holds a value-initialised `T`.
+  /// Holds a value-initialized `T`.
   constexpr expected() noexcept(nothrow_constructible<T>)
     requires constructible<T>
-      : base(built_t{}, value_t{}) {}
+      : value_(), has_value_(true) {}
+
+  // Special members that the compiler generates, if there is nothing to do but to copy bytes.
+#if !defined(__clang__) || __clang_major__ >= 16
+  constexpr expected(const expected&)
+    requires plain<E> && plain<T>
+  = default;
+  constexpr expected(expected&&)
+    requires plain<E> && plain<T>
+  = default;
+  constexpr expected& operator=(const expected&)
+    requires plain<E> && plain<T> && one_moves_without_throwing<T, E>
+  = default;
+  constexpr expected& operator=(expected&&)
+    requires plain<E> && plain<T> && one_moves_without_throwing<T, E>
+  = default;
+  constexpr ~expected()
+    requires plain<E> && plain<T>
+  = default;
+#endif
+
+  constexpr expected(const expected& other) noexcept(nothrow_copy_constructible<T, E>)
+    requires copy_constructible<E> && copy_constructible<T>
+  {
+    copy_from(other);
+  }
+  constexpr expected(expected&& other) noexcept(nothrow_move_constructible<T, E>)
+    requires move_constructible<E> && move_constructible<T>
+  {
+    copy_from(std::move(other));
+  }
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
-    requires converts_alternatives<const U&, const G&, T, E, U, G>
+    requires converts_members<const U&, const G&, T, E, U, G>
   constexpr explicit(!convertible<const U&, T> || !convertible<const G&, E>)
-      expected(const expected<U, G>& other)
-      : base(converted_t{}, other) {}
+      expected(const expected<U, G>& other) {
+    copy_from(other);
+  }
   template <class U, class G>
-    requires converts_alternatives<U, G, T, E, U, G>
-  constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other)
-      : base(converted_t{}, detail::move(other)) {}
+    requires converts_members<U, G, T, E, U, G>
+  constexpr explicit(!convertible<U, T> || !convertible<G, E>) expected(expected<U, G>&& other) {
+    copy_from(std::move(other));
+  }
 
   /// Holds the value `T(value)`.
   template <class U = remove_cv_t<T>>
     requires value_source<U, T, E>
   constexpr explicit(!convertible<U, T>) expected(U&& value) noexcept(nothrow_constructible<T, U>)
-      : base(built_t{}, value_t{}, static_cast<U&&>(value)) {}
+      : value_(static_cast<U&&>(value)), has_value_(true) {}
 
   /// Holds the error.
   template <class G>
     requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
-      : base(built_t{}, error_t{}, failure.error()) {}
+      : error_(failure.error()), has_value_(false) {}
   template <class G>
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : base(built_t{}, error_t{}, detail::move(failure).error()) {}
+      : error_(std::move(failure).error()), has_value_(false) {}
 
   /// Builds the value in place.
   template <class... Args>
     requires constructible<T, Args...>
-  constexpr explicit expected(const std::in_place_t&,
+  constexpr explicit expected(std::in_place_t,
                               Args&&... args) noexcept(nothrow_constructible<T, Args...>)
-      : base(built_t{}, value_t{}, static_cast<Args&&>(args)...) {}
+      : value_(static_cast<Args&&>(args)...), has_value_(true) {}
   template <class U, class... Args>
-    requires list_constructible<T, U, Args...>
-  constexpr explicit expected(const std::in_place_t&, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, value_t{}, list, static_cast<Args&&>(args)...) {}
+    requires constructible<T, std::initializer_list<U>&, Args...>
+  constexpr explicit expected(std::in_place_t, std::initializer_list<U> list, Args&&... args)
+      : value_(list, static_cast<Args&&>(args)...), has_value_(true) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(built_t{}, error_t{}, static_cast<Args&&>(args)...) {}
+      : error_(static_cast<Args&&>(args)...), has_value_(false) {}
   template <class U, class... Args>
-    requires list_constructible<E, U, Args...>
+    requires constructible<E, std::initializer_list<U>&, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, error_t{}, list, static_cast<Args&&>(args)...) {}
+      : error_(list, static_cast<Args&&>(args)...), has_value_(false) {}
 
-  /// Assigns a value. If that throws from an error, the error is kept.
+  constexpr ~expected() { destroy(); }
+
+  /// Copies or moves what `other` holds. If that throws in a change from value to error or back,
+  /// this object is as it was.
+  constexpr expected& operator=(const expected& other) noexcept(nothrow_copyable<T, E>)
+    requires copy_assignable<E> && copy_assignable<T> && one_moves_without_throwing<T, E>
+  {
+    other.has_value_ ? assign_value(other.value_) : assign_error(other.error_);
+    return *this;
+  }
+  constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<T, E>)
+    requires move_assignable<E> && move_assignable<T> && one_moves_without_throwing<T, E>
+  {
+    other.has_value_ ? assign_value(std::move(other.value_))
+                     : assign_error(std::move(other.error_));
+    return *this;
+  }
+
+  /// Assigns a value. If that throws in place of an error, the error is as it was.
   template <class U = remove_cv_t<T>>
     requires assigns_value<U, T, E>
   constexpr expected& operator=(U&& value) {
-    fallback::assign_value(this->held, static_cast<U&&>(value));
+    assign_value(static_cast<U&&>(value));
     return *this;
   }
 
-  /// Assigns an error. If that throws from a value, the value is kept.
+  /// Assigns an error. If that throws in place of a value, the value is as it was.
   template <class G>
-    requires assigns_error_to<const G&, T, E>
+    requires assigns_error<const G&, T, E>
   constexpr expected& operator=(const unexpected<G>& failure) {
-    fallback::assign_error(this->held, failure.error());
+    assign_error(failure.error());
     return *this;
   }
   template <class G>
-    requires assigns_error_to<G, T, E>
+    requires assigns_error<G, T, E>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    fallback::assign_error(this->held, detail::move(failure).error());
+    assign_error(std::move(failure).error());
     return *this;
   }
 
-  /// Replaces what is held by a value built in place, and returns it.
+  /// Replaces the value or the error by a value built in place, and returns it.
   template <class... Args>
     requires nothrow_constructible<T, Args...>
   constexpr T& emplace(Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, static_cast<Args&&>(args)...);
-    return **this;
+    destroy();
+    make_value(static_cast<Args&&>(args)...);
+    return value_;
   }
   template <class U, class... Args>
-    requires nothrow_constructible<T, list_reference<U>, Args...>
+    requires nothrow_constructible<T, std::initializer_list<U>&, Args...>
   constexpr T& emplace(std::initializer_list<U> list, Args&&... args) noexcept {
-    fallback::replace_by_value(this->held, list, static_cast<Args&&>(args)...);
-    return **this;
+    destroy();
+    make_value(list, static_cast<Args&&>(args)...);
+    return value_;
   }
 
-  constexpr void swap(expected& other) noexcept(nothrow_swappable<T, E>)
-    requires swappable_when_held<T, E>
+  constexpr void swap(expected& other) noexcept(nothrow_move_constructible<T, E> &&
+                                                swapping::nothrow_swappable<T> &&
+                                                swapping::nothrow_swappable<E>)
+    requires swapping::swappable<T> && swapping::swappable<E> && move_constructible<E> &&
+             move_constructible<T> && one_moves_without_throwing<T, E>
   {
-    fallback::swap_payloads(this->held, other.held);
+    using std::swap;
+    if (has_value_ && other.has_value_) {
+      swap(value_, other.value_);
+    } else if (!has_value_ && !other.has_value_) {
+      swap(error_, other.error_);
+    } else if (has_value_) {
+      swap_value_with_error(other);
+    } else {
+      other.swap_value_with_error(*this);
+    }
   }
-  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b)))
-    requires swappable_when_held<T, E>
-  {
-    a.swap(b);
-  }
+  /// Returns whether there is a value.
+  constexpr bool has_value() const noexcept { return has_value_; }
+  constexpr explicit operator bool() const noexcept { return has_value_; }
 
-  /// Whether there is a value.
-  constexpr bool has_value() const noexcept { return this->held.has_value; }
-  constexpr explicit operator bool() const noexcept { return this->held.has_value; }
+  /// Returns the value. Undefined if there is an error.
+  constexpr const T* operator->() const noexcept { return __builtin_addressof(value_); }
+  constexpr T* operator->() noexcept { return __builtin_addressof(value_); }
+  constexpr const T& operator*() const& noexcept { return value_; }
+  constexpr T& operator*() & noexcept { return value_; }
+  constexpr const T&& operator*() const&& noexcept { return std::move(value_); }
+  constexpr T&& operator*() && noexcept { return std::move(value_); }
 
-  /// The value. Undefined without one.
-  constexpr const T& operator*() const& noexcept { return this->held.value; }
-  constexpr T& operator*() & noexcept { return this->held.value; }
-  constexpr const T&& operator*() const&& noexcept { return detail::move(this->held.value); }
-  constexpr T&& operator*() && noexcept { return detail::move(this->held.value); }
-  constexpr const T* operator->() const noexcept { return __builtin_addressof(this->held.value); }
-  constexpr T* operator->() noexcept { return __builtin_addressof(this->held.value); }
+  /// Returns the error. Undefined if there is a value.
+  constexpr const E& error() const& noexcept { return error_; }
+  constexpr E& error() & noexcept { return error_; }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
 
-  /// The error. Undefined where there is a value.
-  constexpr const E& error() const& noexcept { return this->held.error; }
-  constexpr E& error() & noexcept { return this->held.error; }
-  constexpr const E&& error() const&& noexcept { return detail::move(this->held.error); }
-  constexpr E&& error() && noexcept { return detail::move(this->held.error); }
-
-  /// The value. Where there is an error, throws `bad_expected_access<E>` with it; without
-  /// exceptions, says so on stderr and ends the program.
+  /// Returns the value. If there is an error, throws it in a `bad_expected_access<E>`; in a program
+  /// without exceptions, prints it to stderr and ends the program.
   [[gnu::always_inline]] constexpr const T& value() const& {
-    static_assert(constructible<E, const E&>, "value() copies the error into the exception");
-    if (!has_value()) refuse_access<E>(error());
-    return **this;
+    if (!has_value_) bad_access<E>(error_);
+    return value_;
   }
   [[gnu::always_inline]] constexpr T& value() & {
-    static_assert(constructible<E, const E&>, "value() copies the error into the exception");
-    if (!has_value()) refuse_access<E>(static_cast<const expected&>(*this).error());
-    return **this;
+    if (!has_value_) bad_access<E>(std::as_const(error_));
+    return value_;
   }
   [[gnu::always_inline]] constexpr const T&& value() const&& {
-    if (!has_value()) refuse_access<E>(detail::move(*this).error());
-    return *detail::move(*this);
+    if (!has_value_) bad_access<E>(std::move(error_));
+    return std::move(value_);
   }
   [[gnu::always_inline]] constexpr T&& value() && {
-    if (!has_value()) refuse_access<E>(detail::move(*this).error());
-    return *detail::move(*this);
+    if (!has_value_) bad_access<E>(std::move(error_));
+    return std::move(value_);
   }
 
-  /// The value, or `T(otherwise)`.
+  /// Returns the value, or `T(otherwise)`.
   template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) const& {
-    return has_value() ? **this : static_cast<T>(static_cast<U&&>(otherwise));
+    return has_value_ ? value_ : static_cast<T>(static_cast<U&&>(otherwise));
   }
   template <class U = remove_cv_t<T>> constexpr T value_or(U&& otherwise) && {
-    return has_value() ? *detail::move(*this) : static_cast<T>(static_cast<U&&>(otherwise));
+    return has_value_ ? std::move(value_) : static_cast<T>(static_cast<U&&>(otherwise));
   }
 
-  /// The error, or `E(otherwise)`.
+  /// Returns the error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return static_cast<G&&>(otherwise);
-    return error();
+    if (has_value_) return static_cast<G&&>(otherwise);
+    return error_;
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return static_cast<G&&>(otherwise);
-    return detail::move(*this).error();
+    if (has_value_) return static_cast<G&&>(otherwise);
+    return std::move(error_);
   }
 
-  /// Equal in state and in what they hold.
-  template <class U, class G>
-    requires is_object<U>
-  friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
-    if (a.has_value() != b.has_value()) return false;
-    return a.has_value() ? static_cast<bool>(*a == *b) : static_cast<bool>(a.error() == b.error());
+  /// Passes the value to `f`, which returns an `expected` with the same error type; keeps an error.
+  template <class F> constexpr auto and_then(F&& f) & {
+    return monadic::and_then(*this, static_cast<F&&>(f));
   }
-  template <class U> friend constexpr bool operator==(const expected& a, const U& value) {
-    return a.has_value() && static_cast<bool>(*a == value);
+  template <class F> constexpr auto and_then(F&& f) const& {
+    return monadic::and_then(*this, static_cast<F&&>(f));
   }
-  template <class G>
-  friend constexpr bool operator==(const expected& a, const unexpected<G>& failure) {
-    return !a.has_value() && static_cast<bool>(a.error() == failure.error());
+  template <class F> constexpr auto and_then(F&& f) && {
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto and_then(F&& f) const&& {
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a value.
+  template <class F> constexpr auto or_else(F&& f) & {
+    return monadic::or_else(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) const& {
+    return monadic::or_else(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) && {
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) const&& {
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Replaces the value by what `f` returns for it; keeps an error.
+  template <class F> constexpr auto transform(F&& f) & {
+    return monadic::transform(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) const& {
+    return monadic::transform(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) && {
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) const&& {
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Replaces the error by what `f` returns for it; keeps a value.
+  template <class F> constexpr auto transform_error(F&& f) & {
+    return monadic::transform_error(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) const& {
+    return monadic::transform_error(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) && {
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) const&& {
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
 
  private:
-  friend struct result_of_call;
+  friend struct monadic;
 
+  /// Holds what `call()` returns, without moving it.
   template <class F>
-  constexpr explicit expected(value_of_t which, F&& call)
-      : base(built_t{}, which, static_cast<F&&>(call)) {}
+  constexpr expected(value_of_call, F&& call)
+      : value_(static_cast<F&&>(call)()), has_value_(true) {}
   template <class F>
-  constexpr explicit expected(error_of_t which, F&& call)
-      : base(built_t{}, which, static_cast<F&&>(call)) {}
+  constexpr expected(error_of_call, F&& call)
+      : error_(static_cast<F&&>(call)()), has_value_(false) {}
+
+  /// Ends the lifetime of the value or the error.
+  constexpr void destroy() noexcept {
+    if constexpr (!(plain<E> && plain<T>)) {
+      if (has_value_) {
+        value_.~T();
+      } else {
+        error_.~E();
+      }
+    }
+  }
+
+  // Begin the lifetime of a value or an error in an object that holds neither. Assigning the whole
+  // object does so in constant evaluation, too.
+  template <class... Args> constexpr void make_value(Args&&... args) {
+    if constexpr (plain<E> && plain<T>) {
+      *this = expected(std::in_place, static_cast<Args&&>(args)...);
+    } else {
+      fallback::construct(value_, static_cast<Args&&>(args)...);
+      has_value_ = true;
+    }
+  }
+  template <class... Args> constexpr void make_error(Args&&... args) {
+    if constexpr (plain<E> && plain<T>) {
+      *this = expected(unexpect, static_cast<Args&&>(args)...);
+    } else {
+      fallback::construct(error_, static_cast<Args&&>(args)...);
+      has_value_ = false;
+    }
+  }
+  template <class Other> constexpr void copy_from(Other&& other) {
+    if (other.has_value()) {
+      make_value(*static_cast<Other&&>(other));
+    } else {
+      make_error(static_cast<Other&&>(other).error());
+    }
+  }
+
+  template <class U> constexpr void assign_value(U&& value) {
+    if (has_value_) {
+      value_ = static_cast<U&&>(value);
+    } else if constexpr (plain<E> && plain<T>) {
+      make_value(static_cast<U&&>(value));
+    } else {
+      fallback::replace(error_, value_, static_cast<U&&>(value));
+      has_value_ = true;
+    }
+  }
+  template <class G> constexpr void assign_error(G&& error) {
+    if (!has_value_) {
+      error_ = static_cast<G&&>(error);
+    } else if constexpr (plain<E> && plain<T>) {
+      make_error(static_cast<G&&>(error));
+    } else {
+      fallback::replace(value_, error_, static_cast<G&&>(error));
+      has_value_ = false;
+    }
+  }
+
+  /// Swaps the value of this object with the error of the other one.
+  constexpr void swap_value_with_error(expected& other) {
+    if constexpr (plain<E> && plain<T>) {
+      const expected old = *this;
+      *this = other;
+      other = old;
+    } else {
+      if constexpr (nothrow_constructible<E, E>) {
+        fallback::exchange(other.error_, other.value_, error_, value_);
+      } else {
+        fallback::exchange(value_, error_, other.value_, other.error_);
+      }
+      has_value_ = false;
+      other.has_value_ = true;
+    }
+  }
+
+  union {
+    T value_;
+    E error_;
+  };
+  bool has_value_;
 };
+
+template <class T, class E>
+  requires requires(expected<T, E>& a) { a.swap(a); }
+constexpr void swap(expected<T, E>& a, expected<T, E>& b) noexcept(noexcept(a.swap(b))) {
+  a.swap(b);
+}
+
+/// Equal if both hold equal values, or both hold equal errors.
+template <class T, class E, class U, class G>
+constexpr bool operator==(const expected<T, E>& a, const expected<U, G>& b) {
+  if (a.has_value() != b.has_value()) return false;
+  if (!a.has_value()) return static_cast<bool>(a.error() == b.error());
+  if constexpr (is_void<T>) {
+    static_assert(is_void<U>, "success cannot be compared with a value");
+    return true;
+  } else {
+    return static_cast<bool>(*a == *b);
+  }
+}
+template <class T, class E, class U>
+constexpr bool operator==(const expected<T, E>& a, const U& value) {
+  return a.has_value() && static_cast<bool>(*a == value);
+}
+template <class T, class E, class G>
+constexpr bool operator==(const expected<T, E>& a, const unexpected<G>& failure) {
+  return !a.has_value() && static_cast<bool>(a.error() == failure.error());
+}
 
 }  // namespace gpu::inline v0::fallback::inline abi

@@ -1,30 +1,27 @@
 #pragma once
 /// \file
-/// The stand-in for `std::expected<void, E>`: success, or an error. Includes the primary template,
-/// so that this header is the whole stand-in.
+/// The stand-in for `std::expected<void, E>`: success, or an error. It includes the primary
+/// template, so this header is the whole stand-in.
 
 #include <gpu/core/detail/expected/expected.hpp>
 
 #include <initializer_list>
+#include <utility>
 
 namespace gpu::inline v0::fallback::inline abi {
 
-/// Whether a success or an error in `expected<U, G>` can become that of an `expected<void, E>`.
+/// Whether an `expected<U, G>`, whose error is seen as `GF`, converts to an `expected<void, E>`.
 template <class GF, class E, class U, class G>
-concept converts_error = is_void<U> && constructible<E, GF> && unrelated_error<E, expected<U, G>>;
-
-template <class G, class E>
-concept assigns_error = constructible<E, G> && assignable<E&, G>;
+concept converts_error = is_void<U> && !same<G, E> && constructible<E, GF> &&
+                         !constructs_from_expected<unexpected<E>, expected<U, G>>;
 
 /// Success, or the error that explains the failure.
 template <class T, class E>
   requires is_void<T>
-class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
-                                     public monadic<expected<T, E>, T, E> {
+class [[nodiscard]] expected<T, E> {
   static_assert(is_error_type<E>,
-                "the error is an object type: no reference, array, const or "
-                "volatile type, and no unexpected");
-  using base = storage<nothing, E>;
+                "the error must be an object type: not a reference, an array, a const or volatile "
+                "type, or an unexpected");
 
  public:
   using value_type = T;
@@ -33,123 +30,254 @@ class [[nodiscard]] expected<T, E> : private storage<nothing, E>,
   template <class U> using rebind = expected<U, error_type>;
 
   /// Success.
-  constexpr expected() noexcept : base(built_t{}, value_t{}) {}
-  constexpr explicit expected(const std::in_place_t&) noexcept : base(built_t{}, value_t{}) {}
+  constexpr expected() noexcept : nothing_(), has_value_(true) {}
+  constexpr explicit expected(std::in_place_t) noexcept : nothing_(), has_value_(true) {}
+
+  // Special members that the compiler generates, if there is nothing to do but to copy bytes.
+#if !defined(__clang__) || __clang_major__ >= 16
+  constexpr expected(const expected&)
+    requires plain<E>
+  = default;
+  constexpr expected(expected&&)
+    requires plain<E>
+  = default;
+  constexpr expected& operator=(const expected&)
+    requires plain<E>
+  = default;
+  constexpr expected& operator=(expected&&)
+    requires plain<E>
+  = default;
+  constexpr ~expected()
+    requires plain<E>
+  = default;
+#endif
+
+  constexpr expected(const expected& other) noexcept(nothrow_copy_constructible<E>)
+    requires copy_constructible<E>
+      : nothing_(), has_value_(true) {
+    if (!other.has_value_) make_error(other.error_);
+  }
+  constexpr expected(expected&& other) noexcept(nothrow_move_constructible<E>)
+    requires move_constructible<E>
+      : nothing_(), has_value_(true) {
+    if (!other.has_value_) make_error(std::move(other.error_));
+  }
 
   /// Holds what `other` holds, converted.
   template <class U, class G>
     requires converts_error<const G&, E, U, G>
   constexpr explicit(!convertible<const G&, E>) expected(const expected<U, G>& other)
-      : base(converted_t{}, other) {}
+      : nothing_(), has_value_(true) {
+    if (!other) make_error(other.error());
+  }
   template <class U, class G>
     requires converts_error<G, E, U, G>
   constexpr explicit(!convertible<G, E>) expected(expected<U, G>&& other)
-      : base(converted_t{}, detail::move(other)) {}
+      : nothing_(), has_value_(true) {
+    if (!other) make_error(std::move(other).error());
+  }
 
   /// Holds the error.
   template <class G>
     requires constructible<E, const G&>
   constexpr explicit(!convertible<const G&, E>)
       expected(const unexpected<G>& failure) noexcept(nothrow_constructible<E, const G&>)
-      : base(built_t{}, error_t{}, failure.error()) {}
+      : error_(failure.error()), has_value_(false) {}
   template <class G>
     requires constructible<E, G>
   constexpr explicit(!convertible<G, E>)
       expected(unexpected<G>&& failure) noexcept(nothrow_constructible<E, G>)
-      : base(built_t{}, error_t{}, detail::move(failure).error()) {}
+      : error_(std::move(failure).error()), has_value_(false) {}
 
   /// Builds the error in place.
   template <class... Args>
     requires constructible<E, Args...>
   constexpr explicit expected(unexpect_t,
                               Args&&... args) noexcept(nothrow_constructible<E, Args...>)
-      : base(built_t{}, error_t{}, static_cast<Args&&>(args)...) {}
+      : error_(static_cast<Args&&>(args)...), has_value_(false) {}
   template <class U, class... Args>
-    requires list_constructible<E, U, Args...>
+    requires constructible<E, std::initializer_list<U>&, Args...>
   constexpr explicit expected(unexpect_t, std::initializer_list<U> list, Args&&... args)
-      : base(built_t{}, error_t{}, list, static_cast<Args&&>(args)...) {}
+      : error_(list, static_cast<Args&&>(args)...), has_value_(false) {}
+
+  constexpr ~expected() {
+    if (!has_value_) error_.~E();
+  }
+
+  /// Copies or moves what `other` holds. If that throws after a success, this object is a success.
+  constexpr expected& operator=(const expected& other) noexcept(nothrow_copyable<E>)
+    requires copy_assignable<E>
+  {
+    other.has_value_ ? emplace() : assign_error(other.error_);
+    return *this;
+  }
+  constexpr expected& operator=(expected&& other) noexcept(nothrow_movable<E>)
+    requires move_assignable<E>
+  {
+    other.has_value_ ? emplace() : assign_error(std::move(other.error_));
+    return *this;
+  }
 
   /// Assigns an error.
   template <class G>
-    requires assigns_error<const G&, E>
+    requires constructible<E, const G&> && assignable<E&, const G&>
   constexpr expected& operator=(const unexpected<G>& failure) {
-    fallback::assign_error(this->held, failure.error());
+    assign_error(failure.error());
     return *this;
   }
   template <class G>
-    requires assigns_error<G, E>
+    requires constructible<E, G> && assignable<E&, G>
   constexpr expected& operator=(unexpected<G>&& failure) {
-    fallback::assign_error(this->held, detail::move(failure).error());
+    assign_error(std::move(failure).error());
     return *this;
   }
 
   /// Makes it a success.
-  constexpr void emplace() noexcept { fallback::replace_by_value(this->held); }
-
-  constexpr void swap(expected& other) noexcept(nothrow_swappable<E>)
-    requires swappable_when_held<nothing, E>
-  {
-    fallback::swap_payloads(this->held, other.held);
-  }
-  friend constexpr void swap(expected& a, expected& b) noexcept(noexcept(a.swap(b)))
-    requires swappable_when_held<nothing, E>
-  {
-    a.swap(b);
+  constexpr void emplace() noexcept {
+    if constexpr (plain<E>) {
+      *this = expected();
+    } else {
+      if (!has_value_) error_.~E();
+      has_value_ = true;
+    }
   }
 
-  /// Whether there is a value.
-  constexpr bool has_value() const noexcept { return this->held.has_value; }
-  constexpr explicit operator bool() const noexcept { return this->held.has_value; }
+  constexpr void swap(expected& other) noexcept(nothrow_move_constructible<E> &&
+                                                swapping::nothrow_swappable<E>)
+    requires swapping::swappable<E> && move_constructible<E>
+  {
+    using std::swap;
+    if (!has_value_ && !other.has_value_) {
+      swap(error_, other.error_);
+    } else if (!has_value_) {
+      other.make_error(std::move(error_));
+      emplace();
+    } else if (!other.has_value_) {
+      make_error(std::move(other.error_));
+      other.emplace();
+    }
+  }
+  /// Returns whether it is a success.
+  constexpr bool has_value() const noexcept { return has_value_; }
+  constexpr explicit operator bool() const noexcept { return has_value_; }
 
-  /// The error. Undefined where there is a value.
-  constexpr const E& error() const& noexcept { return this->held.error; }
-  constexpr E& error() & noexcept { return this->held.error; }
-  constexpr const E&& error() const&& noexcept { return detail::move(this->held.error); }
-  constexpr E&& error() && noexcept { return detail::move(this->held.error); }
+  /// Returns the error. Undefined after a success.
+  constexpr const E& error() const& noexcept { return error_; }
+  constexpr E& error() & noexcept { return error_; }
+  constexpr const E&& error() const&& noexcept { return std::move(error_); }
+  constexpr E&& error() && noexcept { return std::move(error_); }
 
-  /// Does nothing. Undefined where there is an error.
+  /// Does nothing. Undefined if there is an error.
   constexpr void operator*() const noexcept {}
 
-  /// Where there is an error, throws `bad_expected_access<E>` with it; without exceptions, says so
-  /// on stderr and ends the program.
+  /// If there is an error, throws it in a `bad_expected_access<E>`; in a program without
+  /// exceptions, prints it to stderr and ends the program.
   [[gnu::always_inline]] constexpr void value() const& {
-    static_assert(constructible<E, const E&>, "value() copies the error into the exception");
-    if (!has_value()) refuse_access<E>(error());
+    if (!has_value_) bad_access<E>(error_);
   }
   [[gnu::always_inline]] constexpr void value() && {
-    static_assert(constructible<E, const E&> && constructible<E, E>,
-                  "value() moves the error into the exception");
-    if (!has_value()) refuse_access<E>(detail::move(*this).error());
+    if (!has_value_) bad_access<E>(std::move(error_));
   }
 
-  /// The error, or `E(otherwise)`.
+  /// Returns the error, or `E(otherwise)`.
   template <class G = E> constexpr E error_or(G&& otherwise) const& {
-    if (has_value()) return static_cast<G&&>(otherwise);
-    return error();
+    if (has_value_) return static_cast<G&&>(otherwise);
+    return error_;
   }
   template <class G = E> constexpr E error_or(G&& otherwise) && {
-    if (has_value()) return static_cast<G&&>(otherwise);
-    return detail::move(*this).error();
+    if (has_value_) return static_cast<G&&>(otherwise);
+    return std::move(error_);
   }
 
-  /// Both a success, or errors that are equal.
-  template <class U, class G>
-    requires is_void<U>
-  friend constexpr bool operator==(const expected& a, const expected<U, G>& b) {
-    if (a.has_value() != b.has_value()) return false;
-    return a.has_value() || static_cast<bool>(a.error() == b.error());
+  /// Calls `f` after a success, which returns an `expected` with the same error type; keeps an
+  /// error.
+  template <class F> constexpr auto and_then(F&& f) & {
+    return monadic::and_then(*this, static_cast<F&&>(f));
   }
-  template <class G>
-  friend constexpr bool operator==(const expected& a, const unexpected<G>& failure) {
-    return !a.has_value() && static_cast<bool>(a.error() == failure.error());
+  template <class F> constexpr auto and_then(F&& f) const& {
+    return monadic::and_then(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto and_then(F&& f) && {
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto and_then(F&& f) const&& {
+    return monadic::and_then(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Passes the error to `f`, which returns an `expected` with the same value type; keeps a
+  /// success.
+  template <class F> constexpr auto or_else(F&& f) & {
+    return monadic::or_else(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) const& {
+    return monadic::or_else(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) && {
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto or_else(F&& f) const&& {
+    return monadic::or_else(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Calls `f` after a success and holds what it returns; keeps an error.
+  template <class F> constexpr auto transform(F&& f) & {
+    return monadic::transform(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) const& {
+    return monadic::transform(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) && {
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform(F&& f) const&& {
+    return monadic::transform(std::move(*this), static_cast<F&&>(f));
+  }
+
+  /// Replaces the error by what `f` returns for it; keeps a success.
+  template <class F> constexpr auto transform_error(F&& f) & {
+    return monadic::transform_error(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) const& {
+    return monadic::transform_error(*this, static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) && {
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
+  }
+  template <class F> constexpr auto transform_error(F&& f) const&& {
+    return monadic::transform_error(std::move(*this), static_cast<F&&>(f));
   }
 
  private:
-  friend struct result_of_call;
+  friend struct monadic;
 
+  /// Holds the error that `call()` returns, without moving it.
   template <class F>
-  constexpr explicit expected(error_of_t which, F&& call)
-      : base(built_t{}, which, static_cast<F&&>(call)) {}
+  constexpr expected(error_of_call, F&& call)
+      : error_(static_cast<F&&>(call)()), has_value_(false) {}
+
+  /// Turns a success into an error. Assigning the whole object does so in constant evaluation, too.
+  template <class... Args> constexpr void make_error(Args&&... args) {
+    if constexpr (plain<E>) {
+      *this = expected(unexpect, static_cast<Args&&>(args)...);
+    } else {
+      fallback::construct(error_, static_cast<Args&&>(args)...);
+      has_value_ = false;
+    }
+  }
+  template <class G> constexpr void assign_error(G&& error) {
+    if (has_value_) {
+      make_error(static_cast<G&&>(error));
+    } else {
+      error_ = static_cast<G&&>(error);
+    }
+  }
+
+  union {
+    struct {
+    } nothing_;
+    E error_;
+  };
+  bool has_value_;
 };
 
 }  // namespace gpu::inline v0::fallback::inline abi

@@ -47,7 +47,7 @@ inline result<std::size_t> choose_segment(const caching_options& options, std::s
   out << "asked for " << bytes << " bytes; the limit of this allocator is " << limit
       << " bytes, of which " << held << " are held";
   return fail(
-      noted_error(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
+      record_error(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
                       .with_details(out.finish())
                       .with_values(bytes, limit)));
 }
@@ -135,7 +135,7 @@ cuda_error explain_held_memory(cuda_error error, std::size_t held_bytes, std::si
   if (lines_left < 0) out << "\n  (and more segments)";
   out << '\n';
   const std::uint64_t asked = error.asked(), limit = error.limit();
-  return noted_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
+  return record_error(detail::move(error).with_details(out.finish()).with_values(asked, limit));
 }
 
 }  // namespace gpu::inline v0::detail

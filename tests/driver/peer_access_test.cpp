@@ -1,4 +1,4 @@
-#include <gpu/driver/peer.hpp>
+#include <gpu/driver/peer_access.hpp>
 
 #include "support/captured.hpp"
 #include "support/host_memory.hpp"

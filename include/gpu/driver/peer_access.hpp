@@ -17,7 +17,7 @@ enum class peer_attribute : int {
       CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED,
 };
 
-/// The attribute's name, such as "access_supported"; null for a value that is none.
+/// Returns the attribute's name, such as "access_supported"; null for any other value.
 constexpr const char* name_of(peer_attribute attribute) noexcept {
   switch (attribute) {
     case peer_attribute::performance_rank:
@@ -53,13 +53,13 @@ template <> struct peer_attribute_value<peer_attribute::performance_rank> {
                  static_cast<std::uint64_t>(b.native()));
 }
 
-/// What a call told of two devices: where there is not one of them, its index and the number of
-/// devices.
-inline result<> told_of_devices(result<> told, device a, device b, source_location where) noexcept {
-  if (told.has_value()) [[likely]]
-    return told;
-  told = told_of_device(detail::move(told), a.native(), where);
-  return told_of_device(detail::move(told), b.native(), where);
+/// As `explain_device`, for a call about two devices: names the one that does not exist and the
+/// number of devices.
+inline result<> explain_devices(result<> failed, device a, device b,
+                                source_location where) noexcept {
+  if (failed.has_value()) return failed;
+  failed = explain_device(detail::move(failed), a.native(), where);
+  return explain_device(detail::move(failed), b.native(), where);
 }
 
 }  // namespace detail
@@ -77,10 +77,10 @@ result<peer_attribute_t<Attribute>> attribute(
     device from, device to, source_location where = source_location::current()) noexcept {
   if (from == to) {
     return detail::fail(detail::no_peers_error(
-        "gpu::attribute", from, to, "a device is no peer of its own. Give two devices.", where));
+        "gpu::attribute", from, to, "a device is not its own peer. Pass two devices.", where));
   }
   int value = 0;
-  GPU_TRY(detail::told_of_devices(
+  GPU_TRY(detail::explain_devices(
       driver::call<&driver::entry_points::device_get_p2p_attribute>(
           where, &value, static_cast<CUdevice_P2PAttribute>(Attribute), from.native(), to.native()),
       from, to, where));
@@ -93,7 +93,7 @@ result<peer_attribute_t<Attribute>> attribute(
 inline result<bool> can_access_peer(device from, device to,
                                     source_location where = source_location::current()) noexcept {
   int can = 0;
-  GPU_TRY(detail::told_of_devices(driver::call<&driver::entry_points::device_can_access_peer>(
+  GPU_TRY(detail::explain_devices(driver::call<&driver::entry_points::device_can_access_peer>(
                                       where, &can, from.native(), to.native()),
                                   from, to, where));
   return can != 0;
@@ -101,7 +101,7 @@ inline result<bool> can_access_peer(device from, device to,
 
 namespace detail {
 
-/// A peer that cannot be reached is told from other failures by a sentence.
+/// Enables peer access, or says why the peer cannot be reached.
 template <class Pair>
 result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location where) noexcept {
   constexpr const char* function = "gpu::peer_access::enable";
@@ -117,7 +117,7 @@ result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location wh
                                                                       to.native()));
   if (can == 0) {
     return fail(no_peers_error(function, from, to,
-                               "there is no link between them that would do. Copy between them "
+                               "no link between them supports peer access. Copy between them "
                                "instead, which goes through the host; nvidia-smi topo -m shows "
                                "the links.",
                                where));
@@ -135,7 +135,7 @@ result<> enable_peer_access(const Pair& pair, bool& holds_it, source_location wh
 ///
 /// Where somebody else had enabled it before, with a call of their own, the object holds nothing:
 /// the access is as theirs, and lasts until they end it. Whoever enables it after this object did
-/// is told so by the driver, and loses it with this object.
+/// gets an error from the driver, and loses the access with this object.
 ///
 /// Memory of stream-ordered pools has access rights of its own. Move-only; empty after a move.
 /// **Capture**: neither its beginning nor its end is allowed, unless the capture and the thread are

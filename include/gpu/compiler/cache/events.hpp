@@ -1,0 +1,34 @@
+#pragma once
+/// \file
+/// `cache_events`: counts what a cache has done.
+
+#include <cstdint>
+
+namespace gpu::inline v0::detail {
+
+/// Something that a cache counts; `gpu::cache_counters` explains each.
+enum class cache_event : unsigned char {
+  from_memory,
+  from_disk,
+  compiled,
+  waited,
+  stored,
+  damaged,
+  evicted,
+};
+
+/// Counts events. **Threads**: any number at once.
+class cache_events {
+ public:
+  void add(cache_event event, std::uint64_t count = 1) noexcept {
+    __atomic_fetch_add(&counts_[static_cast<int>(event)], count, __ATOMIC_RELAXED);
+  }
+  std::uint64_t count(cache_event event) const noexcept {
+    return __atomic_load_n(&counts_[static_cast<int>(event)], __ATOMIC_RELAXED);
+  }
+
+ private:
+  std::uint64_t counts_[static_cast<int>(cache_event::evicted) + 1] = {};
+};
+
+}  // namespace gpu::inline v0::detail

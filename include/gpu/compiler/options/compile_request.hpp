@@ -1,0 +1,28 @@
+#pragma once
+/// \file
+/// `compile_request`: what to compile and how, with nothing left to the device or the environment.
+
+#include <gpu/compiler/program.hpp>
+
+namespace gpu::inline v0::detail {
+
+/// What to compile and how, with nothing left to the device or the environment.
+struct compile_request {
+  const program& source;
+  gpu::architecture architecture;     ///< real or virtual
+  sequence<text> options = {};        ///< as NVRTC takes them, in one order; no include folders
+  sequence<text> folders = {};        ///< the user's include folders, in their order
+  sequence<text> found_folders = {};  ///< those of the toolkit; searched after the user's
+  text compiler = {};                 ///< NVRTC's version and build; empty if there is no NVRTC
+  sequence<text> variables = {};      ///< the environment variables that change NVRTC's output
+};
+
+/// Returns whether an option is among those of the request, exactly as `name`.
+inline bool has_option(const compile_request& request, string_ref name) noexcept {
+  for (const text& option : request.options) {
+    if (string_ref(option) == name) return true;
+  }
+  return false;
+}
+
+}  // namespace gpu::inline v0::detail
