@@ -217,7 +217,7 @@ TEST_CASE("capture: where the modules cannot be kept there is no graph",
       CHECK(ended.has_value() != failed);
       if (!ended.has_value()) {
         CHECK(ended.error() == gpu::errc::out_of_host_memory);
-        CHECK(test::says(ended.error(), "capture_modules_test.cpp", "Free host memory"));
+        CHECK(test::says(ended.error(), "capture_modules_test.cpp", "ree host memory"));
       }
     }
     CHECK(driver.live_objects() == alive);

@@ -77,7 +77,7 @@ TEST_CASE("graph memory: each attribute is the driver's", "[graph][memory]") {
                                             void* value) {
     CHECK(device == 0);
     asked.push_back(which);
-    *static_cast<cuuint64_t*>(value) = 0x100000000ull + which;
+    *static_cast<cuuint64_t*>(value) = 0x100000000ull + static_cast<cuuint64_t>(which);
     return CUDA_SUCCESS;
   };
   const gpu::driver::scoped_entry_points in_force(table);

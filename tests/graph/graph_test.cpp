@@ -161,8 +161,8 @@ TEST_CASE("graph: an update that is refused says why", "[graph]") {
     CHECK(error.code() == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
     CUgraphNodeType kind{};
     const bool known = told != nullptr && real->graph_node_get_type(told, &kind) == CUDA_SUCCESS;
-    const std::string place =
-        std::string(", at a node of kind ") + gpu::name_of(static_cast<gpu::graph_node_kind>(kind));
+    const std::string place = std::string(", for a node of kind ") +
+                              gpu::name_of(static_cast<gpu::graph_node_kind>(kind));
     CHECK(error.message().contains(place.c_str()) == known);
     const auto why = static_cast<gpu::graph_update_result>(error.asked());
     CHECK(says(error, gpu::name_of(why), "instantiate the new graph"));

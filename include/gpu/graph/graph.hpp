@@ -23,7 +23,7 @@ class graph : public graph_operations<graph> {
     CUgraph native = nullptr;
     detail::destroy_put_aside();
     const context_ref in = GPU_TRY(on.resolve("gpu::graph::create", where));
-    GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0u));
+    GPU_TRY(driver::call<&driver::entry_points::graph_create>(where, &native, 0));
     graph owner = graph::adopt(graph_ref::from_native(native, in));
     GPU_TRY(detail::graph_access::add_keeper(owner, "gpu::graph::create", where));
     return owner;

@@ -195,7 +195,7 @@ class graph_exec {
     GPU_TRY(detail::require(*this, "gpu::graph_exec::set_enabled", where));
     GPU_TRY(detail::require(node, "gpu::graph_exec::set_enabled", where));
     result<> set = driver::call<&driver::entry_points::graph_node_set_enabled>(
-        where, native(), node.native(), enabled ? 1u : 0u);
+        where, native(), node.native(), enabled);
     if (set.has_value()) return set;
     return detail::fail(detail::explain_set_enabled(detail::move(set).error(), node));
   }

@@ -292,7 +292,7 @@ TEST_CASE("graph: a graph is not moved into what is inside of it", "[graph][refu
   for (const gpu::cuda_error& error :
        {error_of(inner_name.add({}, moved)), error_of(once.body().add({}, around))}) {
     CHECK(error == gpu::errc::invalid_argument);
-    CHECK(test::says(error, "gpu::child_graph_node", "cannot hold itself", "gpu::graph::clone"));
+    CHECK(test::says(error, "gpu::child_graph_node", "cannot contain itself", "gpu::graph::clone"));
   }
   CHECK(added.count() == 0);
 }

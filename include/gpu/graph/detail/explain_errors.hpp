@@ -110,7 +110,7 @@ result<> change_edge(CUgraph graph, graph_node first, graph_node second,
   if constexpr (Member == &driver::entry_points::graph_add_dependencies)
     if (first == second) return fail(same_node_error(where));
   const CUgraphNode from = first.native(), to = second.native();
-  result<> changed = driver::call<Member>(where, graph, &from, &to, data, std::size_t{1});
+  result<> changed = driver::call<Member>(where, graph, &from, &to, data, 1);
   if (changed.has_value()) return changed;
   return fail(explain_edge(detail::move(changed).error(), graph, first, second));
 }
