@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// The whole library, except `gpu/testing/` and `gpu/interop/`, which needs the headers of other libraries.
+/// The whole library, except `gpu/testing/` and `gpu/interop/`, which needs the headers of other
+/// libraries.
 
 #include <gpu/compiler.hpp>
 #include <gpu/core/last_error.hpp>

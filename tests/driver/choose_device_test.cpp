@@ -252,8 +252,8 @@ TEST_CASE("default_device: what the environment names", "[driver][device]") {
     }
     CHECK(refused("99999", gpu::errc::index_out_of_range, "devices"));
     for (const char* nonsense : {"first", "-1", "1x", "99999999999999999999", "~"}) {
-      CHECK(refused(nonsense, gpu::errc::invalid_argument, "which does not name a device", "0000:3b:00.0",
-                    "Set it to an index such as 0", "GPU-8f6d2a71"));
+      CHECK(refused(nonsense, gpu::errc::invalid_argument, "which does not name a device",
+                    "0000:3b:00.0", "Set it to an index such as 0", "GPU-8f6d2a71"));
     }
     CHECK(refused("ffff:ff:1f.0", gpu::errc::invalid_argument, "no device is at"));
     CHECK(refused("GPU-xyz", gpu::errc::invalid_argument, "nvidia-smi -L"));

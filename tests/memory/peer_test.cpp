@@ -190,8 +190,7 @@ TEST_CASE("peer: a span of another context is refused with both", "[memory][copy
   two_contexts t;
   gpu::cuda_error error = error_of(gpu::peer(t.second, t.a.span()));
   CHECK(error == gpu::errc::wrong_context);
-  CHECK(says(error, "gpu::peer", "span belongs to device 0", "the context to",
-             "peer_test.cpp"));
+  CHECK(says(error, "gpu::peer", "span belongs to device 0", "the context to", "peer_test.cpp"));
   CHECK(error.asked() == 0);
   CHECK(error.limit() == static_cast<std::uint64_t>(t.second_device.native()));
   CHECK(error_of(gpu::peer(gpu::context_ref{}, t.a.span())) == gpu::errc::empty_handle);

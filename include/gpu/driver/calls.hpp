@@ -18,8 +18,8 @@ namespace detail {
                                                                  source_location where) noexcept {
   if (table.start_failure != CUDA_SUCCESS) {
     return gpu::detail::record_error(cuda_error(error_domain::driver,
-                                               static_cast<int>(table.start_failure),
-                                               table.unavailable_detail, where));
+                                                static_cast<int>(table.start_failure),
+                                                table.unavailable_detail, where));
   }
   const char* call = entry_point_list[index].name;
   gpu::detail::text_builder out;

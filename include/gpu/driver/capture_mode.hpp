@@ -123,7 +123,7 @@ inline result<> explain_no_capture(result<> told, const char* otherwise) noexcep
   out << "the stream is not being captured, so that there is no graph to add this to. Begin a "
          "capture before, or use gpu::"
       << otherwise << '.';
-  return fail(record_error(std::move(told).error().with_details(out.finish())));
+  return fail(record_error(detail::move(told).error().with_details(out.finish())));
 }
 
 }  // namespace detail

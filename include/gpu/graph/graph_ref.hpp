@@ -234,8 +234,9 @@ inline share_taking shares_for(const graph_ref& graph, const char* function,
 inline result<> keep_taken(const graph_ref& graph, share_taking& taking) noexcept {
   graph_keeper* const keeper = graph_access::keeper_of(graph);
   if (keeper == nullptr)
-    return keep_by_driver(graph.native(), std::move(taking.taken), taking.function, taking.where);
-  add_shares(keeper->shares, std::move(taking.taken));
+    return keep_by_driver(graph.native(), detail::move(taking.taken), taking.function,
+                          taking.where);
+  add_shares(keeper->shares, detail::move(taking.taken));
   return {};
 }
 

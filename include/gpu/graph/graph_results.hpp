@@ -82,8 +82,8 @@ inline cuda_error explain_instantiate_error(
              "graph already; instantiate the other graph, or destroy the executable graph.";
   }
   return record_error(detail::move(error)
-                         .with_details(out.finish())
-                         .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
+                          .with_details(out.finish())
+                          .with_values(static_cast<std::uint64_t>(parameters.result_out), 0));
 }
 
 /// Says why an executable graph could not be updated, and which kind of node is the reason.
@@ -103,8 +103,8 @@ inline cuda_error explain_update_error(cuda_error error, const CUgraphExecUpdate
   }
   out << "; instantiate the new graph.";
   return record_error(detail::move(error)
-                         .with_details(out.finish())
-                         .with_values(static_cast<std::uint64_t>(info.result), 0));
+                          .with_details(out.finish())
+                          .with_values(static_cast<std::uint64_t>(info.result), 0));
 }
 
 }  // namespace detail

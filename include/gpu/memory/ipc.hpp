@@ -57,7 +57,7 @@ inline result<> export_memory(CUdeviceptr address, std::size_t bytes, memory_han
         driver::call<&driver::entry_points::ipc_get_mem_handle>(where, &made.native, base);
     if (!done.has_value()) {
       return fail(explain_code(
-          std::move(done).error(), CUDA_ERROR_INVALID_VALUE,
+          detail::move(done).error(), CUDA_ERROR_INVALID_VALUE,
           "only memory of cuMemAlloc can be exported, which gpu::device_buffer::create(device, "
           "count) allocates; for memory of a stream or a pool use gpu::export_allocation"));
     }

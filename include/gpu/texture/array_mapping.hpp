@@ -209,7 +209,7 @@ result<> change_mapping(const char* function, stream_ref stream, const Array& ar
     return done;
   }
   // The driver does not report whether the memory was created as a tile pool.
-  return fail(record_error(std::move(done).error().with_details(
+  return fail(record_error(detail::move(done).error().with_details(
       text("physical memory for arrays must be created with {.tile_pool = true}"))));
 }
 

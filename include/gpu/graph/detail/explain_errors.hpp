@@ -197,8 +197,8 @@ inline cuda_error explain_set_enabled(cuda_error error, graph_node node) noexcep
            "without it.";
   }
   return record_error(detail::move(error)
-                         .with_details(out.finish())
-                         .with_values(static_cast<std::uint64_t>(*kind), 0));
+                          .with_details(out.finish())
+                          .with_values(static_cast<std::uint64_t>(*kind), 0));
 }
 
 /// Says that the stream is being captured, if it is. `cure` continues that sentence.

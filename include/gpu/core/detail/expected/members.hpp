@@ -52,7 +52,9 @@ template <class X> struct taken_out {
   X object;
   bool armed = true;
 
-  explicit taken_out(X& from) : storage(from), object(detail::move(from)) { fallback::destroy(from); }
+  explicit taken_out(X& from) : storage(from), object(detail::move(from)) {
+    fallback::destroy(from);
+  }
   taken_out(const taken_out&) = delete;
   taken_out& operator=(const taken_out&) = delete;
   ~taken_out() {

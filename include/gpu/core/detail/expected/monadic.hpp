@@ -5,7 +5,6 @@
 
 #include <gpu/core/detail/expected/unexpected.hpp>
 
-
 namespace gpu::inline v0::fallback::inline abi {
 
 struct value_of_call {};  ///< Selects the constructor that stores the value that a call returns.

@@ -48,8 +48,8 @@ inline result<std::size_t> choose_segment(const caching_options& options, std::s
       << " bytes, of which " << held << " are held";
   return fail(
       record_error(cuda_error(error_domain::driver, CUDA_ERROR_OUT_OF_MEMORY, function, where)
-                      .with_details(out.finish())
-                      .with_values(bytes, limit)));
+                       .with_details(out.finish())
+                       .with_values(bytes, limit)));
 }
 
 inline bool is_out_of_memory(const cuda_error& error) noexcept {
