@@ -265,7 +265,7 @@ TEST_CASE("each call of nvJitLink may fail", "[compiler][link]") {
     const gpu::nvjitlink::scoped_entry_points in_force(huge);
     const gpu::cuda_error error = test::error_of(link());
     CHECK(error == gpu::errc::out_of_host_memory);
-    CHECK(test::says(error, "no 1152921504606846976 bytes left for what nvJitLink made"));
+    CHECK(test::says(error, "no 1152921504606846976 bytes left for the output of nvJitLink"));
   }
   // Without its logs a link is as good.
   table silent = *inner;

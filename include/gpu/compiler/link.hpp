@@ -21,7 +21,9 @@ struct linked_program_access {
     GPU_TRY(make_plan(inputs, plan, where));
     program_cache& cache = compile_cache_access::chosen(options.cache);
     read_toolkit_notes<nvjitlink::detail::library>(cache);
-    made.code_ = GPU_TRY(through_cache(cache, cached_link(plan, where)));
+    cached_link linking(plan, where);
+    if (cache.settings().in_memory) linking.compiler = linker_identity();
+    made.code_ = GPU_TRY(through_cache(cache, linking));
     made.inputs_ = inputs;
     made.options_ = options;
     for (const link_input& input : inputs) {

@@ -146,7 +146,7 @@ inline result<compiled_program> through_cache(program_cache& cache, const cache_
   const resolved_cache_settings settings = cache.settings();
   if (!settings.in_memory) {
     kept_program made;
-    GPU_TRY(make_program(request, made, nullptr));
+    GPU_TRY(request.make(made, nullptr));
     compiled_program_access::origin(made.program) = {
         request.in_words.origin, text("the cache is off"), {}};
     cache.events().add(cache_event::compiled);

@@ -67,7 +67,6 @@ class cached_link final : public cache_request {
       separator = ", ";
     }
     name = required(inputs.finish());
-    compiler = linker_identity();
   }
 
   digest key() const override {
