@@ -34,7 +34,7 @@ struct plain {
 
 template <class Kind, class T, class E> constexpr bool changes_state() {
   using subject = expected_of<Kind, T, E>;
-  subject s(in_place, 1);
+  subject s(test::in_place, 1);
   if (!(*s == T(1))) return false;
   s = failure<Kind>(E(2));
   if (s || !(s.error() == E(2))) return false;
@@ -48,7 +48,7 @@ template <class Kind, class T, class E> constexpr bool changes_state() {
   swap(s, other);
   s = std::move(other);
   if (!(s.error() == E(6))) return false;
-  other = subject(in_place, 7);
+  other = subject(test::in_place, 7);
   const subject last = std::move(other);
   return last.has_value() && !s.has_value();
 }
