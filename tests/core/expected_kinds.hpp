@@ -3,7 +3,7 @@
 /// What the tests of `expected` share: the implementations that they run over, and value types
 /// that count their lives.
 
-#include <gpu/core/detail/expected/expected_void.hpp>
+#include <gpu/core/detail/expected/operators.hpp>
 #include <gpu/core/expected.hpp>
 
 #include <memory>

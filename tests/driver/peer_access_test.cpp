@@ -54,10 +54,10 @@ TEST_CASE("peer: a device is not its own", "[driver][peer]") {
   const gpu::cuda_error of_link =
       error_of(gpu::attribute<gpu::peer_attribute::access_supported>(device, device));
   CHECK(of_link == gpu::errc::not_supported);
-  CHECK(says(of_link, "device 0", "Give two devices"));
+  CHECK(says(of_link, "device 0", "Pass two devices"));
   const gpu::cuda_error of_access = error_of(gpu::peer_access::enable(device, device));
   CHECK(of_access == gpu::errc::not_supported);
-  CHECK(says(of_access, "device 0", "Give contexts of two devices", "peer_test.cpp"));
+  CHECK(says(of_access, "device 0", "Give contexts of two devices", "peer_access_test.cpp"));
 }
 
 TEST_CASE("peer: a device that there is not is told with the number of devices", "[driver][peer]") {

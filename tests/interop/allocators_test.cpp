@@ -220,7 +220,7 @@ TEST_CASE("allocators: what cannot be allocated is refused with a sentence",
       {&kept, "gpu::caching_pinned_memory_resource::allocate"}};
   for (const auto& [resource, function] : sources) {
     INFO(function);
-    CHECK(refused(*resource, 8, 512, function, "alignment of 512 bytes", "memory has 256",
+    CHECK(refused(*resource, 8, 512, function, "alignment of 512 bytes", "more than the limit of 256",
                   "Use a type with a smaller alignment"));
     void* const aligned = resource->allocate(8, 256);
     CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 256 == 0);
@@ -229,7 +229,7 @@ TEST_CASE("allocators: what cannot be allocated is refused with a sentence",
   const std::size_t most = ~std::size_t{0};
   CHECK(refused(kept, most - 255, 256, "gpu::caching_pinned_memory_resource::allocate",
                 "18446744073709551360 elements of 1 bytes",
-                "At most 18446744073709551359 elements fit"));
+                "Request at most 18446744073709551359 elements"));
 }
 
 TEST_CASE("allocators: not during a capture, which is spoiled", "[interop][allocators]") {

@@ -332,7 +332,7 @@ TEST_CASE("caching_pinned_allocator: refuses limits and segments that cannot be,
              "less than one segment of 2097152 bytes", "Raise the limit"));
   const gpu::cuda_error large = error_of(create({.segment_bytes = ~std::size_t{0} - 5}));
   CHECK(large == gpu::errc::invalid_argument);
-  CHECK(says(large, "18446744073709551610 bytes", "Lower it"));
+  CHECK(says(large, "segment_bytes is 18446744073709551610", "Lower it"));
   const std::size_t most = static_cast<std::size_t>(large.limit());
   CHECK(says(error_of(create({.limit = most - 1, .segment_bytes = most})), "Raise the limit"));
   auto cache = value_of(create({.limit = 3 * mebibyte}));

@@ -34,7 +34,7 @@ using std::unexpected;
 
 #else
 
-#  include <gpu/core/detail/expected/expected_void.hpp>
+#  include <gpu/core/detail/expected/operators.hpp>
 
 namespace gpu::inline v0 {
 using fallback::bad_expected_access;

@@ -35,7 +35,7 @@ TEST_CASE("what only nvJitLink does is refused without it, with where it was loo
   CHECK(test::says(lto, "LTO-IR", "looked in", "relocatable = true"));
   const gpu::cuda_error extra = test::error_of(gpu::link({ptx_of(math)}, {.extra = {"-time"}}));
   CHECK(extra == gpu::errc::no_nvjitlink);
-  CHECK(test::says(extra, "further options", "leave the options out"));
+  CHECK(test::says(extra, "link_options::extra", "leave the options out"));
 }
 
 /// A driver whose linker notes what it is given, and makes of it what it is told to.

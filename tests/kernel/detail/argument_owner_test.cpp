@@ -90,7 +90,7 @@ bool is_out_of_reach(const gpu::cuda_error& error, const char* argument) {
   INFO(error.message().c_str());
   return error == gpu::errc::wrong_context && error.asked() == 1 && error.limit() == 0 &&
          says(error, argument, "is memory of device 1", "kernels on device 0 cannot reach",
-              "gpu::peer_access::enable", "set_access", "copy it to device 0",
+              "gpu::peer_access::enable", "set_access", "copy the memory to device 0",
               "argument_owner_test.cpp");
 }
 
