@@ -220,8 +220,8 @@ TEST_CASE("allocators: what cannot be allocated is refused with a sentence",
       {&kept, "gpu::caching_pinned_memory_resource::allocate"}};
   for (const auto& [resource, function] : sources) {
     INFO(function);
-    CHECK(refused(*resource, 8, 512, function, "alignment of 512 bytes", "more than the limit of 256",
-                  "Use a type with a smaller alignment"));
+    CHECK(refused(*resource, 8, 512, function, "alignment of 512 bytes",
+                  "more than the limit of 256", "Use a type with a smaller alignment"));
     void* const aligned = resource->allocate(8, 256);
     CHECK(reinterpret_cast<std::uintptr_t>(aligned) % 256 == 0);
     resource->deallocate(aligned, 8, 256);
