@@ -89,7 +89,8 @@ TEMPLATE_TEST_CASE("expected copies, moves and assigns in every pair of states",
                    stand_in, chosen) {
   using subject = expected_of<TestType, value_type, error_type>;
   const auto make = [](bool has_value, int number) {
-    return has_value ? subject(test::in_place, number) : subject(typename TestType::unexpect_t{}, number);
+    return has_value ? subject(test::in_place, number)
+                     : subject(typename TestType::unexpect_t{}, number);
   };
   const auto holds = [](const subject& s, bool has_value, int number) {
     if (s.has_value() != has_value) return false;
