@@ -39,7 +39,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device, gpu::ker
   // expect 5: fill_region_node
   GPU_TRY(gpu::graph_ref().add({}, gpu::fill_region_node(box, 1u)));
 #elif GPU_REJECTED == 6
-  // expect 6: what graphs hold follows from their allocations
+  // expect 6: the current amount of graph memory cannot be set
   GPU_TRY(gpu::set_attribute<gpu::graph_memory_attribute::used_mem_current>(device, 0));
 #else
   GPU_TRY(gpu::set_attribute<of_kernel::shared_carveout>(kernel, 32, device));

@@ -58,7 +58,7 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 10: a copy of a batch needs page-locked host memory
   GPU_TRY(gpu::copy(stream, {gpu::array_copy::read_now(array, host)}));
 #elif GPU_REJECTED == 11
-  // expect 11: the elements are neither texels of the array's format
+  // expect 11: the elements must be texels of the array's format
   GPU_TRY(gpu::copy(stream, {gpu::array_copy(shorts, array)}));
 #elif GPU_REJECTED == 12
   const auto box = gpu::pitched_host_span<unsigned>::from_native(host.data(), {2, 2});

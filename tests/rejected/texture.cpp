@@ -25,16 +25,16 @@ inline gpu::result<> misuse(gpu::stream_ref stream, gpu::device device) {
   // expect 1: an asynchronous copy needs page-locked host memory
   GPU_TRY(gpu::copy(stream, host, array));
 #elif GPU_REJECTED == 2
-  // expect 2: the elements are neither texels of the array's format
+  // expect 2: the elements must be texels of the array's format
   GPU_TRY(gpu::copy(integers, array));
 #elif GPU_REJECTED == 3
   // expect 3: the destination's elements are const
   GPU_TRY(gpu::copy(array, constant));
 #elif GPU_REJECTED == 4
-  // expect 4: a temporary cuda_array is gone before the copy runs
+  // expect 4: a temporary cuda_array is destroyed before the copy runs
   GPU_TRY(gpu::copy(stream, GPU_TRY(gpu::cuda_array<float>::create(device, shape)), pinned));
 #elif GPU_REJECTED == 5
-  // expect 5: the other end of the copy is neither an array, nor a pitched view
+  // expect 5: the other end of the copy must be an array, a pitched view
   GPU_TRY(gpu::copy(array, 3.0f));
 #elif GPU_REJECTED == 6
   // expect 6: a texel has 1, 2 or 4 channels

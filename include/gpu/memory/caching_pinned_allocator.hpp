@@ -195,7 +195,7 @@ class caching_pinned_allocator {
         return freed;
       }
       const std::size_t misses = cache_->misses;
-      const result<detail::cached_block*> grown = grow(lane, bytes, where);
+      result<detail::cached_block*> grown = grow(lane, bytes, where);
       if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
       asked_driver = cache_->misses != misses;
       before.restore();
@@ -208,7 +208,7 @@ class caching_pinned_allocator {
       if (asked_driver) ++cache_->new_blocks;
       return block;
     }
-    const result<detail::cached_block*> grown = grow(lane, bytes, where);
+    result<detail::cached_block*> grown = grow(lane, bytes, where);
     if (grown.has_value() || !detail::is_out_of_memory(grown.error())) return grown;
     return detail::fail(
         detail::explain_held_memory(grown.error(), cache_->held.bytes(), cache_->held.segments(),

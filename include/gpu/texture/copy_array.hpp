@@ -9,8 +9,9 @@ namespace gpu::inline v0 {
 
 namespace detail {
 
-/// Checks the types of a copy with an array, with a message for each mistake.
-template <class Source, class Destination> constexpr void check_array_copy() noexcept {
+/// Checks the types of a copy with an array, with a message for each mistake. Returns false if the
+/// rest of the copy would only add errors.
+template <class Source, class Destination> constexpr bool check_array_copy() noexcept {
   constexpr bool live = !(is_array_owner<remove_cvref_t<Source>> && !array_end<Source>) &&
                         !(is_array_owner<remove_cvref_t<Destination>> && !array_end<Destination>);
   static_assert(live, "a temporary cuda_array is destroyed before the copy runs");
@@ -34,6 +35,7 @@ template <class Source, class Destination> constexpr void check_array_copy() noe
           "does not convert");
     }
   }
+  return live && ends;
 }
 
 template <class A> constexpr bool is_asynchronous_end() noexcept {
@@ -72,14 +74,18 @@ template <class Source, class Destination>
   requires detail::copies_array<Source, Destination>
 result<> copy(stream_ref stream, Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
-  detail::check_array_copy<Source, Destination>();
-  static_assert(detail::is_asynchronous_end<Source>() && detail::is_asynchronous_end<Destination>(),
-                "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or "
-                "leave the stream out for a copy that blocks");
-  detail::region_side from, to;
-  GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
-                             detail::array_copy_end_of(destination), region, from, to, where));
-  return detail::copy_region_on(stream, from, to, region, where);
+  if constexpr (detail::check_array_copy<Source, Destination>()) {
+    static_assert(
+        detail::is_asynchronous_end<Source>() && detail::is_asynchronous_end<Destination>(),
+        "an asynchronous copy needs page-locked host memory: use a gpu::pinned_vector, or leave "
+        "the stream out for a copy that blocks");
+    detail::region_side from, to;
+    GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
+                               detail::array_copy_end_of(destination), region, from, to, where));
+    return detail::copy_region_on(stream, from, to, region, where);
+  } else {
+    return {};
+  }
 }
 
 /// Copies to, from or between arrays; blocks until the copy has finished. The other end may be in
@@ -100,11 +106,14 @@ template <class Source, class Destination>
   requires(detail::no_stream<Source> && detail::copies_array<Source, Destination>)
 result<> copy(Source&& source, Destination&& destination, copy_region region,
               source_location where = source_location::current()) noexcept {
-  detail::check_array_copy<Source, Destination>();
-  detail::region_side from, to;
-  GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
-                             detail::array_copy_end_of(destination), region, from, to, where));
-  return detail::copy_region_now(from, to, region, where);
+  if constexpr (detail::check_array_copy<Source, Destination>()) {
+    detail::region_side from, to;
+    GPU_TRY(detail::make_sides(detail::array_copy_end_of(source),
+                               detail::array_copy_end_of(destination), region, from, to, where));
+    return detail::copy_region_now(from, to, region, where);
+  } else {
+    return {};
+  }
 }
 
 }  // namespace gpu::inline v0

@@ -23,7 +23,7 @@ class array_copy {
              copy_hints hints = {}) noexcept
       : array_copy(detail::array_copy_end_of(source), detail::array_copy_end_of(destination),
                    region, hints) {
-    detail::check_array_copy<Source, Destination>();
+    static_cast<void>(detail::check_array_copy<Source, Destination>());
     static_assert(detail::is_asynchronous_end<Source>(),
                   "a copy of a batch needs page-locked host memory: use a gpu::pinned_vector, or "
                   "array_copy::read_now, which reads any host memory before the call returns");
@@ -36,7 +36,7 @@ class array_copy {
     requires detail::copies_array<Source, Destination>
   static array_copy read_now(Source&& source, Destination&& destination, copy_region region = {},
                              copy_hints hints = {}) noexcept {
-    detail::check_array_copy<Source, Destination>();
+    static_cast<void>(detail::check_array_copy<Source, Destination>());
     check_destination<Destination>();
     hints.source_order = source_access_order::during_call;
     return {detail::array_copy_end_of(source), detail::array_copy_end_of(destination), region,

@@ -4,7 +4,7 @@
 /// each kernel that was looked up in it and by each graph that has kernels of it.
 
 #include <gpu/core/detail/utility.hpp>
-#include <gpu/system/process_wide.hpp>
+#include <gpu/system/mutex.hpp>
 
 #include <cuda.h>
 

@@ -34,12 +34,12 @@ template <class T> class reverse_iterator {
   constexpr reverse_iterator& operator-=(difference_type n) noexcept { return *this += -n; }
   constexpr reverse_iterator& operator++() noexcept { return *this += 1; }
   constexpr reverse_iterator& operator--() noexcept { return *this += -1; }
-  constexpr reverse_iterator operator++(int) noexcept {
+  constexpr reverse_iterator operator++(int) noexcept {  // NOLINT(cert-dcl21-cpp): as std's
     const reverse_iterator before = *this;
     *this += 1;
     return before;
   }
-  constexpr reverse_iterator operator--(int) noexcept {
+  constexpr reverse_iterator operator--(int) noexcept {  // NOLINT(cert-dcl21-cpp): as std's
     const reverse_iterator before = *this;
     *this += -1;
     return before;
