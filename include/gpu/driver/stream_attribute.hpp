@@ -165,7 +165,7 @@ template <> struct stream_attribute_value<stream_attribute::access_policy_window
 
 template <> struct stream_attribute_value<stream_attribute::synchronization_policy> {
   using type = synchronization_policy;
-  /// A stream that was never given a policy has one that is no enumerator.
+  /// A stream that was never given a policy reports a value that is not an enumerator.
   static type read(const CUstreamAttrValue& from) noexcept {
     int value = 0;
     __builtin_memcpy(&value, &from, sizeof value);

@@ -44,7 +44,7 @@ void run_contained(Work work, const char* function, source_location where) noexc
   } catch (const std::exception& thrown) {
     report(callback_error(function, the_call, thrown.what(), where));
   } catch (...) {
-    report(callback_error(function, the_call, "an object that is no std::exception", where));
+    report(callback_error(function, the_call, "an object that is not a std::exception", where));
   }
 #else
   (void)function;
@@ -90,7 +90,7 @@ result<> make_host_call(Call*& made, Function&& function, const char* given_to,
   } catch (const std::exception& thrown) {
     return fail(callback_error(given_to, its_copy, thrown.what(), where));
   } catch (...) {
-    return fail(callback_error(given_to, its_copy, "an object that is no std::exception", where));
+    return fail(callback_error(given_to, its_copy, "an object that is not a std::exception", where));
   }
 #else
   made = new (std::nothrow) Call{static_cast<Function&&>(function), given_to, where};
