@@ -114,7 +114,7 @@ TEST_CASE("host function: what it throws goes to the error reporter", "[driver][
   value_of(gpu::launch_host_function(stream, [] { throw 7; }));
   value_of(stream.synchronize());
   CHECK(reported.count() == 2);
-  CHECK(reported.last().find("no std::exception. Catch exceptions inside it.") !=
+  CHECK(reported.last().find("not a std::exception. Catch exceptions inside it.") !=
         std::string::npos);
 }
 

@@ -60,13 +60,14 @@ class mutex {
     return wait_and_lock(mine);
   }
 
-  // A waiter that comes between the two steps is woken by its timeout. To exclude that would take a
-  // fence, which would double the cost of the lock.
+  // The lock is not accessed once it is unlocked, because the next thread that locks it may destroy
+  // it. A waiter that comes between the first step and the last is woken by its timeout; to exclude
+  // that would take an atomic exchange, which would double the cost of the lock.
   void unlock() noexcept {
+    const bool has_waiters = __atomic_load_n(&has_waiters_, __ATOMIC_RELAXED) != 0;
+    if (has_waiters) __atomic_store_n(&has_waiters_, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&holder_, 0, __ATOMIC_RELEASE);
-    if (__atomic_load_n(&has_waiters_, __ATOMIC_RELAXED) == 0) return;
-    __atomic_store_n(&has_waiters_, 0, __ATOMIC_RELAXED);
-    wake_all(holder_);
+    if (has_waiters) wake_all(holder_);  // by its address alone
   }
 
   /// Unlocks a lock that was taken over, without repair of what it protects: it is taken over again
