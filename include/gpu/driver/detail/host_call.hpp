@@ -90,7 +90,8 @@ result<> make_host_call(Call*& made, Function&& function, const char* given_to,
   } catch (const std::exception& thrown) {
     return fail(callback_error(given_to, its_copy, thrown.what(), where));
   } catch (...) {
-    return fail(callback_error(given_to, its_copy, "an object that is not a std::exception", where));
+    return fail(
+        callback_error(given_to, its_copy, "an object that is not a std::exception", where));
   }
 #else
   made = new (std::nothrow) Call{static_cast<Function&&>(function), given_to, where};
