@@ -79,7 +79,7 @@ TEST_CASE("map_array: tiles of a sparse array", "[texture][mapping]") {
   value_of(f.stream.synchronize());
   CHECK(keeps<float>(array, second.at, tile, 1));
   const auto origins = [&] {
-    return std::string(gpu::detail::launch_origins(f.stream.native()).c_str());
+    return std::string(gpu::detail::list_origins(f.stream.native()).c_str());
   };
   CHECK(origins().find("a mapping of an array at ") == std::string::npos);
   // All of it, the tile from before at another place in the memory.

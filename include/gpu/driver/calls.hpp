@@ -63,7 +63,7 @@ namespace detail {
 [[gnu::cold, gnu::noinline]] inline cuda_error error_of(CUresult code, std::size_t index,
                                                         source_location where,
                                                         CUstream stream = nullptr) noexcept {
-  return gpu::detail::with_launch_origins(
+  return gpu::detail::explain_fault(
       cuda_error(error_domain::driver, static_cast<int>(code), entry_point_list[index].name, where),
       stream);
 }

@@ -33,9 +33,8 @@ result<> read_figure(device of, CUdevice_attribute which, Number& value,
 }
 
 /// Sets `meets` to whether a device meets the requirements, and adds to `lacking` what it lacks.
-template <class Builder>
-result<> check_device(const device_requirements& wanted, device candidate, bool& meets,
-                      Builder& lacking, source_location where) noexcept {
+inline result<> check_device(const device_requirements& wanted, device candidate, bool& meets,
+                             text_builder& lacking, source_location where) noexcept {
   meets = true;
   const auto at_least = [&](const char* what, std::size_t has, std::size_t wants,
                             const char* unit) {
@@ -83,10 +82,10 @@ result<> check_device(const device_requirements& wanted, device candidate, bool&
   return {};
 }
 
-/// A yardstick of speed: multiprocessors times clock rate.
-template <class Number>
-result<> measure_device(device candidate, Number& speed, source_location where) noexcept {
-  Number multiprocessors = 0, rate = 0;
+/// Sets `speed` to multiprocessors times clock rate.
+inline result<> measure_device(device candidate, std::uint64_t& speed,
+                               source_location where) noexcept {
+  std::uint64_t multiprocessors = 0, rate = 0;
   GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, multiprocessors, where));
   GPU_TRY(read_figure(candidate, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, rate, where));
   speed = multiprocessors * rate;

@@ -126,8 +126,8 @@ template <class Self> class device_operations {
     char characters[256] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_name>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text<text>(characters, __builtin_strlen(characters), "gpu::device::name",
-                                     where);
+    return detail::copied_text(characters, __builtin_strlen(characters), "gpu::device::name",
+                               where);
   }
 
   /// All memory of the device, in bytes. (cuDeviceTotalMem)
@@ -194,8 +194,8 @@ template <class Self> class device_operations {
     char characters[32] = {};
     GPU_TRY(driver::call<&driver::entry_points::device_get_pci_bus_id>(
         where, &characters[0], static_cast<int>(sizeof characters), native()));
-    return detail::copied_text<text>(characters, __builtin_strlen(characters),
-                                     "gpu::device::pci_bus_id", where);
+    return detail::copied_text(characters, __builtin_strlen(characters), "gpu::device::pci_bus_id",
+                               where);
   }
 
  private:

@@ -50,28 +50,27 @@ class driver_log {
   /// are none. (cuLogsDumpToMemory)
   /// **Errors**: also `errc::out_of_host_memory`.
   result<text> read(source_location where = source_location::current()) noexcept {
-    return dump<text>(&at_, "gpu::driver_log::read", where);
+    return dump(&at_, "gpu::driver_log::read", where);
   }
   /// All that the driver keeps.
   static result<text> read_all(source_location where = source_location::current()) noexcept {
-    return dump<text>(nullptr, "gpu::driver_log::read_all", where);
+    return dump(nullptr, "gpu::driver_log::read_all", where);
   }
 
   /// As `read`, into a file, whose contents are replaced. (cuLogsDumpToFile)
   result<> write(const char* path, source_location where = source_location::current()) noexcept {
-    return dump_to_file<result<>>(&at_, path, "gpu::driver_log::write", where);
+    return dump_to_file(&at_, path, "gpu::driver_log::write", where);
   }
   /// All that the driver keeps.
   static result<> write_all(const char* path,
                             source_location where = source_location::current()) noexcept {
-    return dump_to_file<result<>>(nullptr, path, "gpu::driver_log::write_all", where);
+    return dump_to_file(nullptr, path, "gpu::driver_log::write_all", where);
   }
 
  private:
   driver_log() noexcept = default;
 
-  template <class Text>
-  static result<Text> dump(CUlogIterator* from, const char* function,
+  static result<text> dump(CUlogIterator* from, const char* function,
                            source_location where) noexcept {
     // What the driver keeps at most, the line about what is gone, and the terminator.
     constexpr std::size_t capacity = 25600 + 512;
@@ -87,12 +86,11 @@ class driver_log {
     std::size_t size = capacity;
     GPU_TRY(driver::call<&driver::entry_points::logs_dump_to_memory>(where, from, room.characters,
                                                                      &size, 0));
-    return detail::copied_text<Text>(room.characters, size, function, where);
+    return detail::copied_text(room.characters, size, function, where);
   }
 
-  template <class Result>
-  static Result dump_to_file(CUlogIterator* from, const char* path, const char* function,
-                             source_location where) noexcept {
+  static result<> dump_to_file(CUlogIterator* from, const char* path, const char* function,
+                               source_location where) noexcept {
     if (path == nullptr || *path == '\0') {
       return detail::fail(detail::refusal(
           errc::invalid_argument, function,

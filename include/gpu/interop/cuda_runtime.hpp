@@ -43,7 +43,7 @@ inline cuda_error runtime_error(cudaError_t code, const char* call,
                                 source_location where) noexcept {
   const int number = static_cast<int>(code);
   if (error_code_name(error_domain::driver, number) != nullptr) {
-    return with_launch_origins(cuda_error(error_domain::driver, number, call, where), nullptr);
+    return explain_fault(cuda_error(error_domain::driver, number, call, where), nullptr);
   }
   text_builder out;
   out << cudaGetErrorName(code) << ": " << cudaGetErrorString(code) << '.';

@@ -26,7 +26,7 @@ using gpu::detail::note_launch;
 
 CUstream stream_number(std::uintptr_t n) { return reinterpret_cast<CUstream>(n << 12); }
 
-std::string origins(CUstream stream) { return gpu::detail::launch_origins(stream).c_str(); }
+std::string origins(CUstream stream) { return gpu::detail::list_origins(stream).c_str(); }
 
 /// Rules out all that other tests launched.
 void forget_all() {

@@ -7,8 +7,8 @@
 namespace gpu::inline v0::detail {
 
 /// Returns the error for an allocation of host memory that failed.
-[[gnu::cold, gnu::noinline]] inline cuda_error out_of_host_memory_error(
-    const char* function, std::size_t bytes, source_location where) noexcept {
+inline cuda_error out_of_host_memory_error(const char* function, std::size_t bytes,
+                                           source_location where) noexcept {
   text_builder out;
   out << "the host had no " << bytes << " bytes left for bookkeeping. Free host memory.";
   return refusal(errc::out_of_host_memory, function, out.finish(), where, bytes);
@@ -16,10 +16,9 @@ namespace gpu::inline v0::detail {
 
 /// Copies characters into a text.
 /// **Errors**: `errc::out_of_host_memory`.
-template <class Text>
-result<Text> copied_text(const char* characters, std::size_t size, const char* function,
-                         source_location where) noexcept {
-  Text made(characters, size);
+inline result<text> copied_text(const char* characters, std::size_t size, const char* function,
+                                source_location where) noexcept {
+  text made(characters, size);
   if (made.lost()) return fail(out_of_host_memory_error(function, size, where));
   return made;
 }

@@ -14,24 +14,22 @@
 
 namespace gpu::inline v0::detail {
 
-/// The ring of the process; one per shared library where the system cannot share one, which costs
-/// no more than the origin of faults that cross from one library to another.
-[[gnu::always_inline]] inline launch_ring& launches() noexcept {
-  return state_of_process().launches;
-}
-/// The same where the process has been found.
+/// Returns the ring of the process. If the system cannot share memory between shared libraries,
+/// each has a ring of its own, and the origin of a fault that crosses from one to another is not
+/// found.
+inline launch_ring& launches() noexcept { return state_of_process().launches; }
+/// The same if the state of the process has been found.
 inline launch_ring& launches(process_front* process) noexcept {
   return static_cast<process_state*>(process)->launches;
 }
 
-/// The ticket that the next launch will get: to be read before a synchronisation begins.
-template <class Ring> std::uint64_t launches_so_far(const Ring& ring) noexcept {
+/// Returns the ticket that the next launch will get. Read it before a synchronization begins.
+inline std::uint64_t launches_so_far(const launch_ring& ring) noexcept {
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
 }
 
-/// Reads one entry, and says whether it is there whole.
-template <class Ring>
-bool read_record(const Ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
+/// Reads one entry. Returns false if another one has replaced it, or does so meanwhile.
+inline bool read_record(const launch_ring& ring, std::uint64_t ticket, launch_record& to) noexcept {
   const launch_record& from = ring.records[ticket % launch_ring::size];
   if (__atomic_load_n(&from.ticket, __ATOMIC_ACQUIRE) != ticket) return false;
   to.ticket = ticket;
@@ -46,13 +44,12 @@ bool read_record(const Ring& ring, std::uint64_t ticket, launch_record& to) noex
   return __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) <= ticket + launch_ring::size;
 }
 
-/// Enters a synchronisation that succeeded: what was launched on `stream` (or on all streams of
-/// `device`) with a ticket below `finished` is done and cannot fault any more.
-template <class Ring>
-[[gnu::noinline]] void note_synchronization(Ring& ring, std::uint64_t finished, CUstream stream,
-                                            CUdevice device, bool all_streams) noexcept {
-  // Polling must not push the launches out of the ring, whichever streams are polled in turns: is
-  // it there already, with no launch since?
+/// Records a synchronization that succeeded: launches on `stream` (or on all streams of `device`)
+/// with a ticket below `finished` have finished and cannot fault any more.
+inline void note_synchronization(launch_ring& ring, std::uint64_t finished, CUstream stream,
+                                 CUdevice device, bool all_streams) noexcept {
+  // Polling must not push the launches out of the ring, even if several streams are polled in
+  // turns: an entry that is there already, with no launch since, is not repeated.
   std::uint64_t ticket = launches_so_far(ring);
   launch_record seen;
   do {
@@ -73,22 +70,22 @@ template <class Ring>
   __atomic_store_n(&record.ticket, ticket, __ATOMIC_RELEASE);
 }
 
-/// Whether a code of the driver is a fault of queued work, which arrives some time after it was
-/// queued.
-template <class Code> constexpr bool is_kernel_fault(Code code) noexcept {
+/// Returns whether a code of the driver reports a fault of queued work, which arrives some time
+/// after the work was queued.
+constexpr bool is_kernel_fault(int code) noexcept {
   return code == CUDA_ERROR_ILLEGAL_ADDRESS || code == CUDA_ERROR_LAUNCH_TIMEOUT ||
          code == CUDA_ERROR_ASSERT || code == CUDA_ERROR_CONTAINED ||
          code == CUDA_ERROR_TENSOR_MEMORY_LEAK ||
          (code >= CUDA_ERROR_HARDWARE_STACK_ERROR && code <= CUDA_ERROR_LAUNCH_FAILED);
 }
 
-/// The entries of the ring, oldest first, each read whole.
-template <class Ring> struct launch_history {
+/// The entries of the ring, oldest first.
+struct launch_history {
   launch_record records[launch_ring::size];
   std::size_t count = 0;
   bool complete = true;  ///< nothing has been pushed out of the ring yet
 
-  explicit launch_history(const Ring& ring) noexcept {
+  explicit launch_history(const launch_ring& ring) noexcept {
     const std::uint64_t newest = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE) - 1;
     const std::uint64_t oldest = newest < launch_ring::size ? 1 : newest - launch_ring::size + 1;
     complete = oldest == 1;
@@ -97,11 +94,11 @@ template <class Ring> struct launch_history {
     }
   }
 
-  /// The device that a launch is on.
+  /// Returns the device of a launch.
   static CUdevice device_of(const launch_record& launch) noexcept {
     return launch.label->device >= 0 ? launch.label->device : launch.device;
   }
-  /// The device of the latest launch on `stream`, or -1.
+  /// Returns the device of the latest launch on `stream`, or -1.
   CUdevice device_of(CUstream stream) const noexcept {
     for (std::size_t i = count; stream != nullptr && i-- > 0;) {
       if (records[i].label != nullptr && records[i].stream == stream) return device_of(records[i]);
@@ -109,7 +106,8 @@ template <class Ring> struct launch_history {
     return -1;
   }
 
-  /// Whether a synchronisation showed that the launch at `index` has finished without a fault.
+  /// Returns whether a synchronization showed that the launch at `index` has finished without a
+  /// fault.
   bool is_finished(std::size_t index) const noexcept {
     const launch_record& launch = records[index];
     for (std::size_t i = index + 1; i < count; ++i) {
@@ -124,14 +122,12 @@ template <class Ring> struct launch_history {
   }
 };
 
-/// The sentence about the launches of a history that may have caused a fault seen on `stream`, or
-/// an empty text.
-template <class Builder, class History>
-[[gnu::cold, gnu::noinline]] inline text origins_in(const History& history,
-                                                    CUstream stream) noexcept {
+/// Returns a sentence that lists the launches which may have caused a fault seen on `stream`, or an
+/// empty text.
+inline text list_origins(const launch_history& history, CUstream stream) noexcept {
   constexpr std::size_t most_listed = 8;
   const CUdevice device = history.device_of(stream);
-  Builder out;
+  text_builder out;
   std::size_t listed = 0, unlisted = 0, times = 0;
   const launch_record* previous = nullptr;
   const auto end_of_run = [&] {
@@ -172,23 +168,22 @@ template <class Builder, class History>
   return out.finish();
 }
 
-/// The same of what was launched until now; empty, too, if there is no memory for a history, which
-/// is too large for the stack of a small thread.
-[[gnu::cold, gnu::noinline]] inline text launch_origins(CUstream stream) noexcept {
-  const auto* const history = new (std::nothrow) launch_history<launch_ring>(launches());
+/// The same for all launches up to now. The history is too large for the stack of a small thread;
+/// without memory for it, the text is empty.
+inline text list_origins(CUstream stream) noexcept {
+  const auto* const history = new (std::nothrow) launch_history(launches());
   if (history == nullptr) return {};
-  text sentence = origins_in<text_builder>(*history, recorded_stream(stream));
+  text sentence = list_origins(*history, recorded_stream(stream));
   delete history;
   return sentence;
 }
 
-/// An error of the driver's, on its way to the program; names the launches, copies and fills that
-/// may be behind it, where it is a fault.
-[[gnu::cold, gnu::noinline]] inline cuda_error with_launch_origins(cuda_error error,
-                                                                   CUstream stream) noexcept {
+/// Records an error of the driver; if it is a fault, adds the launches, copies and fills that may
+/// have caused it.
+inline cuda_error explain_fault(cuda_error error, CUstream stream) noexcept {
   if (error.domain() != error_domain::driver || !is_kernel_fault(error.code()))
     return record_error(detail::move(error));
-  return record_error(detail::move(error).with_details(launch_origins(stream)));
+  return record_error(detail::move(error).with_details(list_origins(stream)));
 }
 
 }  // namespace gpu::inline v0::detail

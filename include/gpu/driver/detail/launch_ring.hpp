@@ -24,16 +24,16 @@ inline constexpr launch_label fill_label{"a fill", -1};
 inline constexpr launch_label graph_label{"a graph", -1};
 inline constexpr launch_label memory_operation_label{"a stream memory operation", -1};
 
-/// A launch where `label` is set; else a synchronisation that saw everything before `finished`.
+/// A launch if `label` is set; otherwise a synchronization that waited for all before `finished`.
 struct alignas(64) launch_record {
-  std::uint64_t ticket;  ///< position in the history, from 1; 0 where there is nothing
+  std::uint64_t ticket;  ///< position in the history, from 1; 0 if the entry is empty
   const launch_label* label;
   const char* file;  ///< of the launch; a string literal of the program
   CUstream stream;   ///< by `recorded_stream`
   std::uint64_t finished;
   std::uint32_t line;
-  CUdevice device;   ///< of a synchronisation, -1 where it is not known; of work without a kernel
-  bool all_streams;  ///< a synchronisation with every stream of `device`
+  CUdevice device;   ///< of a synchronization, -1 if it is not known; of work without a kernel
+  bool all_streams;  ///< a synchronization with every stream of `device`
 };
 
 struct launch_ring {
@@ -42,8 +42,8 @@ struct launch_ring {
   alignas(64) std::uint64_t next;  ///< the ticket of the next entry; 0 only before the first use
 };
 
-/// What the ring calls a stream. The per-thread default streams have one handle for all threads,
-/// but each thread has memory of its own.
+/// Returns the name of a stream in the ring. The per-thread default streams have one handle for all
+/// threads, so the address of a thread-local variable stands for each.
 [[gnu::always_inline]] inline CUstream recorded_stream(CUstream stream) noexcept {
   if (stream != CU_STREAM_PER_THREAD) [[likely]]
     return stream;
@@ -51,9 +51,9 @@ struct launch_ring {
   return reinterpret_cast<CUstream>(&own);
 }
 
-/// Enters a launch and returns its ticket; `device` is given where the label has none. All accesses
-/// are atomic, since a reader may look while the entry is written; it finds out by `next`, which
-/// moves first.
+/// Records a launch and returns its ticket; `device` is passed if the label has none. All accesses
+/// are atomic, because a reader may look while the entry is written; `next`, which moves first,
+/// tells it.
 template <class... Device>
 [[gnu::always_inline]] inline std::uint64_t note_launch(launch_ring& ring,
                                                         const launch_label* label, CUstream stream,
@@ -70,8 +70,8 @@ template <class... Device>
   return ticket;
 }
 
-/// Takes a launch back that the driver refused. False where its record is another's by now.
-template <class Ring> bool forget_launch(Ring& ring, std::uint64_t ticket) noexcept {
+/// Removes a launch that the driver rejected. Returns false if another record has replaced it.
+inline bool forget_launch(launch_ring& ring, std::uint64_t ticket) noexcept {
   launch_record& record = ring.records[ticket % launch_ring::size];
   return __atomic_compare_exchange_n(&record.ticket, &ticket, std::uint64_t{0}, false,
                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
